@@ -1,0 +1,1 @@
+"""The pure rules: no await, no clock, no socket, no Django."""

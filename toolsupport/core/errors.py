@@ -1,0 +1,78 @@
+"""The exception tree: who is at fault decides the class.
+
+ToolsupportError
+├── ProviderError          a model server is at fault
+│   ├── Unreachable        it cannot be reached, or went away
+│   ├── Refused            it answered with an error (status, body)
+│   └── Garbled            it answered with bytes nobody can read
+├── ConfigError            a setting is at fault: an administrator can mend it
+├── ToolError              a tool could not do what it was asked; the text is for the model
+├── NotAllowed             the person may not do this
+├── NotFound               it does not exist, or is not theirs (the two look the same)
+├── Busy                   a limit was reached; `limit` names it
+└── Conflict               somebody else was faster; `current` says what stands now
+
+A hallucinated call or a failed stream is an event (core/events.py), not an exception.
+"""
+
+from __future__ import annotations
+
+
+class ToolsupportError(Exception):
+    """Base of all errors of this project; its text is fit for people."""
+
+
+class ProviderError(ToolsupportError):
+    """A model server is at fault. `kind` is a key of events.FAILURES."""
+
+    kind = "server"
+
+    def __init__(self, message: str, *, kind: str = "", status: int = 0, body: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind or self.kind
+        self.status = status
+        self.body = body
+
+
+class Unreachable(ProviderError):
+    kind = "unreachable"
+
+
+class Refused(ProviderError):
+    kind = "refused"
+
+
+class Garbled(ProviderError):
+    kind = "garbled"
+
+
+class ConfigError(ToolsupportError):
+    """A setting is wrong; the text says which and what to do."""
+
+
+class ToolError(ToolsupportError):
+    """A tool could not do it; the text is handed to the model as an error result."""
+
+
+class NotAllowed(ToolsupportError):
+    """The person may not do this."""
+
+
+class NotFound(ToolsupportError):
+    """It does not exist, or is not theirs."""
+
+
+class Busy(ToolsupportError):
+    """A limit was reached. Nothing is queued."""
+
+    def __init__(self, message: str, limit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+class Conflict(ToolsupportError):
+    """Somebody else was faster; `current` describes what stands now."""
+
+    def __init__(self, message: str, current: str) -> None:
+        super().__init__(message)
+        self.current = current

@@ -1,0 +1,113 @@
+"""What one reply is made of: the events every provider, parser and exchange speaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolsupport.core.words import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer, in order."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """A piece of the model's reasoning, in order; never part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta:
+    """A piece of the arguments of a call that is still being written (JSON text)."""
+
+    id: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallReady:
+    """A whole call. One per call, whatever the wire looked like. `raw` is what the model really wrote."""
+
+    call: ToolCall
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRejected:
+    """A call that will not run: `reason` is text the model can act on, `suggestion` an offered name or ""."""
+
+    name: str
+    reason: str
+    raw: str
+    id: str = ""
+    suggestion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsRefused:
+    """The server refused the tools of this request; `rule` names the rule that recognised it."""
+
+    message: str
+    rule: str
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Counts in tokens, durations in milliseconds; None where the server said nothing."""
+
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    load_ms: float | None = None
+    prompt_ms: float | None = None
+    output_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end mark was seen. `reason` is stop, length, tool_calls, load, unload or the server's own word."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The reply ended badly. `kind` is one of FAILURES, `message` what a person can read and act on."""
+
+    kind: str
+    message: str
+    status: int = 0
+    body: str = ""
+
+
+FAILURES = {
+    "unreachable": "no connection could be made, or it was lost before the first byte",
+    "timeout": "the server took longer than a limit allows",
+    "cut": "the stream ended without its end mark",
+    "garbled": "the bytes are not what this kind of server sends",
+    "too_large": "a line or an answer was larger than the limit",
+    "unauthorized": "the server wants another key (401, 403)",
+    "model_missing": "the server does not know the model (404)",
+    "busy": "the server asks to come back later (408, 429, 503)",
+    "refused": "the server refused the request (other 4xx)",
+    "server": "the server failed (5xx, or an error inside the stream)",
+    "empty": "the model finished without saying or asking for anything",
+}
+
+Event = (
+    TextDelta
+    | ThinkingDelta
+    | CallDelta
+    | CallReady
+    | CallRejected
+    | ToolsRefused
+    | Usage
+    | Finished
+    | Failed
+)

@@ -1,0 +1,99 @@
+"""How the many spellings of a model's name become one list of words."""
+
+from __future__ import annotations
+
+import re
+
+# Between a name and its tag; what stands after it says how a model was packed, not what it is.
+TAG = ":"
+
+# Stands in a pattern for any one word that names a size, such as 8b.
+ANY_SIZE = "{size}"
+
+_SIZE = re.compile(r"\d+(?:\.\d+)?[bmt]|\d+x\d+(?:\.\d+)?b|[ae]\d+(?:\.\d+)?b|\d+e")
+_DATE = re.compile(r"20\d{6}|2\d(?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|\d{3}|\d+k")
+_SPLIT_DATE = re.compile(
+    r"(?<![a-z0-9.])(?:20\d\d-\d\d-\d\d|\d\d-20\d\d|(?:0[1-9]|1[0-2])-(?:[0-2]\d|3[01]))(?![a-z0-9.])"
+)
+_FILE = re.compile(r"(?:-\d{5}-of-\d{5})?\.(?:gguf|ggml|safetensors|bin)$")
+_QUANTISED = re.compile(r"(?:^|[-_.])(?:i1-|ud-)?[it]?q\d+(?:f\d+)?(?:_[a-z0-9]+)*(?=$|[-_.])")
+_HOSTED_REVISION = re.compile(r"-v\d+:\d+$")
+_VENDOR = re.compile(
+    r"^(?:(?:ai21labs|allenai|bytedance-seed|cohereforai|coherelabs|deepcogito|deepseek-ai|google|huggingfacetb"
+    r"|ibm-granite|internlm|liquidai|meta-llama|microsoft|minimaxai|mistralai|moonshotai|nousresearch|nvidia|openai|qwen"
+    r"|salesforce|stepfun-ai|swiss-ai|tencent|thudm|zai-org)_"
+    r"|(?:ai21|c4ai|ibm|meta|mistralai|nvidia|openai)-"
+    r"|(?:us|eu|apac|global|anthropic|meta)\.)+"
+)
+_BREAK = re.compile(r"[-_:\s]+|(?<!\d)\.|\.(?!\d)")
+_NUMBERED = re.compile(r"([a-z]{2,})(\d+(?:\.\d+)*)")
+
+_PACKING = frozenset(
+    {
+        "4bit", "5bit", "6bit", "8bit", "awq", "bf16", "bnb", "dwq", "dynamic", "exl2", "exl3", "f16", "f32", "fp16",
+        "fp32", "fp4", "fp8", "ggml", "gguf", "gptq", "hqq", "i1", "imatrix", "int4", "int8", "mlc", "mlx", "mxfp4",
+        "nvfp4", "onnx", "qat", "quantized", "ud", "unsloth", "w4a16", "w8a16", "w8a8",
+    }
+)
+_SAME_MODEL = frozenset(
+    {
+        "abliterated", "beta", "chat", "cloud", "exp", "experimental", "free", "heretic", "hf", "instruct",
+        "instruction", "it", "latest", "nothink", "preview", "text", "think", "thinking", "uncensored",
+    }
+)
+_OTHER_KIND = frozenset(
+    {
+        "asr", "audio", "base", "code", "coder", "embed", "embedding", "embeddings", "guard", "guardian", "image",
+        "live", "math", "moderation", "ocr", "omni", "prm", "realtime", "rerank", "reranker", "reward", "rm",
+        "safeguard", "search", "transcribe", "translate", "tts", "vision", "vl",
+    }
+)
+
+
+def words(model_id: str) -> tuple[str, ...]:
+    """The words of a model id, lower case: `hf.co/Qwen/Qwen3-8B-GGUF:Q4_K_M` is `("qwen", "3", "8b")`.
+
+    Hosts, owners, file endings and quantisations are gone; a tag follows the word `TAG` if anything is left of it.
+    """
+    last = model_id.strip().lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
+    bare = _HOSTED_REVISION.sub("", last.partition("@")[0])
+    name, _, tag = bare.partition(":")
+    tagged = _split(tag)
+    own = _split(_VENDOR.sub("", _FILE.sub("", name)))
+    return own if tagged in ((), ("latest",)) else (*own, TAG, *tagged)
+
+
+def pattern_words(pattern: str) -> tuple[str, ...]:
+    """The words of a pattern of the table, in which `{size}` stands for any size."""
+    stem, size, tail = pattern.partition(ANY_SIZE)
+    return (*words(stem), size, *words(tail)) if size else words(pattern)
+
+
+def same_model(rest: tuple[str, ...]) -> bool:
+    """True when the words after a family's name still speak of that family.
+
+    Up to the size only dates and words such as `instruct` may follow; after it anyone may have added a word of
+    their own (`qwen3-8b-heretic`), unless it names another kind of model (`vision`, `embedding`).
+    """
+    own = rest[: rest.index(TAG)] if TAG in rest else rest
+    if not _OTHER_KIND.isdisjoint(own):
+        return False
+    sized = next((place for place, word in enumerate(own) if is_size(word)), len(own))
+    return all(word in _SAME_MODEL or _DATE.fullmatch(word) for word in own[:sized])
+
+
+def is_size(word: str) -> bool:
+    """True for 8b, 0.5b, 8x7b, a3b (active), e4b (effective), 16e (experts), 270m, 1t."""
+    return _SIZE.fullmatch(word) is not None
+
+
+def _split(text: str) -> tuple[str, ...]:
+    plain = _SPLIT_DATE.sub("", _QUANTISED.sub("", text))
+    return tuple(part for word in _BREAK.split(plain) if word and word not in _PACKING for part in _numbered(word))
+
+
+def _numbered(word: str) -> tuple[str, ...]:
+    """`qwen3` and `qwen-3` are one spelling, as are 4 and 4.0; `gemma3n` stays whole."""
+    found = _NUMBERED.fullmatch(word)
+    parts = found.groups() if found else (word,)
+    return tuple(part.removesuffix(".0") for part in parts)

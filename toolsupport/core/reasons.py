@@ -1,0 +1,83 @@
+"""Why a capability has its value, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import groupby
+
+from toolsupport.core.claims import Claim, Entry, rank
+from toolsupport.core.families import Family
+
+LABELS = {
+    "tools": "native tools",
+    "format": "a text format that works",
+    "parallel": "several calls at once",
+    "streaming": "streaming of calls",
+    "multi_turn": "calls over several turns",
+    "leaves_alone": "leaving tools alone when they are not needed",
+    "thinking": "thinking",
+    "vision": "vision",
+    "max_tools": "the most tools at once",
+    "prompt_style": "the prompt style",
+    "call_format": "the preferred call format",
+    "context": "the context in tokens",
+}
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def label(capability: str) -> str:
+    """What people call a capability: `tool:bash` is `the tool bash`."""
+    return LABELS.get(capability, capability.replace("tool:", "the tool "))
+
+
+def of_winner(winner: Entry, beaten: Sequence[Entry], family: Family | None) -> str:
+    """A sentence that names the winner with the best of each rank it beat. `beaten` is ranked."""
+    if winner.claim is None:
+        return _of_family(winner, family.name if family else "")
+    losers = [_phrase(next(group), family) for _, group in groupby(beaten, rank)]
+    outcome = f"beats {_list(losers)}." if losers else "is all that was said."
+    older = " It was decided for an older build." if winner.stale and winner.source == "user_confirmed" else ""
+    return f"{_phrase(winner, family)} {outcome}{older}"
+
+
+def of_nothing(capability: str, family: Family | None) -> str:
+    """The sentence for a capability nobody spoke of."""
+    table = f", and the family table leaves it open for {family.name} models" if family else ""
+    return f"Nobody has said anything about {label(capability)}{table}: unknown, which is not no."
+
+
+def _of_family(entry: Entry, family: str) -> str:
+    if entry.capability == "tools":
+        verb = "call" if entry.value else "do not call"
+        return f"The family table says {family} models {verb} tools natively (profile)."
+    value = ("yes" if entry.value else "no") if isinstance(entry.value, bool) else entry.value
+    return f"The family table says for {family} models: {label(entry.capability)}, {value} (profile)."
+
+
+def _phrase(entry: Entry, family: Family | None) -> str:
+    if entry.claim is None:
+        return f"profile ({family.name})" if family else "profile"
+    said = _said(entry.claim)
+    framed = {"session": f"this chat ({said})", "auto_detected_stale": f"{said} on an older build"}
+    return framed.get(entry.source, said)
+
+
+def _said(claim: Claim) -> str:
+    by = f" by {claim.actor}" if claim.actor else ""
+    when = f" {'on' if by else 'of'} {day(claim.created_at)}" if claim.created_at else ""
+    return f"{claim.source}{by}{when}"
+
+
+def day(moment: str) -> str:
+    """`2026-11-03T10:00:00Z` is `3 Nov 2026`; what is no ISO date stays as it is."""
+    try:
+        date = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    return f"{date.day} {_MONTHS[date.month - 1]} {date.year}"
+
+
+def _list(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,0 +1,93 @@
+"""The fold of a family with the claims made since into what holds for one build and one conversation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from toolsupport.core import reasons
+from toolsupport.core.claims import COUNTS, Claim, Entry, ranked, weigh
+from toolsupport.core.families import Family
+from toolsupport.core.words import Capabilities, Capability
+
+__all__ = ["CAPABILITIES", "Claim", "Entry", "explain", "resolve"]
+
+# What the API and the pages always show, known or not. `format` is a text format that works; `call_format` is the one
+# the family was taught to write, which proves nothing.
+CAPABILITIES = (
+    *reasons.LABELS,
+    "tool:read_file",
+    "tool:write_file",
+    "tool:list_directory",
+    "tool:bash",
+)
+
+# Capability → field of Family.
+_OF_FAMILY = {
+    "tools": "tools",
+    "parallel": "parallel",
+    "streaming": "streaming_calls",
+    "multi_turn": "multi_turn",
+    "thinking": "thinking",
+    "vision": "vision",
+    "max_tools": "max_tools",
+    "prompt_style": "prompt_style",
+    "call_format": "call_format",
+    "context": "context",
+}
+
+
+def resolve(family: Family | None, claims: Sequence[Claim], build_key: str, session: str = "") -> Capabilities:
+    """All capabilities, each with source, since and reason; what nobody spoke of is unknown (value None).
+
+    Highest first: this conversation, user_confirmed, auto_detected on this build, declared, auto_detected on another
+    build, the family. Within a rank the newest row that was not withdrawn.
+    """
+    entries = _said(family, claims, build_key, session)
+    names = dict.fromkeys((*CAPABILITIES, *entries))
+    return Capabilities({name: _capability(name, entries.get(name, ()), family) for name in names})
+
+
+def explain(
+    family: Family | None, claims: Sequence[Claim], build_key: str, session: str = ""
+) -> Mapping[str, tuple[Entry, ...]]:
+    """All that was said, by capability: the winner, then what it beat, then what never counted."""
+    said = _said(family, claims, build_key, session)
+    return {name: _judged(entries) for name, entries in said.items()}
+
+
+def _said(
+    family: Family | None, claims: Sequence[Claim], build_key: str, session: str
+) -> dict[str, list[Entry]]:
+    """Entries by capability, ranked."""
+    by_name: defaultdict[str, list[Entry]] = defaultdict(list)
+    for entry in (*_of_family(family), *weigh(claims, build_key, session)):
+        by_name[entry.capability].append(entry)
+    return {name: ranked(entries) for name, entries in by_name.items()}
+
+
+def _of_family(family: Family | None) -> list[Entry]:
+    if family is None:
+        return []
+    values = {name: getattr(family, attribute) for name, attribute in _OF_FAMILY.items()}
+    values |= {f"tool:{tool}": "refused" for tool in family.refuses}
+    return [Entry(name, value, "profile") for name, value in values.items() if value is not None]
+
+
+def _capability(name: str, entries: Sequence[Entry], family: Family | None) -> Capability:
+    counting = [entry for entry in entries if entry.standing == COUNTS]
+    if not counting:
+        return Capability(name, None, "default", reasons.of_nothing(name, family))
+    winner, *beaten = counting
+    since, row = (winner.claim.created_at, winner.claim.id) if winner.claim else ("", None)
+    reason = reasons.of_winner(winner, beaten, family)
+    return Capability(name, winner.value, winner.source, reason, since, row, winner.stale)
+
+
+def _judged(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    counting = [entry for entry in entries if entry.standing == COUNTS]
+    others = [entry for entry in entries if entry.standing != COUNTS]
+    winner = [replace(entry, standing="winner") for entry in counting[:1]]
+    beaten = [replace(entry, standing="beaten") for entry in counting[1:]]
+    return (*winner, *beaten, *others)

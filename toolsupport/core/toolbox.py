@@ -1,0 +1,132 @@
+"""Which tools a request carries in which format, with the rule that decided for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeVar
+
+from toolsupport.core.words import Capabilities, Exclusion, ToolSpec
+
+Subject = TypeVar("Subject")
+
+# Text formats a model without native tools can be served with: name → what people call it. A format is used where
+# the capability `format` says that it works.
+TEXT_FORMATS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A tool that might be offered; `enabled` is the team's switch."""
+
+    spec: ToolSpec
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the people of a conversation want.
+
+    `tools_on` False switches tools off, None and True leave it to what is known of the model. `filter` names the
+    tools that may be used, None allows all.
+    """
+
+    tools_on: bool | None = None
+    filter: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What is offered. `format` is native, a text format, or "" where nothing is; the reasons are for people."""
+
+    tools: tuple[ToolSpec, ...]
+    excluded: tuple[Exclusion, ...]
+    format: str
+    format_reason: str
+
+
+def choose(capabilities: Capabilities, candidates: Sequence[Candidate], wishes: Wishes) -> Toolbox:
+    """Decide for each candidate; under a limit the first ones stay.
+
+    Native tools are offered to a model known to call them and to no other.
+    """
+    barrier = _first(BARRIERS, capabilities, wishes)
+    verdicts = [(candidate.spec, barrier or _first(RULES, candidate, wishes)) for candidate in candidates]
+    allowed = [spec for spec, verdict in verdicts if verdict is None]
+    tools, cut = _within_limit(capabilities, allowed)
+    excluded = [Exclusion(spec.name, *verdict) for spec, verdict in verdicts if verdict]
+    format_, reason = _format(capabilities, tools, barrier)
+    return Toolbox(tools, (*excluded, *cut), format_, reason)
+
+
+def _tools_off(_: Capabilities, wishes: Wishes) -> str:
+    return "Tools are switched off in this chat." if wishes.tools_on is False else ""
+
+
+def _unknown(capabilities: Capabilities, _: Wishes) -> str:
+    if capabilities["tools"].known:
+        return ""
+    return "It is unknown whether this model can call tools. Unknown is not no, but until somebody knows none are sent."
+
+
+def _unsupported(capabilities: Capabilities, _: Wishes) -> str:
+    tools = capabilities["tools"]
+    if tools.value is True or _text_format(capabilities):
+        return ""
+    return f"This model cannot call tools. {tools.reason}".strip()
+
+
+def _disabled(candidate: Candidate, _: Wishes) -> str:
+    return "" if candidate.enabled else "The team has not enabled this tool."
+
+
+def _filtered(candidate: Candidate, wishes: Wishes) -> str:
+    allowed = wishes.filter is None or candidate.spec.name in wishes.filter
+    return "" if allowed else "The filter of this chat leaves this tool out."
+
+
+# The first rule with a reason decides. Barriers keep everything out, rules a single tool.
+BARRIERS: Mapping[str, Callable[[Capabilities, Wishes], str]] = {
+    "tools_off": _tools_off,
+    "unknown": _unknown,
+    "unsupported": _unsupported,
+}
+RULES: Mapping[str, Callable[[Candidate, Wishes], str]] = {
+    "disabled": _disabled,
+    "filtered": _filtered,
+}
+
+
+def _first(
+    rules: Mapping[str, Callable[[Subject, Wishes], str]], subject: Subject, wishes: Wishes
+) -> tuple[str, str] | None:
+    """The name and the reason of the first rule that objects."""
+    reasons = ((name, rule(subject, wishes)) for name, rule in rules.items())
+    return next(((name, reason) for name, reason in reasons if reason), None)
+
+
+def _within_limit(
+    capabilities: Capabilities, allowed: Sequence[ToolSpec]
+) -> tuple[tuple[ToolSpec, ...], list[Exclusion]]:
+    most = capabilities["max_tools"].value
+    limit = max(most, 0) if isinstance(most, int) and not isinstance(most, bool) else len(allowed)
+    reason = f"This model takes at most {limit} tools at once."
+    return tuple(allowed[:limit]), [Exclusion(spec.name, "max_tools", reason) for spec in allowed[limit:]]
+
+
+def _format(
+    capabilities: Capabilities, tools: Sequence[ToolSpec], barrier: tuple[str, str] | None
+) -> tuple[str, str]:
+    if barrier:
+        return "", barrier[1]
+    if not tools:
+        return "", "The model can be given tools, but none is left to offer."
+    if capabilities["tools"].value is True:
+        return "native", capabilities["tools"].reason
+    return _text_format(capabilities), capabilities["format"].reason
+
+
+def _text_format(capabilities: Capabilities) -> str:
+    name = capabilities["format"].value
+    return name if isinstance(name, str) and name in TEXT_FORMATS else ""
