@@ -1,0 +1,1 @@
+"""Tests of how simulated models understand and answer."""

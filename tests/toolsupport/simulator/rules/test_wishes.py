@@ -1,0 +1,126 @@
+"""What is understood of a person's words."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolsupport.simulator.rules.wishes import LONGEST, Kind, clauses, understand
+
+ONE: list[tuple[str, Kind, dict[str, str]]] = [
+    ("What's in this folder?", Kind.LIST, {"path": "."}),
+    ("what is in this directory", Kind.LIST, {"path": "."}),
+    ("list files", Kind.LIST, {"path": "."}),
+    ("List all the files in the current directory.", Kind.LIST, {"path": "."}),
+    ("ls", Kind.LIST, {"path": "."}),
+    ("ls -la src", Kind.LIST, {"path": "src"}),
+    ("show me the directory", Kind.LIST, {"path": "."}),
+    ("which files are here?", Kind.LIST, {"path": "."}),
+    ("what's in the docs folder?", Kind.LIST, {"path": "docs"}),
+    ("list src/", Kind.LIST, {"path": "src/"}),
+    ("can you see what's in /tmp?", Kind.LIST, {"path": "/tmp"}),
+    ("Read config.json and tell me the version", Kind.READ, {"path": "config.json", "topic": "version"}),
+    ("What is the version in pyproject.toml?", Kind.READ, {"path": "pyproject.toml", "topic": "version"}),
+    ("open README", Kind.READ, {"path": "README", "topic": ""}),
+    ("show me `my file.txt`", Kind.READ, {"path": "my file.txt", "topic": ""}),
+    ("what's in src/app.py?", Kind.READ, {"path": "src/app.py", "topic": ""}),
+    ("write hello to notes.md", Kind.WRITE, {"path": "notes.md", "content": "hello"}),
+    ("Write 'this and that' to notes.md", Kind.WRITE, {"path": "notes.md", "content": "this and that"}),
+    ("create notes.md with the text good day", Kind.WRITE, {"path": "notes.md", "content": "good day"}),
+    ("replace foo with bar in a.txt", Kind.EDIT, {"path": "a.txt", "old": "foo", "new": "bar"}),
+    ("run `ls -l`", Kind.RUN, {"command": "ls -l"}),
+    ("Please run git status.", Kind.RUN, {"command": "git status"}),
+    ("What is 17*23?", Kind.COMPUTE, {"expression": "17*23"}),
+    ("17 times 23", Kind.COMPUTE, {"expression": "17*23"}),
+    ("show me a table", Kind.TABLE, {}),
+    ("write some Python code", Kind.CODE, {}),
+    ("Tell me a long story", Kind.LONG, {}),
+    ("Who are you?", Kind.ABOUT, {}),
+    ("hello", Kind.GREET, {}),
+    ("Good morning!", Kind.GREET, {}),
+    ("Thank you", Kind.THANKS, {}),
+    ("What is love?", Kind.UNKNOWN, {}),
+    ("", Kind.UNKNOWN, {}),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "values"), ONE)
+def test_understands_one_wish(text: str, kind: Kind, values: dict[str, Any]) -> None:
+    assert [(wish.kind, wish.values) for wish in understand(text)] == [(kind, values)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("What's in this folder? Then read config.json", [Kind.LIST, Kind.READ]),
+        ("Read a.txt and b.txt", [Kind.READ, Kind.READ]),
+        ("Write hi to a.txt and then read a.txt", [Kind.WRITE, Kind.READ]),
+        ("List this folder and what is 2+2?", [Kind.LIST, Kind.COMPUTE]),
+        ("Hi! What's in this folder?", [Kind.LIST]),
+        ("What's in this folder? Thanks!", [Kind.LIST]),
+    ],
+)
+def test_understands_several_at_once(text: str, kinds: list[Kind]) -> None:
+    assert [wish.kind for wish in understand(text)] == kinds
+
+
+def test_the_second_path_is_the_second_wish() -> None:
+    assert [wish["path"] for wish in understand("Read a.txt and b.txt")] == ["a.txt", "b.txt"]
+
+
+def test_quotations_are_never_parted() -> None:
+    assert clauses("write 'a; then read b' to c.txt; read d.txt") == ["write 'a; then read b' to c.txt", "read d.txt"]
+
+
+NAMES = ["get_weather", "record"]
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("Call get_weather for Paris", ["get_weather"]),
+        ("Please use the tool `record` with code=1", ["record"]),
+        ("Call record, then call get_weather", ["record", "get_weather"]),
+        ("Do not call get_weather. Hello!", []),
+        ("Hello without using record", []),
+        ("I keep a record of it", []),
+        ("call get_weather_now", []),
+    ],
+)
+def test_a_tool_may_be_named_outright(text: str, called: list[str]) -> None:
+    assert [wish["tool"] for wish in understand(text, NAMES) if wish.kind == Kind.CALL] == called
+
+
+@given(st.text(max_size=300))
+def test_any_words_are_a_wish(text: str) -> None:
+    assert understand(text, NAMES)
+
+
+REPEATED = [
+    "a/",
+    ".",
+    "-",
+    "(",
+    "1+",
+    "read ",
+    "tell me the ",
+    "in the ",
+    "`",
+    "' ",
+    " ",
+    "\n",
+    "a\n",
+    "? ",
+    "call record ",
+]
+
+
+@pytest.mark.parametrize("piece", REPEATED)
+def test_no_words_take_long(piece: str) -> None:
+    begun = perf_counter()
+    understand(piece * LONGEST, NAMES)
+    assert perf_counter() - begun < 1

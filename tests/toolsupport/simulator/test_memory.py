@@ -1,0 +1,67 @@
+"""Loading and unloading of models."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from toolsupport.simulator.memory import Memory
+
+
+class Hands:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+def memory(hands: Hands) -> Memory:
+    return Memory(8.0, hands)
+
+
+def test_a_slow_model_loads_once(memory: Memory, hands: Hands) -> None:
+    assert memory.load("m", 4096, slow=True) == 8.0
+    hands.now += 3
+    assert memory.load("m", 4096, slow=True) == 5.0
+    assert memory.present() == {}
+    hands.now += 5
+    assert memory.load("m", 4096, slow=True) == 0
+    assert memory.present() == {"m": (4096, math.inf)}
+
+
+def test_an_ordinary_model_is_there_at_once(memory: Memory) -> None:
+    assert memory.load("m", 4096, slow=False) == 0
+    assert "m" in memory.present()
+
+
+def test_it_leaves_when_its_time_is_over(memory: Memory, hands: Hands) -> None:
+    memory.load("m", 4096, slow=True)
+    hands.now += 8
+    memory.keep("m", 10)
+    hands.now += 9
+    assert memory.present() == {"m": (4096, 1.0)}
+    hands.now += 1
+    assert memory.present() == {}
+    assert memory.load("m", 4096, slow=True) == 8.0
+
+
+def test_another_context_loads_it_anew(memory: Memory, hands: Hands) -> None:
+    memory.load("m", 4096, slow=True)
+    hands.now += 8
+    assert memory.load("m", 8192, slow=True) == 8.0
+
+
+def test_unloading_and_keeping_what_is_not_there_do_nothing(memory: Memory) -> None:
+    memory.unload("m")
+    memory.keep("m", 5)
+    assert memory.present() == {}

@@ -1,0 +1,55 @@
+"""The table of models."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from toolsupport.simulator.models import MODELS, find, is_name, render
+from toolsupport.simulator.nouns import Call, Prompt, Said, Tool
+
+QUIRKS = ["honest", "thinks", "refuses", "ignores", "slow-load", "dies", "long", "unknown"]
+
+
+def test_every_quirk_has_its_row() -> None:  # M8
+    assert list(MODELS) == [f"sim-{quirk}" for quirk in QUIRKS]
+
+
+def test_every_model_says_that_it_is_simulated() -> None:  # M8
+    assert all(model.about.startswith("Simulated: ") for model in MODELS.values())
+
+
+def test_digests_are_each_models_own() -> None:
+    digests = {model.digest for model in MODELS.values()}
+    assert len(digests) == len(MODELS)
+    assert all(re.fullmatch(r"[0-9a-f]{64}", digest) for digest in digests)
+
+
+def test_a_template_mentions_tools_where_the_server_says_so() -> None:
+    for model in MODELS.values():
+        assert (".Tools" in model.template) == ("tools" in (model.capabilities or ())), model.name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sim-honest", "sim-honest:latest", "SIM-Honest", "library/sim-honest", "registry.ollama.ai/library/sim-honest"],
+)
+def test_finds_a_model_under_all_its_names(name: str) -> None:
+    assert find(name) is MODELS["sim-honest"]
+
+
+@pytest.mark.parametrize("name", ["sim", "sim-honest:7b", "sim-honest-2", "hf.co/sim-honest"])
+def test_finds_no_other(name: str) -> None:
+    assert find(name) is None
+
+
+@pytest.mark.parametrize(("name", "valid"), [("", False), ("a b", False), ("a", True), ("h:1/n/m:t", True)])
+def test_knows_what_can_be_a_name(name: str, valid: bool) -> None:
+    assert is_name(name) is valid
+
+
+def test_the_prompt_shows_everything_the_model_reads() -> None:
+    said = (Said("user", "hi"), Said("assistant", calls=(Call("f", {"a": 1}),)), Said("tool", "out", name="f"))
+    text = render(Prompt(said, (Tool("f", "does it", {"type": "object"}),), think=True))
+    assert [part in text for part in ("hi", '"f"', "does it", '{"a": 1}', "out", "<think>")] == [True] * 6

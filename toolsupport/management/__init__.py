@@ -1,0 +1,1 @@
+"""Commands for the people who run this site."""

@@ -1,0 +1,53 @@
+"""Adds a model server."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.core.management.base import BaseCommand, CommandError
+
+from toolsupport import providers, refreshing
+from toolsupport.core.errors import ConfigError
+from toolsupport.refreshing import Refreshed
+from toolsupport.registry import servers
+
+
+class Command(BaseCommand):
+    help = "Add a model server and ask it for its models. One that does not answer is kept, and told."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name")
+        parser.add_argument("url")
+        kinds = [kind for kind in providers.PROVIDERS if kind != "simulator"]
+        parser.add_argument("--kind", required=True, choices=kinds)
+        parser.add_argument("--api-key-env", metavar="VAR", help="The environment variable that holds its API key.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            key = key_from(options["api_key_env"])
+            new = servers.NewServer(options["name"], options["kind"], options["url"], key, "command")
+            server_id = servers.add(new)
+        except ConfigError as error:
+            raise CommandError(str(error)) from error
+        asked = async_to_sync(ask)(server_id)
+        said = f"it does not answer yet: {asked.why}" if asked.why else f"it answers, models: {asked.models}"
+        self.stdout.write(f"Added {options['name']}; {said}")
+
+
+def key_from(variable: str | None) -> str:
+    """The key in that variable; keys on a command line would stand in the shell's history. Raises ConfigError."""
+    if not variable:
+        return ""
+    if not os.environ.get(variable):
+        raise ConfigError(f"The environment variable {variable} is not set.")
+    return os.environ[variable]
+
+
+async def ask(server_id: int) -> Refreshed:
+    try:
+        return await refreshing.refresh(server_id)
+    finally:
+        await providers.close()

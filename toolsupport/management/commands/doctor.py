@@ -1,0 +1,36 @@
+"""Checks the installation and says what to do."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from toolsupport.examination import Finding, examine
+
+MARKS = {True: "ok  ", False: "FAIL", None: "note"}
+
+
+class Command(BaseCommand):
+    help = "Check database, migrations, data directory, servers. Exit 1 where something is broken."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="For machines.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        findings = list(examine())
+        if options["json"]:
+            report = {"ok": healthy(findings), "findings": [found.to_json() for found in findings]}
+            self.stdout.write(json.dumps(report))
+        else:
+            for found in findings:
+                self.stdout.write(f"{MARKS[found.ok]}  {found.what}: {found.words}")
+        if not healthy(findings):
+            raise SystemExit(1)
+
+
+def healthy(findings: list[Finding]) -> bool:
+    return all(found.ok is not False for found in findings)

@@ -1,0 +1,56 @@
+"""Asks the servers which models they have."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from django.core.management.base import BaseCommand, CommandError
+
+from toolsupport import providers, refreshing
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.refreshing import Refreshed
+from toolsupport.registry import servers
+from toolsupport.registry.servers import ListedServer
+
+
+class Command(BaseCommand):
+    help = "Ask every server, or one, which models it has. Exit 1 where one does not answer."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--server", help="The name of one server; without it all that are switched on.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            asked = async_to_sync(self.ask)(options["server"])
+        except (ConfigError, NotFound) as error:
+            raise CommandError(str(error)) from error
+        if not asked:
+            raise CommandError("There is no server yet. Add one: manage.py add_server NAME URL --kind ollama")
+        if any(one.why for one in asked):
+            raise CommandError("Not every server answered.")
+
+    async def ask(self, name: str | None) -> list[Refreshed]:
+        """One after the other, so that each line is written as its server answers."""
+        try:
+            await refreshing.ensure_servers()
+            return [await self.ask_one(server) for server in await database_sync_to_async(chosen)(name)]
+        finally:
+            await providers.close()
+
+    async def ask_one(self, server: ListedServer) -> Refreshed:
+        if self.stdout.isatty():
+            self.stdout.write(f"{server.name} … ", ending="\r")
+            self.stdout.flush()
+        asked = await refreshing.refresh(server.id)
+        words = f"no answer: {asked.why}" if asked.why else f"models {asked.models}, described anew {asked.described}"
+        self.stdout.write(f"{server.name}: {words}")
+        return asked
+
+
+def chosen(name: str | None) -> list[ListedServer]:
+    """The servers to ask. Raises NotFound for an unknown name."""
+    ids = (servers.id_of(name),) if name else servers.enabled_ids()
+    return [servers.shown(server_id) for server_id in ids]

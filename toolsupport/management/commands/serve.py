@@ -1,0 +1,138 @@
+"""Serves the site, with a start and a stop of its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+# Twisted must be told which loop to use before anything else imports it.
+from daphne.server import Server  # isort: skip
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from twisted.internet import reactor
+
+from toolsupport.registry import people, servers
+
+MESSAGE_LIMIT = 256 * 1024
+HTTP_TIMEOUT = 120
+loop = reactor._asyncioEventloop  # the loop everything runs on, chosen when daphne was imported
+STOPS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Command(BaseCommand):
+    help = "Serve the site at http://HOST:PORT; SIGTERM lets running answers finish first."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.address = f"http://{options['host']}:{options['port']}"
+        if not settings.ENV["TOOLSUPPORT_ORIGINS"]:
+            names = {options["host"], "127.0.0.1", "localhost"}
+            settings.ORIGINS = [f"http://{name}:{options['port']}" for name in sorted(names)]
+        self.simulator = start_simulator()  # it loads while we do
+        try:
+            self.serve(options["host"], options["port"])
+        finally:
+            stop_simulator(self.simulator)
+
+    def serve(self, host: str, port: int) -> None:
+        """Run until a signal ends it."""
+        from toolsupport import asgi
+
+        meet_simulator(self.simulator)
+        lines = self.greeting()
+        server = make_server(asgi.application, host, port)
+
+        def begin() -> None:
+            # Where nothing listens the server has stopped itself already.
+            if server.listening_addresses:
+                asgi.start()
+                self.greet(lines)
+
+        stop_on_signals(server)
+        loop.call_soon(begin)
+        server.run()
+        if not server.listening_addresses:
+            raise CommandError(f"Nothing can listen at {self.address}: is it in use? Try another --port.")
+
+    def greet(self, lines: list[str]) -> None:
+        for line in lines:
+            self.stdout.write(line)
+        self.stdout.flush()
+
+    def greeting(self) -> list[str]:
+        """Where the site is; on a fresh machine also how to become its administrator."""
+        lines = [f"toolsupport is ready at {self.address}"]
+        given = settings.ENV["TOOLSUPPORT_ADMIN"]
+        if given and people.needs_setup():
+            people.admin_from_environment(given)
+        if people.needs_setup():
+            token = people.new_setup_token()
+            lines.append(f"Make the first administrator at {self.address}/setup/?token={token} (works once)")
+        return lines
+
+
+def make_server(application: Any, host: str, port: int) -> Server:
+    """Daphne's server with the limits of this site."""
+    return Server(
+        application=application,
+        endpoints=[f"tcp:port={port}:interface={host}"],
+        signal_handlers=False,
+        http_timeout=HTTP_TIMEOUT,
+        websocket_max_message_size=MESSAGE_LIMIT,
+        websocket_max_frame_size=MESSAGE_LIMIT,
+        websocket_timeout=-1,
+        server_name="toolsupport",
+        verbosity=0,
+    )
+
+
+def stop_on_signals(server: Server) -> None:
+    """At SIGTERM or SIGINT: listen no more, let running answers finish, then stop."""
+    from toolsupport import asgi, work
+
+    async def end() -> None:
+        for listener in server.listeners:
+            await listener.result.stopListening().asFuture(loop)
+        await asgi.stop()
+        server.stop()
+
+    def asked_to_stop() -> None:
+        # Once is enough: whoever asks again waits for the same end.
+        for number in STOPS:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
+        work.current().spawn(end())
+
+    for number in STOPS:
+        loop.add_signal_handler(number, asked_to_stop)
+
+
+def start_simulator() -> subprocess.Popen[str] | None:
+    """The Simulator as a child on a loopback port of its own: a server that can die in mid-stream."""
+    if settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off":
+        return None
+    command = [sys.executable, "-m", "toolsupport.simulator", "--port", "0", "--with-parent"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def meet_simulator(child: subprocess.Popen[str] | None) -> None:
+    """Hear on which port the Simulator listens; it becomes an ordinary server row."""
+    if child is None:
+        return
+    line = child.stdout.readline() if child.stdout else ""
+    if "http://" not in line:
+        raise CommandError("The Simulator did not start; TOOLSUPPORT_SIMULATOR=off goes without it.")
+    servers.ensure_simulator(line.split()[-1])
+
+
+def stop_simulator(child: subprocess.Popen[str] | None) -> None:
+    if child is not None:
+        child.terminate()
+        child.wait(5)

@@ -1,0 +1,23 @@
+"""Serves the simulated models alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from toolsupport.simulator.__main__ import Orders, add_arguments, run
+
+
+class Command(BaseCommand):
+    help = "Serve simulated models with known quirks over Ollama's and OpenAI's wires."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            run(Orders(**{name: options[name] for name in Orders.__dataclass_fields__}))
+        except OSError as error:
+            raise CommandError(f"The simulator cannot listen: {error}") from error

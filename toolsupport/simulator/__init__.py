@@ -1,0 +1,1 @@
+"""A model server of its own whose simulated models have known quirks."""

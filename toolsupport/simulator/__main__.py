@@ -1,0 +1,78 @@
+"""Runs the simulator alone, without anything else of this project."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from dataclasses import dataclass
+
+from toolsupport.simulator.server import LOAD_SECONDS, PACE_MS, Simulator
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """How the simulator is to run; with `with_parent` it ends when its standard input does."""
+
+    host: str
+    port: int
+    pace_ms: float
+    load_seconds: float
+    with_parent: bool = False
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument("--port", type=int, required=True, help="port to listen on; 0 takes a free one")
+    parser.add_argument("--pace-ms", type=float, default=PACE_MS, help="milliseconds per token (default %(default)s)")
+    load = "seconds that sim-slow-load takes to load (default %(default)s)"
+    parser.add_argument("--load-seconds", type=float, default=LOAD_SECONDS, help=load)
+    parser.add_argument("--with-parent", action="store_true", help="end when standard input is closed")
+
+
+class Parent(asyncio.Protocol):
+    """Listens to the pipe from the process that started this one: when it dies, the pipe ends."""
+
+    def __init__(self, gone: asyncio.Event) -> None:
+        self.gone = gone
+
+    def eof_received(self) -> None:
+        self.gone.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.gone.set()
+
+
+async def serve(orders: Orders) -> None:
+    """Run until a signal comes or the parent is gone. Raises OSError where it cannot listen."""
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    simulator = Simulator(orders.host, orders.port, pace_ms=orders.pace_ms, load_seconds=orders.load_seconds)
+    await simulator.start()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sign, ended.set)
+    if orders.with_parent:
+        await loop.connect_read_pipe(lambda: Parent(ended), sys.stdin)
+    print(f"Simulator listening on {simulator.url}", flush=True)
+    await ended.wait()
+    await simulator.stop()
+
+
+def run(orders: Orders) -> None:
+    """Run to the end. Raises OSError where it cannot listen."""
+    asyncio.run(serve(orders))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m toolsupport.simulator", description=__doc__)
+    add_arguments(parser)
+    try:
+        run(Orders(**vars(parser.parse_args(arguments))))
+    except OSError as error:
+        print(f"The simulator cannot listen: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""One connected client, which may leave at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+
+from toolsupport.simulator.http11 import HEAD_LIMIT
+
+
+class ClientLeft(ConnectionError):
+    """Nobody is there to answer any more."""
+
+
+class Ear(asyncio.StreamReader):
+    """A reader that says at once when the client has left, even while nobody reads."""
+
+    def __init__(self) -> None:
+        super().__init__(limit=HEAD_LIMIT)
+        self.left = asyncio.Event()
+
+    def feed_eof(self) -> None:
+        self.left.set()
+        super().feed_eof()
+
+    def set_exception(self, exc: Exception) -> None:
+        self.left.set()
+        super().set_exception(exc)
+
+
+class Client:
+    """Bytes to a client, pauses that end when it leaves."""
+
+    def __init__(self, ear: Ear, writer: asyncio.StreamWriter) -> None:
+        self.ear = ear
+        self.writer = writer
+
+    def check(self) -> None:
+        """Raises ClientLeft where nobody is there."""
+        if self.ear.left.is_set() or self.writer.is_closing():
+            raise ClientLeft
+
+    async def send(self, data: bytes) -> None:
+        self.check()
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait; raises ClientLeft as soon as the client has left."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+        else:
+            await self._listen(seconds)
+        self.check()
+
+    async def _listen(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self.ear.left.wait()
+        except TimeoutError:
+            return

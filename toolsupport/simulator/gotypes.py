@@ -1,0 +1,125 @@
+"""Checks decoded JSON against Go types, complaining as Go does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+KINDS = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The innermost Go struct and the path of fields that led here."""
+
+    struct: str = ""
+    path: tuple[str, ...] = ()
+
+    def step(self, struct: str, name: str) -> Where:
+        return Where(struct, (*self.path, name))
+
+
+class GoType(Protocol):
+    """A Go type: `fault` is what Go's decoder would say of the value, "" where it fits."""
+
+    def fault(self, value: Any, where: Where) -> str: ...
+
+
+def mismatch(value: Any, go: str, where: Where) -> str:
+    kind = KINDS[type(value)]
+    # A number with a fraction is quoted where a whole one is wanted.
+    shown = f"{kind} {value}" if isinstance(value, float) and go == "int" else kind
+    place = f"Go struct field {where.struct}.{'.'.join(where.path)}" if where.path else "Go value"
+    return f"json: cannot unmarshal {shown} into {place} of type {go}"
+
+
+def first_fault(faults: Any) -> str:
+    return next(filter(None, faults), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value without parts. `json` says which Python types fit."""
+
+    go: str
+    json: tuple[type, ...]
+
+    def fault(self, value: Any, where: Where) -> str:
+        # bool is a kind of int to Python, not to Go.
+        fits = value is None or type(value) in self.json
+        return "" if fits else mismatch(value, self.go, where)
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A Go slice."""
+
+    item: GoType
+    go: str
+
+    def fault(self, value: Any, where: Where) -> str:
+        if value is None:
+            return ""
+        if not isinstance(value, list):
+            return mismatch(value, self.go, where)
+        return first_fault(self.item.fault(item, where) for item in value)
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A Go map; `item` None takes anything."""
+
+    go: str
+    item: GoType | None = None
+
+    def fault(self, value: Any, where: Where) -> str:
+        if value is None:
+            return ""
+        if not isinstance(value, dict):
+            return mismatch(value, self.go, where)
+        item = self.item
+        return first_fault(item.fault(part, where) for part in value.values()) if item else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A Go struct. `name` None: errors name the struct outside, as with a decoder of its own."""
+
+    go: str
+    name: str | None
+    fields: Mapping[str, GoType] = field(default_factory=dict)
+
+    def fault(self, value: Any, where: Where) -> str:
+        if value is None:
+            return ""
+        if not isinstance(value, dict):
+            return mismatch(value, self.go, where)
+        name = where.struct if self.name is None else self.name
+        known = ((key, part) for key, part in value.items() if key in self.fields)
+        return first_fault(self.fields[key].fault(part, where.step(name, key)) for key, part in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A type with a decoder of its own: `check` gives its complaint, or ""."""
+
+    check: Callable[[Any], str]
+
+    def fault(self, value: Any, where: Where) -> str:
+        return "" if value is None else self.check(value)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMany:
+    """A string or a list of strings, as a property's type may be."""
+
+    def fault(self, value: Any, where: Where) -> str:
+        return "" if isinstance(value, str) else Many(STRING, "[]string").fault(value, where)
+
+
+STRING = Leaf("string", (str,))
+BOOL = Leaf("bool", (bool,))
+INT = Leaf("int", (int,))
+FLOAT = Leaf("float64", (int, float))
+ANY_MAP = Map("map[string]interface {}")

@@ -1,0 +1,52 @@
+"""Which models are loaded, and how long each still takes to load."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+
+CONTEXT = 4096
+
+
+@dataclass(slots=True)
+class Loaded:
+    """One model in memory: usable from `ready` on, dropped after `until` (seconds of the clock)."""
+
+    context: int
+    ready: float
+    until: float = math.inf
+
+
+class Memory:
+    """Loading costs `load_seconds` for a slow model, else nothing; another context size loads it anew."""
+
+    def __init__(self, load_seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._load_seconds = load_seconds
+        self._clock = clock
+        self._loaded: dict[str, Loaded] = {}
+
+    def load(self, name: str, context: int, slow: bool) -> float:
+        """Begin to load where needed; the seconds until the model is ready."""
+        now = self._clock()
+        there = self._loaded.get(name)
+        if there is None or there.until <= now or there.context != context:
+            there = Loaded(context, now + (self._load_seconds if slow else 0.0))
+            self._loaded[name] = there
+        there.until = math.inf
+        return max(0.0, there.ready - now)
+
+    def keep(self, name: str, seconds: float) -> None:
+        """A use of the model is over: it stays for so long."""
+        if name in self._loaded:
+            self._loaded[name].until = self._clock() + seconds
+
+    def unload(self, name: str) -> None:
+        self._loaded.pop(name, None)
+
+    def present(self) -> dict[str, tuple[int, float]]:
+        """Each model that is ready: its context size, and how many seconds it stays."""
+        now = self._clock()
+        ready = {name: there for name, there in self._loaded.items() if there.ready <= now < there.until}
+        return {name: (there.context, there.until - now) for name, there in ready.items()}

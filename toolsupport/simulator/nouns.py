@@ -1,0 +1,98 @@
+"""The nouns of the simulator: what a simulated model is shown, what it says in return."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+JSON = dict[str, Any]
+
+TOKEN = re.compile(r"\s*\S{1,6}|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool."""
+
+    name: str
+    arguments: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of the history; `name` is the tool's name on a tool result, "" where it was not sent."""
+
+    role: str
+    content: str = ""
+    calls: tuple[Call, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as the request offers it; `parameters` is a JSON schema, perhaps an empty one."""
+
+    name: str
+    description: str
+    parameters: JSON
+
+    @property
+    def properties(self) -> dict[str, JSON]:
+        """The schema of each parameter; what is not a schema counts as one that says nothing."""
+        given = self.parameters.get("properties")
+        named = given.items() if isinstance(given, dict) else ()
+        return {name: schema if isinstance(schema, dict) else {} for name, schema in named}
+
+    @property
+    def required(self) -> frozenset[str]:
+        names = self.parameters.get("required")
+        return frozenset(filter(self.properties.__contains__, names if isinstance(names, list) else ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Everything a simulated model may read."""
+
+    messages: tuple[Said, ...]
+    tools: tuple[Tool, ...] = ()
+    think: bool = False
+
+    @property
+    def _since(self) -> int:
+        """Where the latest words of a person stand; -1 without any."""
+        return max((place for place, said in enumerate(self.messages) if said.role == "user"), default=-1)
+
+    @property
+    def asked(self) -> str:
+        return self.messages[self._since].content if self._since >= 0 else ""
+
+    @property
+    def results(self) -> tuple[Said, ...]:
+        """The tool results that came since the person spoke, in order."""
+        return tuple(said for said in self.messages[self._since + 1 :] if said.role == "tool")
+
+
+class Ending(StrEnum):
+    """How a reply ends: properly, by a connection cut in mid-stream, or by an error line in mid-stream."""
+
+    STOP = "stop"
+    CUT = "cut"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a simulated model says; a bad `ending` comes after `tokens` tokens, or at the end if there are fewer."""
+
+    content: str = ""
+    thinking: str = ""
+    calls: tuple[Call, ...] = ()
+    ending: Ending = Ending.STOP
+    tokens: int = 0
+
+
+def tokens(text: str) -> list[str]:
+    """The text in pieces of about a token; joined they are the text again."""
+    return TOKEN.findall(text)

@@ -1,0 +1,34 @@
+"""A model that uses the tools it is offered, as asked."""
+
+from __future__ import annotations
+
+from toolsupport.simulator.nouns import Call, Prompt, Reply
+from toolsupport.simulator.rules import answers, offers
+from toolsupport.simulator.rules.arguments import fill
+from toolsupport.simulator.rules.wishes import Wish, understand
+
+
+def reply(prompt: Prompt) -> Reply:
+    """Calls for what tools serve and has no result yet; otherwise the answer."""
+    wishes = understand(prompt.asked, [tool.name for tool in prompt.tools])
+    calls = planned(wishes, prompt)
+    return Reply(calls=calls) if calls else Reply(content=answer(wishes, prompt))
+
+
+def planned(wishes: list[Wish], prompt: Prompt) -> tuple[Call, ...]:
+    """The calls that are still to be made; results come in the order of the wishes they serve."""
+    served = [found for found in (offers.find(wish, prompt.tools) for wish in wishes) if found]
+    return tuple(Call(tool.name, fill(tool, wish)) for tool, wish in served[len(prompt.results) :])
+
+
+def answer(wishes: list[Wish], prompt: Prompt) -> str:
+    """What is said of each wish, from its tool's result where there is one."""
+    given = iter(prompt.results)
+    said = []
+    for wish in wishes:
+        served = offers.find(wish, prompt.tools)
+        # Without tools on offer any more, the results still belong to what a tool could serve.
+        result = next(given, None) if served or (wish.kind in offers.ROLES and not prompt.tools) else None
+        asked = served[1] if served else wish
+        said.append(answers.with_result(asked, result.content) if result else answers.without_tool(asked))
+    return "\n\n".join(said)

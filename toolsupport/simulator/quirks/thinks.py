@@ -1,0 +1,25 @@
+"""A model that thinks before it answers or calls."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.quirks import honest
+
+
+def reply(prompt: Prompt) -> Reply:
+    """What the honest model says, after thoughts about it unless thinking is off."""
+    said = honest.reply(prompt)
+    return replace(said, thinking=thoughts(prompt, said)) if prompt.think else said
+
+
+def thoughts(prompt: Prompt, said: Reply) -> str:
+    asked = prompt.asked if len(prompt.asked) < 200 else f"{prompt.asked[:200]}…"
+    offered = ", ".join(tool.name for tool in prompt.tools) or "none"
+    steps = [f"The person says: {json.dumps(asked, ensure_ascii=False)}.", f"Tools I may use: {offered}."]
+    steps += [f"I call {call.name} with {json.dumps(call.arguments, ensure_ascii=False)}." for call in said.calls]
+    if prompt.results:
+        steps.append(f"I have {len(prompt.results)} result(s) to answer from.")
+    return "\n".join(steps if said.calls else [*steps, "No call is needed now, so I answer."])

@@ -1,0 +1,41 @@
+"""The table of paths the simulator answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from toolsupport.simulator.client import Client
+from toolsupport.simulator.desk import Desk
+from toolsupport.simulator.http11 import PLAIN, Request, Response, Stream
+from toolsupport.simulator.wire import listing, native, openai
+
+Handler = Callable[[Desk, Client, Request], Awaitable[Response | Stream]]
+
+ROUTES: dict[str, dict[str, Handler]] = {
+    "/": {"GET": listing.alive, "HEAD": listing.alive},
+    "/api/version": {"GET": listing.version, "HEAD": listing.version},
+    "/api/tags": {"GET": listing.tags, "HEAD": listing.tags},
+    "/api/ps": {"GET": listing.loaded},
+    "/api/show": {"POST": listing.show},
+    "/api/chat": {"POST": native.chat},
+    "/api/generate": {"POST": native.generate},
+    "/v1/models": {"GET": listing.openai_models},
+    "/v1/chat/completions": {"POST": openai.chat},
+}
+# The one path with a name in it.
+ONE_MODEL = "/v1/models/"
+
+
+async def respond(desk: Desk, client: Client, request: Request) -> Response | Stream:
+    """The answer to a request, whatever its path."""
+    methods = ROUTES.get(request.path) or _with_a_name(request.path)
+    if methods is None:
+        return Response(b"404 page not found", 404, PLAIN)
+    handler = methods.get(request.method)
+    if handler is None:
+        return Response(b"405 method not allowed", 405, PLAIN, allow=", ".join(methods))
+    return await handler(desk, client, request)
+
+
+def _with_a_name(path: str) -> dict[str, Handler] | None:
+    return {"GET": listing.openai_model} if path.startswith(ONE_MODEL) else None

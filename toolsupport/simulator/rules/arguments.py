@@ -1,0 +1,154 @@
+"""Fills in a tool's arguments from a wish, by the tool's JSON schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.rules import phrases
+from toolsupport.simulator.rules.offers import MEANINGS
+from toolsupport.simulator.rules.wishes import Kind, Wish
+
+MISSING = object()
+VALUE = r"(`[^`\n]+`|\"[^\"\n]*\"|'[^'\n]+'|\[[^\]\n]*\]|\{[^}\n]*\}|[^\s,;]+)"
+JOINT = r"[\"'`]?\s*(?:=|:|\bis\b|\bto\b|\bas\b|\bof\b|\bset to\b|\bequal to\b)?\s*"
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
+TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
+
+
+def fill(tool: Tool, wish: Wish) -> JSON:
+    """The arguments of a call: what was said, else a required parameter's likeliest value."""
+    given = _object_in(wish.text) if wish.kind == Kind.CALL else {}
+    found = {name: _value(name, schema, wish, given) for name, schema in tool.properties.items()}
+    found |= {name: _likely(name, tool.properties[name], wish) for name in tool.required if found[name] is MISSING}
+    return {name: value for name, value in found.items() if value is not MISSING}
+
+
+def kind_of(schema: JSON) -> str:
+    """The type a schema wants; the first that is not null where there are several."""
+    types = schema.get("type")
+    names = types if isinstance(types, list) else [types]
+    fallback = "object" if "properties" in schema else "string"
+    return next((name for name in names if isinstance(name, str) and name != "null"), fallback)
+
+
+def _value(name: str, schema: JSON, wish: Wish, given: JSON) -> Any:
+    """What was said for a parameter, or MISSING."""
+    if name in given:
+        return given[name]
+    if "const" in schema:
+        return schema["const"]
+    said = _explicit(name, schema, wish.text) if wish.kind in (Kind.CALL, Kind.UNKNOWN) else MISSING
+    if said is not MISSING:
+        return said
+    meant = wish[MEANINGS.get(name.lower(), "")]
+    return convert(meant, schema) if meant else _choice(schema, wish.text)
+
+
+def _object_in(text: str) -> JSON:
+    """The first JSON object in a text."""
+    start = text.find("{")
+    try:
+        value = json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else {}
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _explicit(name: str, schema: JSON, text: str) -> Any:
+    """A value that stands beside the parameter's name: `unit = celsius`, `city "Paris"`."""
+    spoken = re.escape(name).replace("_", "[_ -]")
+    for match in re.finditer(rf"(?<![\w-]){spoken}(?![\w-]){JOINT}{VALUE}", text, re.IGNORECASE):
+        value = convert(match.group(1), schema)
+        if value is not MISSING:
+            return value
+    return MISSING
+
+
+def _choice(schema: JSON, text: str) -> Any:
+    """The allowed value that is mentioned, or MISSING."""
+    options = schema.get("enum")
+    named = options if isinstance(options, list) else []
+    spoken = [option for option in named if re.search(rf"(?<!\w){re.escape(str(option))}(?!\w)", text, re.IGNORECASE)]
+    return spoken[0] if spoken else MISSING
+
+
+def convert(said: str, schema: JSON) -> Any:
+    """Words as a value of the wanted type, or MISSING where they are none."""
+    quoted = len(said) > 1 and said[0] == said[-1] and said[0] in "`\"'"
+    words = said[1:-1] if quoted else said.strip().rstrip(".,;:!?") or said.strip()
+    if isinstance(schema.get("enum"), list):
+        return next((option for option in schema["enum"] if str(option).lower() == words.lower()), MISSING)
+    return READERS.get(kind_of(schema), str)(words)
+
+
+def _integer(words: str) -> Any:
+    return int(words) if re.fullmatch(r"-?\d{1,18}", words, re.ASCII) else MISSING
+
+
+def _number(words: str) -> Any:
+    if not re.fullmatch(r"-?\d{1,18}(?:\.\d{1,18})?", words, re.ASCII):
+        return MISSING
+    return float(words) if "." in words else int(words)
+
+
+def _boolean(words: str) -> Any:
+    return words.lower() in TRUE if words.lower() in TRUE | FALSE else MISSING
+
+
+def _array(words: str) -> Any:
+    try:
+        value = json.loads(words)
+    except (ValueError, RecursionError):
+        value = [part.strip() for part in words.strip("[]").split(",") if part.strip()]
+    return value if isinstance(value, list) else [value]
+
+
+def _object(words: str) -> Any:
+    return _object_in(words) if words.startswith("{") else MISSING
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "string": str,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "array": _array,
+    "object": _object,
+}
+
+
+def _likely(name: str, schema: JSON, wish: Wish) -> Any:
+    """A value for a required parameter nobody spoke of: its default, a loose word of its type, else an empty one."""
+    if "default" in schema:
+        return schema["default"]
+    if isinstance(schema.get("enum"), list) and schema["enum"]:
+        return schema["enum"][0]
+    kind = kind_of(schema)
+    numbers = [value for value in (READERS[kind](found) for found in _numbers(kind, wish)) if value is not MISSING]
+    if numbers:
+        return numbers[0]
+    empty = {"integer": 0, "number": 0, "boolean": False, "array": [], "null": None}
+    return _inner(schema, wish) if kind == "object" else empty[kind] if kind in empty else _words(name, wish)
+
+
+def _numbers(kind: str, wish: Wish) -> list[str]:
+    return NUMBER.findall(wish.text) if kind in ("integer", "number") else []
+
+
+def _inner(schema: JSON, wish: Wish) -> JSON:
+    return fill(Tool("", "", schema), wish)
+
+
+def _words(name: str, wish: Wish) -> str:
+    """Words for a required text: a path, a quotation, a proper name, else all that was said."""
+    if MEANINGS.get(name.lower()) == "path":
+        return next(iter(phrases.files(wish.text)), phrases.folder(wish.text))
+    if MEANINGS.get(name.lower()) in wish.values:
+        return wish[MEANINGS[name.lower()]]
+    quoted = [text for text in phrases.quotations(wish.text) if text != wish["tool"]]
+    proper = re.search(r"\b(?:in|for|at|of|about|to|from)\s+((?:[A-Z][\w-]*\s?)+)", wish.text)
+    return quoted[0] if quoted else proper.group(1).strip() if proper else wish.text.strip(" ?.!")

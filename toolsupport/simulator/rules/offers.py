@@ -1,0 +1,131 @@
+"""Finds the offered tool that serves a wish, by reading the tools' definitions."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from toolsupport.simulator.nouns import Tool
+from toolsupport.simulator.rules.wishes import Kind, Wish
+
+# What parameters are called that mean the same.
+SYNONYMS = {
+    "path": "path file filename filepath file_path file_name directory dir dirname dir_path directory_path "
+    "folder folder_path location uri target pathname",
+    "content": "content contents text data body",
+    "command": "command cmd shell_command script commandline",
+    "expression": "expression expr formula calculation equation query input",
+    "old": "old old_text old_string old_str search find before",
+    "new": "new new_text new_string new_str replacement replace after",
+}
+MEANINGS = {name: meaning for meaning, names in SYNONYMS.items() for name in names.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a tool of one kind is called, says of itself, and takes. `never` are parameters that speak against it."""
+
+    verbs: frozenset[str]
+    nouns: frozenset[str]
+    about: str
+    takes: frozenset[str]
+    never: frozenset[str] = frozenset()
+
+
+def _role(words: str, about: str, takes: str, never: str = "") -> Role:
+    verbs, _, nouns = words.partition("|")
+    return Role(_set(verbs), _set(nouns), about, _set(takes), _set(never))
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+ROLES = {
+    Kind.LIST: _role(
+        "list ls dir browse tree show get | directory directories folder folders files dir ls contents entries",
+        r"\b(?:list|show|entries|names)\b.*\b(?:director|folder|files)",
+        "",
+        "content command old expression",
+    ),
+    Kind.READ: _role(
+        "read open cat view load get show fetch | file text document contents content",
+        r"\b(?:read|return|show|get)s?\b.*\b(?:contents?|text|file)\b",
+        "path",
+        "content command old",
+    ),
+    Kind.WRITE: _role(
+        "write save create put store | file text document note contents",
+        r"\b(?:write|save|create|store)s?\b.*\bfile",
+        "path content",
+        "old command",
+    ),
+    Kind.EDIT: _role("edit replace patch change | file text", r"\b(?:replace|edit)s?\b", "path old new", "command"),
+    Kind.RUN: _role(
+        "bash shell run exec execute sh terminal | bash shell command terminal cmd sh",
+        r"\b(?:run|execute)s?\b.*\b(?:command|shell|bash)",
+        "command",
+    ),
+    Kind.COMPUTE: _role(
+        "calc calculator calculate compute evaluate eval math | calc calculator calculate compute math expression",
+        r"\b(?:calculat|arithmetic|mathemat)",
+        "expression",
+        "path content",
+    ),
+}
+# How a shell does what no other tool does.
+SHELL = {Kind.LIST: "ls {path}", Kind.READ: "cat {path}", Kind.WRITE: "printf '%s\\n' {content} > {path}"}
+
+# Words in the names of tools that say nothing about what a tool is for.
+PLAIN = _set("get set do run make use call fetch find search list read write show tool file query data new test my")
+
+
+def meanings(tool: Tool) -> set[str]:
+    """What the tool's parameters mean, where their names tell."""
+    return {MEANINGS[name.lower()] for name in tool.properties if name.lower() in MEANINGS}
+
+
+def words(name: str) -> list[str]:
+    """The words of a name in snake_case, camelCase or with dots."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", " ", name).lower().split()
+
+
+def score(tool: Tool, role: Role) -> int:
+    """How well a tool plays a role; 0 is not at all."""
+    given, named = meanings(tool), set(words(tool.name))
+    if role.takes - given or role.never & given:
+        return 0
+    by_name = 3 if named & role.verbs and named & role.nouns else 0
+    by_words = 2 if re.search(role.about, tool.description, re.IGNORECASE) else 0
+    return by_name + by_words
+
+
+def find(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+    """The tool that serves a wish, and the wish as that tool would be asked; None where none fits."""
+    if wish.kind == Kind.CALL:
+        return next(((tool, wish) for tool in tools if tool.name == wish["tool"]), None)
+    if wish.kind in ROLES:
+        return _best(wish, tools) or _through_shell(wish, tools)
+    return _by_subject(wish, tools) if wish.kind == Kind.UNKNOWN else None
+
+
+def _best(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+    best = max(tools, key=lambda tool: score(tool, ROLES[wish.kind]), default=None)
+    return (best, wish) if best and score(best, ROLES[wish.kind]) else None
+
+
+def _through_shell(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+    if wish.kind not in SHELL:
+        return None
+    quoted = {name: shlex.quote(value) for name, value in wish.values.items()}
+    command = SHELL[wish.kind].format(**{"path": ".", "content": "''", **quoted})
+    found = _best(Wish(Kind.RUN, wish.text, {"command": command}), tools)
+    return (found[0], replace(wish, values={**wish.values, "command": command})) if found else None
+
+
+def _by_subject(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+    """A tool with a telling word in its name that the person used as well: `get_weather` for the weather."""
+    said = set(re.findall(r"[a-z0-9]+", wish.text.lower()))
+    return next(((tool, wish) for tool in tools if said & (set(words(tool.name)) - PLAIN)), None)

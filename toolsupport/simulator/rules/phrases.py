@@ -1,0 +1,64 @@
+"""Finds paths, quotations and topics in what a person wrote."""
+
+from __future__ import annotations
+
+import re
+
+QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
+FILE = re.compile(
+    r"(?<![\w@:])(?:[\w.~-]{0,80}/){0,20}(?:[\w-][\w.-]*\.[a-z][a-z0-9]{0,7}|\.[a-z][\w.-]+"
+    r"|README|LICENSE|CHANGELOG|Makefile|Dockerfile)(?![\w/])",
+    re.IGNORECASE,
+)
+ENDING = re.compile(r"\.[a-z][a-z0-9]{0,7}$", re.IGNORECASE)
+FOLDER = re.compile(r"(?<![\w:])(?:\.{1,2}/[\w./-]*|[\w.-]+/(?:[\w.-]+/)*|/[\w./-]*)(?!\w)")
+NAMED_FOLDER = re.compile(
+    r"\b(?:in|of|inside|under|list|ls|dir)\s+(?:-\w+\s+)?(?:the\s+)?(?P<a>[\w.-]+)\s+(?:folder|directory|dir)\b"
+    r"|\b(?:folder|directory)\s+(?:called|named)?\s*(?P<b>[\w.-]+)"
+    r"|^\s*(?:ls|dir)\s+(?:-\w+\s+)*(?P<c>[\w./-]+)\s*$"
+    r"|\b(?:in|of|inside|under)\s+(?P<d>[\w.-]+)\s*[?.!]*\s*$",
+    re.IGNORECASE,
+)
+# Words that stand where a folder's name could, and mean the folder one is in, or none at all.
+HERE = {"this", "the", "my", "current", "working", "your", "that", "here", "workspace", "project", "a", "it", "there"}
+HERE |= {"files", "contains", "contents", "have", "has", "hold", "holds", "is", "and", "please", "which", "root", "me"}
+
+TOPICS = (
+    re.compile(
+        r"\b(?:tell me|what(?:'s| is| are)|give me|find|say|report|extract|return|get|which)\s+"
+        r"(?:me\s+)?(?:what\s+)?(?:the|its|their)\s+(?P<topic>[\w -]{2,40}?)"
+        r"(?:\s+(?:is|are|of|in|from|it|inside|says?)\b.*)?\s*[?.!]*\s*$",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?:which|what)\s+(?P<topic>[\w-]{2,40})\s+(?:does|do|has|is)\b", re.IGNORECASE),
+)
+DULL = {"file", "folder", "directory", "content", "contents", "result", "output", "text", "files"}
+
+
+def quotations(text: str) -> list[str]:
+    """What stands in quotes or backticks, in order."""
+    return [quoted for quoted in ("".join(match.groups("")).strip() for match in QUOTED.finditer(text)) if quoted]
+
+
+def files(text: str) -> list[str]:
+    """Everything that looks like the path of a file: with an ending, or a name everybody knows."""
+    quoted = [part for part in quotations(text) if ENDING.search(part) or FILE.fullmatch(part)]
+    bare = [match.group().rstrip(".") for match in FILE.finditer(QUOTED.sub(" ", text))]
+    return quoted + bare
+
+
+def folder(text: str) -> str:
+    """The folder that is spoken of; "." where none is named."""
+    quoted = next((part for part in quotations(text) if re.fullmatch(r"[\w./ -]+", part)), "")
+    path = FOLDER.search(text)
+    named = NAMED_FOLDER.search(text)
+    name = next(filter(None, named.groups()), "") if named else ""
+    plain = "" if name.lower() in HERE else name.rstrip(".")
+    return quoted or (path.group() if path else "") or plain or "."
+
+
+def topic(text: str) -> str:
+    """What a person wants to know out of something: "version" of "tell me the version"; "" if nothing is said."""
+    match = next(filter(None, (pattern.search(text) for pattern in TOPICS)), None)
+    words = match.group("topic").strip() if match else ""
+    return "" if words.lower() in DULL else words

@@ -1,0 +1,106 @@
+"""Reads what came back from a tool."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from toolsupport.simulator.nouns import JSON
+
+# Where the text stands in a result that is an object, and where a listing stands.
+TEXTS = ("content", "contents", "text", "result", "output", "stdout", "data", "value", "answer")
+LISTS = ("entries", "files", "items", "names", "children", "listing", "results")
+WRONG = re.compile(
+    r"^\W*(?:error|failed|failure|exception|traceback|denied|refused|cannot|can't|could not|no result|not run)\b"
+    r"|no such file|does not exist|not found\b|permission denied|was denied|not allowed|timed out"
+    r"|cannot be used|is a directory|is not an?\b|is a link|stopped this tool|is needed, as",
+    re.IGNORECASE,
+)
+# An error is short; a long text that begins with such words is only a text about them.
+ERROR_LINES, ERROR_LENGTH = 3, 400
+# A remark of the tool about its listing, such as "[The directory is empty.]".
+REMARK = re.compile(r"\[[^\]]*\.\]")
+MARK = re.compile(r"^(?:[-*•]\s+|\[(?:file|dir|FILE|DIR)\]\s+)|\s{2,}.*$|\t.*$|\s+\([^)]*\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool gave back: its text, or what went wrong in words."""
+
+    text: str
+    wrong: str = ""
+
+
+def read(content: str) -> Outcome:
+    """A tool's result, unwrapped. Errors are known by an `error` key or by their first line."""
+    value = as_json(content)
+    if isinstance(value, dict):
+        return _object(value, content)
+    said = content.strip()
+    short = said.count("\n") < ERROR_LINES and len(said) < ERROR_LENGTH
+    first = said.split("\n")[0]
+    return Outcome(content, first if short and WRONG.search(first) else "")
+
+
+def _object(value: JSON, content: str) -> Outcome:
+    error = value.get("error")
+    if error:
+        message = error.get("message") if isinstance(error, dict) else error
+        return Outcome("", str(message))
+    inner = next((value[name] for name in TEXTS if isinstance(value.get(name), str)), None)
+    return Outcome(content if inner is None else inner)
+
+
+def as_json(text: str) -> Any:
+    """The JSON value a text is, or None."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def entries(text: str) -> list[str]:
+    """The names in a listing: a JSON list, or lines."""
+    value = as_json(text)
+    if isinstance(value, dict):
+        value = next((value[name] for name in LISTS if isinstance(value.get(name), list)), None)
+    if isinstance(value, list):
+        return [_name(item) for item in value]
+    lines = (line.strip() for line in text.splitlines())
+    return [name for name in (MARK.sub("", line) for line in lines if not REMARK.fullmatch(line)) if name]
+
+
+def _name(item: Any) -> str:
+    named = item.get("name") or item.get("path") if isinstance(item, dict) else item
+    kind = item.get("type") if isinstance(item, dict) else ""
+    slash = "/" if kind in ("dir", "directory", "folder") and not str(named).endswith("/") else ""
+    return f"{named}{slash}"
+
+
+def look_up(text: str, topic: str) -> str:
+    """What a text says of a topic: the value of a JSON key, or what follows the word on its line; "" if nothing."""
+    found = _search(as_json(text), topic.lower().replace(" ", "_"))
+    if found is not None:
+        return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    line = re.search(rf"(?im)^.*?\b{re.escape(topic)}\b[\"'\]]*\s*(?:=|:|is)\s*(.+?)\s*,?\s*$", text)
+    return line.group(1).strip("\"'") if line else ""
+
+
+def _search(value: Any, key: str) -> Any:
+    """The value of a key anywhere inside, nearest to the top first; None if it is nowhere."""
+    layer = [value]
+    while layer:
+        objects = [item for item in layer if isinstance(item, dict)]
+        for name, found in (pair for item in objects for pair in item.items()):
+            if name.lower().replace("-", "_").replace(" ", "_") == key:
+                return found
+        layer = [inner for item in layer for inner in _inside(item)]
+    return None
+
+
+def _inside(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

@@ -1,0 +1,193 @@
+"""Reads what a person wants out of their words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from toolsupport.simulator.rules import arithmetic, phrases
+
+Values = Mapping[str, str]
+
+
+class Kind(StrEnum):
+    """What can be wanted. CALL is a tool that was named outright."""
+
+    CALL = "call"
+    LIST = "list"
+    READ = "read"
+    WRITE = "write"
+    EDIT = "edit"
+    RUN = "run"
+    COMPUTE = "compute"
+    TABLE = "table"
+    CODE = "code"
+    LONG = "long"
+    ABOUT = "about"
+    GREET = "greet"
+    THANKS = "thanks"
+    UNKNOWN = "unknown"
+
+
+# What a tool can serve, and what stands aside when something else is wanted too.
+TOOLFUL = {Kind.CALL, Kind.LIST, Kind.READ, Kind.WRITE, Kind.EDIT, Kind.RUN, Kind.COMPUTE}
+POLITE = {Kind.GREET, Kind.THANKS}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One thing that is wanted; `values` are the path, content, command … that were said, `text` all the words."""
+
+    kind: Kind
+    text: str
+    values: Values = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> str:
+        return self.values.get(name, "")
+
+
+# Nobody needs more words than this to say what they want; the patterns below stay quick.
+LONGEST = 2000
+
+# A reader gives the values it found in a clause, or None where its kind does not fit.
+Reader = Callable[[str], Values | None]
+
+
+def _nothing(clause: str) -> Values:
+    return {}
+
+
+def _run(clause: str) -> Values | None:
+    quoted = phrases.quotations(clause)
+    bare = re.match(r"\W*(?:please\s+)?(?:run|execute)\s+(?:the\s+)?(?:command\s+)?(\S.*?)[.?!]*$", clause, re.I)
+    command = quoted[0] if quoted else bare.group(1) if bare else ""
+    return {"command": command} if command else None
+
+
+def _write(clause: str) -> Values | None:
+    paths = phrases.files(clause)
+    if not paths:
+        return None
+    said = re.search(r"\b(?:containing|saying|with (?:the )?(?:text|content|words?|line)?)\s*:?\s*(.+)$", clause, re.I)
+    between = re.search(r"\b(?:write|save|put|store)\s+(.{1,400}?)\s+(?:in)?(?:to|in)\s", clause, re.I)
+    quoted = [text for text in phrases.quotations(clause) if text != paths[-1]]
+    found = quoted or [match.group(1) for match in (said, between) if match]
+    return {"path": paths[-1], "content": found[0] if found else ""}
+
+
+def _edit(clause: str) -> Values | None:
+    paths = phrases.files(clause)
+    change = re.search(r"\b(?:replace|change)\s+(.{1,200}?)\s+(?:with|by|to|into)\s+(.{1,200}?)\s+in\s", clause, re.I)
+    if not paths or not change:
+        return None
+    return {"path": paths[-1], "old": change.group(1).strip("`\"'"), "new": change.group(2).strip("`\"'")}
+
+
+def _read(clause: str) -> Values | None:
+    paths = phrases.files(clause)
+    return {"path": paths[0], "topic": phrases.topic(clause)} if paths else None
+
+
+def _list(clause: str) -> Values:
+    return {"path": phrases.folder(clause)}
+
+
+def _compute(clause: str) -> Values | None:
+    found = arithmetic.expression(clause)
+    asked = re.search(r"\b(?:what|how much|calculate|compute|work out|evaluate|solve|result|is)\b|=", clause, re.I)
+    # A bare sum is asked for by being written.
+    bare = found and re.fullmatch(r"[\W\d]*", arithmetic.normal(clause))
+    return {"expression": found} if found and (asked or bare) else None
+
+
+# Tried in order on each clause: the first whose words are there and whose reader finds what it needs.
+RULES: tuple[tuple[Kind, str, Reader], ...] = (
+    (Kind.RUN, r"^\W*(?:please\s+)?(?:run|execute)\b", _run),
+    (Kind.EDIT, r"\b(?:replace|change)\b", _edit),
+    (Kind.WRITE, r"\b(?:write|save|put|create|store)\b", _write),
+    (Kind.COMPUTE, r"\d", _compute),
+    (
+        Kind.READ,
+        r"\b(?:read|open|show|cat|display|print|view|look|summari[sz]e|what|what's|which|tell|contents?|find|get|give)\b",
+        _read,
+    ),
+    (Kind.LIST, r"^\W*(?:ls|dir)\b", _list),
+    (
+        Kind.LIST,
+        r"\b(?:list|show|what|what's|which|see|look|any|display|browse|how many)\b.*"
+        r"(?:\b(?:folder|directory|dir|files|workspace|around here|in here)\b|\w/|/\w)",
+        _list,
+    ),
+    (Kind.TABLE, r"\btable\b", _nothing),
+    (Kind.CODE, r"\b(?:code|function|script|snippet|program)\b", _nothing),
+    (Kind.LONG, r"\b(?:long|story|essay|poem|at length|in detail|article)\b", _nothing),
+    (Kind.ABOUT, r"\b(?:who|what) are you\b|\bhelp\b|\bwhat can you do\b|\byour name\b", _nothing),
+    (Kind.THANKS, r"\b(?:thanks|thank you|thx|cheers)\b", _nothing),
+    (Kind.GREET, r"^\W*(?:hi|hello|hey|hiya|howdy|greetings|good (?:morning|day|afternoon|evening))\b", _nothing),
+)
+
+VERB = (
+    r"(?:please\s+)?(?:list|read|open|show|write|save|put|run|execute|calculate|compute|tell|what|what's|create|print"
+    r"|cat|call|use|give|find|say|summari[sz]e|replace|change|display|look|get)\b"
+)
+SPLIT = re.compile(
+    rf"(?:\s?,?\s?\b(?:and|then)\b(?:\s+(?:then|also|after that))?\s+(?={VERB}|{phrases.FILE.pattern})"
+    r"|[;\n]+|[?!]\s+|\.\s+(?=[A-Z])|,\s+(?=" + VERB + r"))",
+    re.IGNORECASE,
+)
+
+
+def clauses(text: str) -> list[str]:
+    """The parts of a request; what stands in quotes is never parted."""
+    hidden = phrases.QUOTED.sub(lambda match: "\0" * len(match.group()), text)
+    bounds = [0, *(edge for match in SPLIT.finditer(hidden) for edge in match.span()), len(text)]
+    parts = [text[start:end].strip() for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
+    return [part for part in parts if part]
+
+
+def understand(text: str, names: Collection[str] = ()) -> list[Wish]:
+    """Everything that is wanted, in order, never nothing; `names` are the tools that may be named outright."""
+    text = text[:LONGEST]
+    named = _named(text, names)
+    if named:
+        return named
+    wishes: list[Wish] = []
+    for clause in clauses(text):
+        _add(wishes, clause)
+    serious = [wish for wish in wishes if wish.kind not in POLITE]
+    return serious or wishes[:1] or [Wish(Kind.UNKNOWN, text)]
+
+
+def _named(text: str, names: Collection[str]) -> list[Wish]:
+    found = []
+    for name in names:
+        asked = rf"(?<![\w-]){re.escape(name)}(?![\w-])" if name else r"(?!)"
+        urged = re.search(rf"\b(?:call|use|invoke|using|calling|run|try)\b[^.?!\n]*?{asked}", text, re.I)
+        denied = re.search(rf"\b(?:not|don't|never|without)\s+(?:\w+\s+){{0,3}}[`\"']?{asked}", text, re.I)
+        if urged and not denied:
+            found.append((urged.end(), Wish(Kind.CALL, text, {"tool": name})))
+    return [wish for _, wish in sorted(found, key=lambda item: item[0])]
+
+
+def _add(wishes: list[Wish], clause: str) -> None:
+    """One more clause: a wish of its own, the same again for another path, or what to look for in the last."""
+    wish = _match(clause)
+    last = wishes[-1] if wishes and wishes[-1].kind in TOOLFUL else None
+    if wish is not None:
+        wishes.append(wish)
+    elif last is None:
+        return
+    elif phrases.files(clause):
+        wishes.append(replace(last, text=clause, values={"path": phrases.files(clause)[0]}))
+    elif phrases.topic(clause):
+        wishes[-1] = replace(last, values={**last.values, "topic": phrases.topic(clause)})
+
+
+def _match(clause: str) -> Wish | None:
+    for kind, pattern, reader in RULES:
+        values = reader(clause) if re.search(pattern, clause, re.IGNORECASE) else None
+        if values is not None:
+            return Wish(kind, clause, values)
+    return None

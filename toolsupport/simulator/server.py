@@ -1,0 +1,127 @@
+"""The simulator's own HTTP server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import aclosing
+from typing import cast
+
+from toolsupport.simulator import http11
+from toolsupport.simulator.client import Client, Ear
+from toolsupport.simulator.desk import Desk
+from toolsupport.simulator.http11 import BadRequest, Request, Response, Stream
+from toolsupport.simulator.memory import Memory
+from toolsupport.simulator.routes import respond
+from toolsupport.simulator.wire.chat import Cut
+
+log = logging.getLogger(__name__)
+
+PACE_MS = 15.0
+LOAD_SECONDS = 8.0
+
+
+class Simulator:
+    """Serves the simulated models on `host` and `port` (0: a free one, known after `start`).
+
+    `pace_ms` is the milliseconds per token, `load_seconds` how long the slow model takes to load.
+    `active` counts the requests that are being answered at this moment.
+    """
+
+    def __init__(
+        self, host: str = "127.0.0.1", port: int = 0, *, pace_ms: float = PACE_MS, load_seconds: float = LOAD_SECONDS
+    ) -> None:
+        self.host = host
+        self.port = port
+        self.active = 0
+        self._desk = Desk(Memory(load_seconds), pace_ms / 1000)
+        self._server: asyncio.Server | None = None
+        self._clients: set[Client] = set()
+        self._empty = asyncio.Event()
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    async def start(self) -> None:
+        """Begin to listen. Raises OSError where the address cannot be had."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._protocol, self.host, self.port, backlog=1024)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Stop listening and end every connection."""
+        if self._server is None:
+            return
+        self._server.close()
+        for client in self._clients:
+            client.writer.transport.abort()
+        if self._clients:
+            self._empty.clear()
+            await self._empty.wait()
+        await self._server.wait_closed()
+        self._server = None
+
+    def _protocol(self) -> asyncio.StreamReaderProtocol:
+        return asyncio.StreamReaderProtocol(Ear(), self._serve)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        client = Client(cast(Ear, reader), writer)
+        self._clients.add(client)
+        try:
+            while await self._answer_one(client):
+                pass
+        except (ConnectionError, Cut):
+            pass
+        finally:
+            # close() flushes what was written: a cut stream arrives whole up to the cut.
+            writer.close()
+            self._clients.discard(client)
+            if not self._clients:
+                self._empty.set()
+
+    async def _answer_one(self, client: Client) -> bool:
+        """Answer one request; whether the connection stays."""
+        try:
+            request = await http11.read(client.ear, client.writer)
+        except BadRequest as error:
+            await client.send(http11.refusal(error))
+            return False
+        if request is None:
+            return False
+        self.active += 1
+        try:
+            await self._answer(client, request)
+        finally:
+            self.active -= 1
+        return request.keeps
+
+    async def _answer(self, client: Client, request: Request) -> None:
+        try:
+            answer = await respond(self._desk, client, request)
+        except (ConnectionError, Cut):
+            raise
+        except Exception:
+            log.exception("The simulator failed at %s %s", request.method, request.path)
+            answer = Response(b"", 500, http11.PLAIN)
+        if isinstance(answer, Response):
+            await client.send(http11.whole(answer, request))
+        else:
+            await _send_stream(client, request, answer)
+
+
+async def _send_stream(client: Client, request: Request, stream: Stream) -> None:
+    # HTTP/1.0 knows no chunks: there the end of the connection is the end of the body.
+    chunked = request.version == "HTTP/1.1"
+    headers = {"Content-Type": stream.content_type}
+    headers |= {"Transfer-Encoding": "chunked"} if chunked else {}
+    headers |= {} if chunked and request.keeps else {"Connection": "close"}
+    await client.send(http11.head(200, headers))
+    async with aclosing(stream.pieces) as pieces:
+        async for piece in pieces:
+            await client.send(http11.chunk(piece) if chunked else piece)
+    if chunked:
+        await client.send(http11.chunk(b""))
+    else:
+        client.writer.close()

@@ -1,0 +1,1 @@
+"""What the simulator says on each wire."""

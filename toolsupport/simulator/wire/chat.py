@@ -1,0 +1,153 @@
+"""One chat with one simulated model, as the chunks of Ollama's native wire."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass, field
+
+from toolsupport.simulator import gojson
+from toolsupport.simulator.client import Client
+from toolsupport.simulator.desk import Desk
+from toolsupport.simulator.duration import DEFAULT
+from toolsupport.simulator.memory import CONTEXT
+from toolsupport.simulator.models import Model, render
+from toolsupport.simulator.nouns import JSON, Call, Ending, Prompt, Reply, tokens
+
+# What Ollama writes into a stream that breaks (docs/api/errors).
+BROKEN = "an error was encountered while running the model"
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class Cut(Exception):
+    """The connection is to be cut here, as when a server dies."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A chat request that can be answered; `model` is the name as it was given."""
+
+    model: str
+    prompt: Prompt
+    stream: bool = True
+    think: bool | str | None = None
+    options: JSON = field(default_factory=dict)
+    keep_alive: float = DEFAULT
+    render_only: bool = False
+
+    def whole(self, option: str, default: int) -> int:
+        """A whole number from the options; what is no finite number counts as not given."""
+        value = self.options.get(option)
+        finite = isinstance(value, int | float) and abs(value) < 1e15
+        return int(value) if finite and value is not None else default
+
+
+@dataclass(slots=True)
+class Clock:
+    """The moments of one reply, in nanoseconds."""
+
+    started: int = field(default_factory=time.perf_counter_ns)
+    loaded: int = 0
+    first: int = 0
+
+    def metrics(self, read: int, written: int) -> JSON:
+        """Ollama's figures, in its order; zeros are left out as Go's omitempty does."""
+        now = time.perf_counter_ns()
+        first = self.first or now
+        figures = {
+            "total_duration": now - self.started,
+            "load_duration": self.loaded - self.started,
+            "prompt_eval_count": read,
+            "prompt_eval_duration": first - self.loaded,
+            "eval_count": written,
+            "eval_duration": now - first,
+        }
+        return {name: value for name, value in figures.items() if value}
+
+
+def chunk(model: str, message: JSON, **end: object) -> JSON:
+    """One line of the stream: the fields in the order of Ollama's struct."""
+    spoken = {"role": "assistant", "content": "", **message}
+    return {"model": model, "created_at": gojson.now(), "message": spoken, "done": False, **end}
+
+
+def call_json(request: ChatRequest, index: int, call: Call) -> JSON:
+    """A whole call; the id follows from the conversation, so that the same question gives the same bytes."""
+    seed = hashlib.sha256(f"{request.model} {index} {request.prompt!r}".encode("utf-8", "replace")).digest()
+    name = "".join(LETTERS[byte % len(LETTERS)] for byte in seed[:8])
+    function = {"index": index, "name": call.name, "arguments": gojson.as_map(call.arguments)}
+    return {"id": f"call_{name}", "function": function}
+
+
+def pieces(request: ChatRequest, reply: Reply) -> Iterator[tuple[int, JSON]]:
+    """What is said, piece by piece, with the number of tokens each one costs."""
+    yield from ((1, {"thinking": token}) for token in tokens(reply.thinking))
+    yield from ((1, {"content": token}) for token in tokens(reply.content))
+    for index, call in enumerate(reply.calls):
+        cost = len(tokens(json.dumps(call.arguments))) + len(tokens(call.name))
+        yield cost, {"tool_calls": [call_json(request, index, call)]}
+
+
+async def load(desk: Desk, client: Client, request: ChatRequest, model: Model) -> Clock:
+    """Wait until the model is in memory."""
+    clock = Clock()
+    seconds = desk.memory.load(model.name, request.whole("num_ctx", CONTEXT), model.slow)
+    if seconds:
+        await client.pause(seconds)
+    clock.loaded = time.perf_counter_ns()
+    return clock
+
+
+@dataclass(slots=True)
+class Speaker:
+    """Speaks one reply at the model's pace."""
+
+    desk: Desk
+    client: Client
+    request: ChatRequest
+    model: Model
+    clock: Clock
+
+    async def speak(self) -> AsyncGenerator[JSON, None]:
+        """The chunks of the reply. The last is the one with `done`, or `{"error": …}`. Raises Cut."""
+        reply = self.model.reply(self.request.prompt)
+        limit = self.request.whole("num_predict", -1)
+        written, reason = 0, "stop"
+        try:
+            for cost, message in pieces(self.request, reply):
+                if 0 <= limit < written + cost:
+                    reason = "length"
+                    break
+                if reply.ending != Ending.STOP and written >= reply.tokens:
+                    break
+                await self.client.pause(self.desk.pace * self.model.pace)
+                self.clock.first = self.clock.first or time.perf_counter_ns()
+                written += cost
+                yield chunk(self.request.model, message)
+            yield self._end(reply, reason, written)
+        finally:
+            self.desk.memory.keep(self.model.name, self.request.keep_alive)
+
+    def _end(self, reply: Reply, reason: str, written: int) -> JSON:
+        if reply.ending == Ending.CUT:
+            raise Cut
+        if reply.ending == Ending.ERROR:
+            return {"error": BROKEN}
+        read = len(tokens(render(self.request.prompt)))
+        figures = self.clock.metrics(read, written)
+        return chunk(self.request.model, {}, done=True, done_reason=reason, **figures)
+
+
+async def collect(spoken: AsyncGenerator[JSON, None]) -> JSON:
+    """All chunks as one, as a request without streaming gets it."""
+    said: JSON = {"role": "assistant", "content": "", "thinking": "", "tool_calls": []}
+    last: JSON = {}
+    async for last in spoken:
+        message = last.get("message", {})
+        said["content"] += message.get("content", "")
+        said["thinking"] += message.get("thinking", "")
+        said["tool_calls"] += message.get("tool_calls", [])
+    kept = {name: value for name, value in said.items() if value or name in ("role", "content")}
+    return last if "error" in last else {**last, "message": kept}

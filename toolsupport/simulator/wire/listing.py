@@ -1,0 +1,119 @@
+"""The endpoints that say which models there are."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from toolsupport.simulator import gojson
+from toolsupport.simulator.client import Client
+from toolsupport.simulator.desk import Desk
+from toolsupport.simulator.http11 import PLAIN, Request, Response
+from toolsupport.simulator.models import FAMILY, MODELS, Model
+from toolsupport.simulator.nouns import JSON
+from toolsupport.simulator.schemas import SHOW
+from toolsupport.simulator.wire.native import Refused, body, error, model_of
+from toolsupport.simulator.wire.openai import JSON_TYPE
+from toolsupport.simulator.wire.openai import error as openai_error
+
+VERSION = "0.13.0"
+SECOND = 1_000_000_000
+# A century stands for "for ever".
+FOREVER = 100 * 365 * 86400.0
+LICENSE = "A rule-based simulation, made to try tool calling out. It is no language model."
+
+
+def details(model: Model) -> JSON:
+    return {
+        "parent_model": "",
+        "format": FAMILY,
+        "family": FAMILY,
+        "families": [FAMILY],
+        "parameter_size": "0B",
+        "quantization_level": "none",
+    }
+
+
+async def alive(desk: Desk, client: Client, request: Request) -> Response:
+    """GET /."""
+    return Response(b"Ollama is running", content_type=PLAIN)
+
+
+async def version(desk: Desk, client: Client, request: Request) -> Response:
+    """GET /api/version."""
+    return Response(gojson.encode({"version": VERSION}))
+
+
+async def tags(desk: Desk, client: Client, request: Request) -> Response:
+    """GET /api/tags."""
+    return Response(gojson.encode({"models": [_tag(model) for model in MODELS.values()]}))
+
+
+def _tag(model: Model) -> JSON:
+    names = {"name": f"{model.name}:latest", "model": f"{model.name}:latest"}
+    made = {"modified_at": model.modified_at, "size": model.size, "digest": model.digest}
+    return {**names, **made, "details": details(model)}
+
+
+async def loaded(desk: Desk, client: Client, request: Request) -> Response:
+    """GET /api/ps."""
+    present = sorted(desk.memory.present().items(), key=lambda item: -item[1][1])
+    return Response(gojson.encode({"models": [_loaded(MODELS[name], *there) for name, there in present]}))
+
+
+def _loaded(model: Model, context: int, seconds: float) -> JSON:
+    stays = FOREVER if math.isinf(seconds) else seconds
+    names = {"name": f"{model.name}:latest", "model": f"{model.name}:latest"}
+    return {
+        **names,
+        "size": model.size,
+        "digest": model.digest,
+        "details": details(model),
+        "expires_at": gojson.timestamp(time.time_ns() + int(stays * SECOND)),
+        "size_vram": 0,
+        "context_length": context,
+    }
+
+
+async def show(desk: Desk, client: Client, request: Request) -> Response:
+    """POST /api/show."""
+    try:
+        given = body(request.body, SHOW)
+        model = model_of(given.get("model") or given.get("name") or "")
+    except Refused as refused:
+        return error(refused)
+    return Response(gojson.encode(_shown(model)))
+
+
+def _shown(model: Model) -> JSON:
+    info = {f"{FAMILY}.context_length": model.context, "general.architecture": FAMILY, "general.parameter_count": 0}
+    shown = {
+        "license": LICENSE,
+        "modelfile": f"# {model.about}\nFROM {model.name}:latest\n",
+        "template": model.template,
+        "details": details(model),
+        "model_info": gojson.as_map(info),
+    }
+    # Servers before 0.6.4 leave the key out, which says nothing about the model.
+    known = {} if model.capabilities is None else {"capabilities": list(model.capabilities)}
+    return {**shown, **known, "modified_at": model.modified_at}
+
+
+def _openai_model(model: Model, name: str) -> JSON:
+    return {"id": name, "object": "model", "created": model.modified // SECOND, "owned_by": "library"}
+
+
+async def openai_models(desk: Desk, client: Client, request: Request) -> Response:
+    """GET /v1/models."""
+    data = [_openai_model(model, f"{model.name}:latest") for model in MODELS.values()]
+    return Response(gojson.encode({"object": "list", "data": data}) + b"\n", content_type=JSON_TYPE)
+
+
+async def openai_model(desk: Desk, client: Client, request: Request) -> Response:
+    """GET /v1/models/NAME."""
+    name = request.path.removeprefix("/v1/models/")
+    try:
+        model = model_of(name)
+    except Refused as refused:
+        return openai_error(str(refused), refused.status, "api_error")
+    return Response(gojson.encode(_openai_model(model, name)) + b"\n", content_type=JSON_TYPE)

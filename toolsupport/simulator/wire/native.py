@@ -1,0 +1,143 @@
+"""Ollama's native chat endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from toolsupport.simulator import duration, gojson, gosyntax
+from toolsupport.simulator.client import Client
+from toolsupport.simulator.desk import Desk
+from toolsupport.simulator.gosyntax import Malformed
+from toolsupport.simulator.gotypes import Struct, Where
+from toolsupport.simulator.http11 import Request, Response, Stream
+from toolsupport.simulator.models import FULL_NAME, Model, find, is_name, render
+from toolsupport.simulator.nouns import JSON, Call, Prompt, Said, Tool
+from toolsupport.simulator.schemas import NATIVE, OPTIONS
+from toolsupport.simulator.wire.chat import ChatRequest, Speaker, chunk, collect, load
+
+NDJSON = "application/x-ndjson"
+
+
+class Refused(Exception):
+    """A request that is not answered: the text goes into `error`."""
+
+    def __init__(self, text: str, status: int = 400) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def error(refused: Refused) -> Response:
+    return Response(gojson.encode({"error": str(refused)}), refused.status)
+
+
+def body(data: bytes, kind: Struct) -> JSON:
+    """The object in a request's body. Raises Refused with Go's words."""
+    try:
+        value = gosyntax.decode(data)
+    except Malformed as malformed:
+        raise Refused("missing request body" if str(malformed) == "EOF" else str(malformed)) from None
+    fault = kind.fault(value, Where())
+    if fault:
+        raise Refused(fault)
+    return value or {}
+
+
+def model_of(name: str) -> Model:
+    """Raises Refused where there is no such model."""
+    if not is_name(name):
+        raise Refused("model is required")
+    model = find(name)
+    if model is None:
+        raise Refused(f"model '{name}' not found", 404)
+    return model
+
+
+def tool(value: Any) -> Tool:
+    function = (value or {}).get("function") or {}
+    return Tool(function.get("name") or "", function.get("description") or "", function.get("parameters") or {})
+
+
+def said(value: Any) -> Said:
+    message = value or {}
+    functions = [(call or {}).get("function") or {} for call in message.get("tool_calls") or []]
+    calls = tuple(Call(function.get("name") or "", function.get("arguments") or {}) for function in functions)
+    role = (message.get("role") or "").lower()
+    return Said(role, message.get("content") or "", calls, message.get("tool_name") or "")
+
+
+def chat_request(data: bytes) -> ChatRequest:
+    """A request as it was sent. Raises Refused."""
+    given = body(data, NATIVE)
+    messages = tuple(said(message) for message in given.get("messages") or [])
+    return ChatRequest(
+        model=given.get("model") or "",
+        prompt=Prompt(messages, tuple(tool(item) for item in given.get("tools") or [])),
+        stream=given.get("stream") is not False,
+        think=given.get("think"),
+        options=given.get("options") or {},
+        keep_alive=duration.seconds(given.get("keep_alive")),
+        render_only=bool(given.get("_debug_render_only")),
+    )
+
+
+def admit(request: ChatRequest) -> tuple[Model, ChatRequest]:
+    """The model, and the request as it reaches it. Raises Refused where the server would refuse."""
+    model = model_of(request.model)
+    if request.think and not model.thinks:
+        raise Refused(f"{gojson.text(request.model)} does not support thinking")
+    if request.prompt.tools and model.refuses_tools:
+        raise Refused(f"{FULL_NAME.format(model.name)} does not support tools")
+    for name, value in request.options.items():
+        if name in OPTIONS and OPTIONS[name].fault(value, Where()):
+            raise Refused(f'option "{name}" must be of type {OPTIONS[name].go}', 500)
+    # A model that can think does so unless it is told not to.
+    think = model.thinks and request.think is not False
+    tools = request.prompt.tools if model.reads_tools else ()
+    return model, replace(request, prompt=Prompt(request.prompt.messages, tools, think))
+
+
+async def speak(desk: Desk, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:
+    """One chunk that says it all, or the chunks as they come. Raises Refused."""
+    if not request.prompt.messages and request.keep_alive == 0:
+        desk.memory.unload(model_of(request.model).name)
+        return chunk(request.model, {}, done=True, done_reason="unload")
+    model, request = admit(request)
+    clock = await load(desk, client, request, model)
+    if not request.prompt.messages:
+        desk.memory.keep(model.name, request.keep_alive)
+        return chunk(request.model, {}, done=True, done_reason="load")
+    if request.render_only:
+        rendered = {"rendered_template": render(request.prompt)}
+        return {**chunk(request.model, {"role": ""}), "_debug_info": rendered}
+    spoken = Speaker(desk, client, request, model, clock).speak()
+    return spoken if request.stream else await collect(spoken)
+
+
+async def chat(desk: Desk, client: Client, request: Request) -> Response | Stream:
+    """POST /api/chat."""
+    try:
+        answer = await speak(desk, client, chat_request(request.body))
+    except Refused as refused:
+        return error(refused)
+    if isinstance(answer, AsyncGenerator):
+        return Stream(_lines(answer), NDJSON)
+    return Response(gojson.encode(answer), 500 if "error" in answer else 200)
+
+
+async def _lines(spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(spoken):
+        async for piece in spoken:
+            yield gojson.encode(piece) + b"\n"
+
+
+async def generate(desk: Desk, client: Client, request: Request) -> Response:
+    """POST /api/generate, which no simulated model can do."""
+    try:
+        name = body(request.body, NATIVE).get("model") or ""
+        model_of(name)
+    except Refused as refused:
+        return error(refused)
+    return error(Refused(f"{gojson.text(name)} does not support generate"))
