@@ -1,0 +1,14 @@
+"""The built-in tools, as one table: a new tool is one file here plus one line in it."""
+
+from __future__ import annotations
+
+from chat.tools import list_directory, read_file
+from chat.tools.tool import Tool
+
+BUILTINS: dict[str, Tool] = {
+    tool.spec.name: tool
+    for tool in (
+        read_file.TOOL,
+        list_directory.TOOL,
+    )
+}

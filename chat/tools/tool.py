@@ -1,0 +1,64 @@
+"""What a built-in tool is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from chat.tools.workspace import Workspace
+from toolsupport.core.errors import ToolError
+from toolsupport.core.words import JSON, ToolResult, ToolSpec
+
+LEVELS = {
+    "A0": "looks at nothing outside the request",
+    "A1": "reads in the conversation's own workspace",
+    "A2": "changes the conversation's own workspace",
+    "A3": "runs code",
+    "A4": "has effects outside",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool may touch, with its limits: `text_bytes` a result may have, `entries` a listing may have."""
+
+    workspace: Workspace
+    text_bytes: int = 256 * 1024
+    entries: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of our own: how a model sees it, how it runs, how its card reads.
+
+    `level` is a key of LEVELS, `timeout` in seconds. The closed card reads `phrase`, then the argument named by
+    `target` ("Read", "config.json"). `run` raises ToolError or NotFound with words for the model.
+    """
+
+    spec: ToolSpec
+    run: Callable[[ToolContext, JSON], Awaitable[ToolResult]]
+    level: str
+    phrase: str
+    target: str = ""
+    timeout: float = 30.0
+
+    def shown_target(self, arguments: JSON) -> str:
+        """The argument on the closed card, or "" where it was not given as text."""
+        value = arguments.get(self.target, "")
+        return value if isinstance(value, str) else ""
+
+
+def text(arguments: JSON, name: str, default: str | None = None) -> str:
+    """An argument that must be text. Raises ToolError where it is missing or is something else."""
+    value = arguments.get(name, default)
+    if not isinstance(value, str):
+        raise ToolError(f"The argument {name!r} is needed, as text.")
+    return value
+
+
+def switch(arguments: JSON, name: str) -> bool:
+    """An argument that must be true or false; false if it is missing. Raises ToolError for anything else."""
+    value = arguments.get(name, False)
+    if not isinstance(value, bool):
+        raise ToolError(f"The argument {name!r} must be true or false.")
+    return value
