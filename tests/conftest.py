@@ -1,0 +1,71 @@
+"""What every test has: a database file of its own, a data directory of its own, three people."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connections
+
+from tests.factories import UserFactory
+from toolsupport import environment
+
+_DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
+DATA_DIR = Path(_DIRECTORY.name)
+
+# Fast, since a test database need not outlive the machine; a short timeout, so that a lock shows itself.
+PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Settings are loaded before this file is: what depends on the machine is replaced here.
+    os.environ["TOOLSUPPORT_DATA_DIR"] = str(DATA_DIR)
+    settings.ENV = environment.read({"TOOLSUPPORT_DATA_DIR": str(DATA_DIR)})
+    settings.DATA_DIR = DATA_DIR
+    settings.WORKSPACES_DIR = DATA_DIR / "workspaces"
+    settings.STATIC_ROOT = DATA_DIR / "static"
+    settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    _DIRECTORY.cleanup()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    # A file, not memory: async code reaches the rows from other threads.
+    database = connections["default"].settings_dict
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        database["NAME"] = str(DATA_DIR / "unused.sqlite3")
+        database["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")
+        database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 5, "init_command": PRAGMAS}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _connections_end_with_the_tests() -> Iterator[None]:
+    yield
+    connections.close_all()
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    """Owns: an ordinary user."""
+    return UserFactory(username="alice", role="user")
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    """May: an administrator."""
+    return UserFactory(username="bob", role="admin")
+
+
+@pytest.fixture
+def charlie(db: None) -> User:
+    """May not: signed in, but only a viewer."""
+    return UserFactory(username="charlie", role="viewer")

@@ -1,0 +1,148 @@
+"""Which calls may go on, which are corrected, and what the others are told."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolsupport.core import calls
+from toolsupport.core.calls import check
+from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.words import JSON, ToolCall, ToolSpec
+
+READ = ToolSpec(
+    "read_file",
+    "Reads a file.",
+    {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}},
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+)
+OFFERED = (READ, ToolSpec("web_search"), ToolSpec("mcp__fs__list_directory"), ToolSpec("file"), ToolSpec("Now"))
+
+
+def call(name: str, arguments: JSON | None = None) -> ToolCall:
+    return ToolCall("call_1", name, {"path": "a"} if arguments is None else arguments)
+
+
+def rejected(outcome: CallReady | CallRejected) -> CallRejected:
+    assert isinstance(outcome, CallRejected)
+    return outcome
+
+
+def test_a_call_that_fits_is_left_alone() -> None:
+    given_call = call("read_file")
+    assert check(given_call, OFFERED) == CallReady(given_call)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("Read_File", "read_file"),
+        ("READ_FILE", "read_file"),
+        (" read_file\n", "read_file"),
+        ("functions.read_file", "read_file"),
+        ("tool:read_file", "read_file"),
+        ("default_api/read_file", "read_file"),
+        ("fs__read_file", "read_file"),
+        ("list_directory", "mcp__fs__list_directory"),
+        ("now", "Now"),
+    ],
+)
+def test_a_name_is_corrected_and_that_is_written_down(asked: str, meant: str) -> None:
+    outcome = check(call(asked), OFFERED)
+    assert isinstance(outcome, CallReady)
+    assert (outcome.call.name, outcome.call.id) == (meant, "call_1")
+    assert outcome.call.repairs == (f"asked for {asked}, meant {meant}",)
+
+
+@pytest.mark.parametrize("asked", ["delete_file", "profile", "unread_file_s", "file_read", "", "directory.", "_", "."])
+def test_a_name_is_not_guessed(asked: str) -> None:
+    assert rejected(check(call(asked), OFFERED)).name == asked
+
+
+def test_two_that_could_be_meant_are_none() -> None:
+    two = (ToolSpec("a.search"), ToolSpec("b.search"))
+    assert isinstance(check(call("search"), two), CallRejected)
+    assert isinstance(check(call("NOW"), (ToolSpec("Now"), ToolSpec("now"))), CallRejected)
+
+
+def test_did_you_mean() -> None:
+    outcome = rejected(check(call("web_serch", {"q": "x"}), OFFERED))
+    assert outcome.suggestion == "web_search"
+    assert outcome.reason == 'There is no tool called "web_serch". Did you mean "web_search"?'
+    assert (outcome.raw, outcome.id) == ('{"q":"x"}', "call_1")
+
+
+def test_what_there_is_where_nothing_is_near() -> None:
+    reason = rejected(check(call("zzz"), OFFERED)).reason
+    assert "read_file, web_search" in reason
+    assert "answer without" in rejected(check(call("zzz"), ())).reason
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, '"path" is a required property'),
+        ({"path": 5}, 'path: 5 is not of type "string"'),
+        ({"path": "a", "lines": "3"}, 'lines: "3" is not of type "integer"'),
+        ({"path": "a", "mode": "r"}, "mode"),
+    ],
+)
+def test_arguments_that_do_not_fit(arguments: JSON, words: str) -> None:
+    outcome = rejected(check(call("read_file", arguments), OFFERED))
+    assert words in outcome.reason
+    assert "Call it again" in outcome.reason
+    assert outcome.name == "read_file"
+
+
+def test_complaints_are_few_and_short() -> None:
+    many = {f"p{number}": "x" * 1000 for number in range(100)}
+    schema: JSON = {"type": "object", "additionalProperties": {"type": "integer"}}
+    complaints = calls.complaints_about(many, schema)
+    assert len(complaints) == 5
+    assert max(map(len, complaints)) <= 300
+
+
+@pytest.mark.parametrize("reference", ["http://127.0.0.1:1/x.json", "https://example.com/x", "file:///etc/passwd"])
+def test_a_schema_reaches_nothing_outside(reference: str) -> None:
+    schema: JSON = {"type": "object", "properties": {"a": {"$ref": reference}}}
+    [complaint] = calls.complaints_about({"a": 1}, schema)
+    assert "cannot be used" in complaint
+
+
+def test_a_schema_refers_to_itself() -> None:
+    schema: JSON = {"$defs": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/n"}}}
+    assert calls.complaints_about({"a": 1}, schema) == []
+    assert calls.complaints_about({"a": "x"}, schema)
+
+
+@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"properties": 5}, {"pattern": "("}, {"$schema": "x:y"}])
+def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
+    assert "cannot be used" in calls.complaints_about({}, schema)[0]
+
+
+def test_a_slow_pattern_gives_up() -> None:
+    schema: JSON = {"properties": {"a": {"type": "string", "pattern": r"^(a+)+\1$"}}}
+    assert calls.complaints_about({"a": "a" * 40 + "b"}, schema)
+
+
+def test_a_schema_is_compiled_once() -> None:
+    calls._validator.cache_clear()
+    for _ in range(10):
+        check(call("read_file"), OFFERED)
+    assert calls._validator.cache_info().misses == 1
+
+
+@given(st.text(max_size=30), st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3))
+def test_what_passes_was_offered_and_fits(name: str, arguments: JSON) -> None:
+    outcome = check(call(name, arguments), OFFERED)
+    if isinstance(outcome, CallReady):
+        [spec] = [spec for spec in OFFERED if spec.name == outcome.call.name]
+        assert calls.complaints_about(outcome.call.arguments, spec.parameters) == []
+        assert outcome.call.name == name or outcome.call.repairs
+    else:
+        assert outcome.reason

@@ -1,0 +1,309 @@
+"""Real connections on loopback: limits, tries, stopping, what may be said in a message."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import aclosing
+
+import pytest
+
+from tests.toolsupport.providers.scripted import (
+    CLOSE,
+    DONE,
+    FINE,
+    HANG,
+    HEAD,
+    LAST_CHUNK,
+    Scripted,
+    answer,
+    chunk,
+    said,
+    scripted,
+)
+from toolsupport import providers
+from toolsupport.core.events import Event, Failed, Finished, TextDelta, Usage
+from toolsupport.core.words import Endpoint, Limits, Message, Request, Role, ToolSpec
+from toolsupport.providers import transport
+
+QUESTION = Request("m", (Message(Role.USER, "Hello"),))
+HI: list[Event] = [TextDelta("Hi"), Usage(), Finished("stop")]
+
+
+@pytest.fixture(autouse=True)
+def quick_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "PAUSES", (0.001, 0.002))
+
+
+async def ask(endpoint: Endpoint, request: Request = QUESTION) -> list[Event]:
+    return [event async for batch in providers.stream(endpoint, request) for event in batch]
+
+
+async def failure(endpoint: Endpoint, request: Request = QUESTION) -> Failed:
+    event = (await ask(endpoint, request))[-1]
+    assert isinstance(event, Failed)
+    return event
+
+
+@pytest.mark.asyncio
+async def test_an_answer_comes_through() -> None:
+    async with scripted(FINE) as server:
+        assert await ask(server.endpoint()) == HI
+        assert server.bodies == [{"model": "m", "messages": [{"role": "user", "content": "Hello"}], "stream": True}]
+        assert server.requests[0][0].startswith("POST /api/chat HTTP/1.1\r\n")
+
+
+@pytest.mark.asyncio
+async def test_one_batch_per_read() -> None:
+    """The first word is passed on before the second one exists."""
+    seen = asyncio.Event()
+
+    async def until_seen(_: Scripted) -> None:
+        await seen.wait()
+
+    async with scripted((HEAD, said("Hi"), until_seen, said("!") + said("?") + DONE + LAST_CHUNK)) as server:
+        batches = []
+        async for batch in providers.stream(server.endpoint(), QUESTION):
+            batches.append(batch)
+            seen.set()
+    assert batches[0] == [TextDelta("Hi")]
+    later = [event for batch in batches[1:] for event in batch]
+    assert later == [TextDelta("!"), TextDelta("?"), Usage(), Finished("stop")]
+    assert all(batches)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("leave", ["aclose", "cancel"])
+async def test_stopping_closes_the_connection(leave: str) -> None:
+    async with scripted((HEAD, said("Hi"), HANG)) as server:
+        begun = asyncio.Event()
+
+        async def read() -> None:
+            async with aclosing(providers.stream(server.endpoint(), QUESTION)) as batches:
+                async for _ in batches:
+                    begun.set()
+                    if leave == "aclose":
+                        return
+
+        task = asyncio.create_task(read())
+        await asyncio.wait_for(begun.wait(), 5)
+        began = time.monotonic()
+        if leave == "cancel":
+            assert server.open == 1
+            task.cancel()
+        await asyncio.wait_for(server.until_open(0), 1)
+        assert time.monotonic() - began < 1
+        await asyncio.wait([task])
+
+
+@pytest.mark.asyncio
+async def test_stopping_while_the_model_loads() -> None:
+    async with scripted((HANG,)) as server:
+        task = asyncio.create_task(ask(server.endpoint()))
+        await asyncio.wait_for(server.until_open(1), 5)
+        task.cancel()
+        await asyncio.wait_for(server.until_open(0), 1)
+        assert task.cancelled() or await asyncio.wait([task])
+
+
+@pytest.mark.asyncio
+async def test_150_answers_at_once() -> None:
+    everyone = asyncio.Event()
+
+    async def until_all_are_here(server: Scripted) -> None:
+        if server.open == 150:
+            everyone.set()
+        await everyone.wait()
+
+    async with scripted((HEAD, until_all_are_here, said("Hi"), DONE, LAST_CHUNK)) as server:
+        answers = await asyncio.wait_for(asyncio.gather(*(ask(server.endpoint()) for _ in range(150))), 20)
+        assert answers == [HI] * 150
+        assert server.most_open == 150
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("steps", "limits", "words"),
+    [
+        ((HANG,), Limits(first_token=0.3), "said nothing for 0.3 s"),
+        ((HEAD, HANG), Limits(first_token=0.3), "said nothing for 0.3 s"),
+        ((HEAD, said("Hi"), HANG), Limits(between=0.3), "nothing came for 0.3 s"),
+        ((HEAD, said("Hi"), HANG), Limits(total=0.3), "took longer than 0.3 s"),
+    ],
+)
+async def test_limits(steps: tuple, limits: Limits, words: str) -> None:
+    async with scripted(steps) as server:
+        failed = await failure(server.endpoint(limits))
+        assert failed.kind == "timeout"
+        assert words in failed.message
+        assert len(server.requests) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_word_in_time_begins_the_limit_anew() -> None:
+    gone_on = [asyncio.Event() for _ in range(6)]
+
+    def wait_for(event: asyncio.Event):
+        async def wait(_: Scripted) -> None:
+            await event.wait()
+
+        return wait
+
+    steps = [part for event in gone_on for part in (said("x"), wait_for(event))]
+    async with scripted((HEAD, *steps, DONE, LAST_CHUNK)) as server:
+        events: list[Event] = []
+        async for batch in providers.stream(server.endpoint(Limits(between=0.5)), QUESTION):
+            events += batch
+            if gone_on:
+                asyncio.get_running_loop().call_later(0.1, gone_on.pop(0).set)
+        assert isinstance(events[-1], Finished)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("again", [CLOSE, answer(503, b'{"error":"server busy"}'), answer(429), answer(408)])
+async def test_asked_again_while_nothing_has_come(again: tuple) -> None:
+    async with scripted(again, again, FINE) as server:
+        assert await ask(server.endpoint()) == HI
+        assert len(server.requests) == 3
+
+
+@pytest.mark.asyncio
+async def test_asked_three_times_at_most() -> None:
+    async with scripted(answer(503, b'{"error":"server busy, please try again."}')) as server:
+        failed = await failure(server.endpoint())
+        assert (failed.kind, failed.status) == ("busy", 503)
+        assert "server busy, please try again" in failed.message
+        assert len(server.requests) == 3
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (HEAD, said("Hi")),
+        (HEAD,),
+        answer(500, b'{"error":"boom"}'),
+        answer(400, b'{"error":"boom"}'),
+        answer(401),
+        answer(404),
+    ],
+)
+async def test_never_asked_again(steps: tuple) -> None:
+    async with scripted(steps, FINE) as server:
+        assert isinstance((await ask(server.endpoint()))[-1], Failed)
+        assert len(server.requests) == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("asked", "requests"), [("0", 2), ("11", 1), ("Wed, 21 Oct 2099 07:28:00 GMT", 1)])
+async def test_retry_after(asked: str, requests: int) -> None:
+    async with scripted(answer(429, b"", f"retry-after: {asked}\r\n"), FINE) as server:
+        last = (await ask(server.endpoint()))[-1]
+        assert len(server.requests) == requests
+        assert isinstance(last, Finished if requests == 2 else Failed)
+
+
+@pytest.mark.asyncio
+async def test_the_pause_asked_for_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr("toolsupport.providers.transport.asyncio.sleep", sleep)
+    async with scripted(answer(429, b"", "retry-after: 7\r\n"), answer(429), FINE) as server:
+        await ask(server.endpoint())
+    assert slept[0] == 7
+    assert 0.002 <= slept[1] <= 0.003
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        (400, b'{"error":"x does not support tools"}', "refused", "x does not support tools."),
+        (401, b'{"error":"unauthorized"}', "unauthorized", "wants another API key (401): unauthorized."),
+        (403, b"", "unauthorized", "forbidden"),
+        (404, b'{"error":"model \'m\' not found"}', "model_missing", "does not have this model: model 'm' not found."),
+        (404, b"404 page not found", "refused", "404 page not found"),
+        (302, b"", "refused", "(302)"),
+        (418, b"", "refused", "teapot"),
+        (500, b'{"error":"{\\"error\\":{\\"message\\":\\"inner\\"}}"}', "server", "failed (500): inner."),
+        (502, b"<html><title>Bad gateway</title></html>", "server", "Bad gateway"),
+        (599, b"", "server", "no reason"),
+    ],
+)
+async def test_other_answers_than_200(status: int, body: bytes, kind: str, words: str) -> None:
+    async with scripted(answer(status, body, "location: http://elsewhere.invalid/\r\n")) as server:
+        failed = await failure(server.endpoint())
+        assert (failed.kind, failed.status, failed.body) == (kind, status, body.decode())
+        assert words in failed.message
+        assert f"127.0.0.1:{server.port}" in failed.message
+        assert len(server.requests) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_huge_error_is_cut() -> None:
+    async with scripted(answer(400, b"x" * 1_000_000)) as server:
+        failed = await failure(server.endpoint())
+        assert len(failed.body) == 65_536
+        assert len(failed.message) < 1_000
+
+
+@pytest.mark.asyncio
+async def test_an_error_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "ERROR_BODY", 0.05)
+    async with scripted((b"HTTP/1.1 500 No\r\ncontent-length: 100\r\n\r\nhalf", HANG)) as server:
+        assert (await failure(server.endpoint())).kind == "server"
+
+
+@pytest.mark.asyncio
+async def test_a_line_too_long_ends_it() -> None:
+    async with scripted((HEAD, chunk(b"x" * 2000), HANG)) as server:
+        assert (await failure(server.endpoint(Limits(line_bytes=1000)))).kind == "too_large"
+        await asyncio.wait_for(server.until_open(0), 1)
+
+
+@pytest.mark.asyncio
+async def test_the_key_is_sent_and_never_told() -> None:
+    async with scripted(answer(401, b"no"), CLOSE) as server:
+        endpoint = Endpoint("ollama", f"http://me:sesame@127.0.0.1:{server.port}", api_key="sk-canary")
+        failures = [await failure(endpoint), await failure(endpoint)]
+        assert "authorization: Bearer sk-canary" in server.requests[0][0].replace("Authorization", "authorization")
+        assert "sk-canary" not in repr(endpoint)
+        for failed in failures:
+            assert "sk-canary" not in repr(failed)
+            assert "sesame" not in repr(failed)
+
+
+@pytest.mark.asyncio
+async def test_nothing_of_the_environment_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    async with scripted(FINE) as server:
+        assert await ask(server.endpoint()) == HI
+
+
+@pytest.mark.asyncio
+async def test_no_cookie_is_kept() -> None:
+    async with scripted(answer(400, b"", "set-cookie: a=b\r\n"), FINE) as server:
+        endpoint = Endpoint("ollama", f"http://localhost:{server.port}")
+        await ask(endpoint)
+        await ask(endpoint)
+        assert "cookie" not in server.requests[1][0].lower()
+
+
+@pytest.mark.asyncio
+async def test_forbidden_tools_are_not_sent() -> None:
+    async with scripted(FINE) as server:
+        failed = await failure(server.endpoint(), Request("m", QUESTION.messages, tools=(ToolSpec("f"),)))
+        assert failed.kind == "refused"
+        assert server.requests == []
+
+
+@pytest.mark.asyncio
+async def test_text_that_is_no_text_is_not_sent() -> None:
+    async with scripted(FINE) as server:
+        failed = await failure(server.endpoint(), Request("m", (Message(Role.USER, "\ud800"),)))
+        assert failed.kind == "refused"
+        assert server.requests == []

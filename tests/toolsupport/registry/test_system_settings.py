@@ -1,0 +1,39 @@
+"""The team's settings."""
+
+from __future__ import annotations
+
+import pytest
+from pytest_django import Settings
+
+from toolsupport.models import Setting
+from toolsupport.registry import system_settings
+from toolsupport.registry.system_settings import Known
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_setting_has_a_default_until_it_is_set():
+    assert system_settings.base_system_prompt()
+    system_settings.put("base_system_prompt", "")
+    assert system_settings.base_system_prompt() == ""
+
+
+def test_unknown_and_impossible_values_are_refused():
+    with pytest.raises(KeyError):
+        system_settings.put("colour", "red")
+    for value in ("1", 0, 1.5):
+        with pytest.raises(ValueError, match="default_model"):
+            system_settings.put("default_model", value)
+
+
+def test_a_row_that_cannot_be_is_not_believed():
+    Setting.objects.create(key="default_model", value="seven")
+    assert system_settings.default_model() is None
+
+
+def test_the_environment_outranks_the_page(settings: Settings, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(system_settings.KNOWN, "example", Known("default", lambda value: True, "EXAMPLE"))
+    system_settings.put("example", "page")
+    assert (system_settings.get("example"), system_settings.locked("example")) == ("page", False)
+    settings.ENV = settings.ENV | {"EXAMPLE": "environment"}
+    assert (system_settings.get("example"), system_settings.locked("example")) == ("environment", True)

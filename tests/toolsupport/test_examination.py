@@ -1,0 +1,71 @@
+"""What could be wrong with an installation, and what to do about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from pytest_django import Settings
+
+from tests.factories import ServerFactory
+from tests.toolsupport.stand_in import Servers
+from toolsupport import examination
+from toolsupport.examination import Finding
+from toolsupport.providers import ServerReport
+from toolsupport.registry import servers
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _found() -> dict[str, Finding]:
+    return {finding.what: finding for finding in examination.examine()}
+
+
+def test_a_sound_installation(bob: User, servers_out_there: Servers):
+    servers_out_there.reports["http://box:1"] = ServerReport("0.13.0")
+    ServerFactory(name="box", base_url="http://box:1")
+    found = _found()
+    assert set(found) == {"data directory", "database", "administrator", "server box", "simulator"}
+    assert all(finding.ok for finding in found.values())
+
+
+def test_a_server_that_is_down_is_broken_but_a_simulator_at_rest_is_not(servers_out_there: Servers):
+    ServerFactory(name="box", base_url="http://box:1")
+    servers.ensure_simulator("http://127.0.0.1:1")
+    found = _found()
+    assert found["server box"].ok is False
+    assert "ollama serve" in found["server box"].words
+    assert found["server Simulator"].ok is None
+    assert found["administrator"].ok is None
+
+
+def test_nothing_at_all_is_worth_knowing(servers_out_there: Servers):
+    assert _found()["servers"].ok is None
+
+
+def test_a_bad_entry_of_the_environment_is_named(settings: Settings, servers_out_there: Servers):
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_SERVERS": ["nonsense"]}
+    assert _found()["servers"].ok is False
+
+
+def test_missing_migrations_end_the_examination():
+    MigrationRecorder(connection).migration_qs.filter(app="toolsupport", name="0002_roles").delete()
+    try:
+        found = _found()
+    finally:
+        MigrationRecorder(connection).record_applied("toolsupport", "0002_roles")
+    assert found["database"] == Finding("database", False, "Migrations are missing (1). Run: manage.py migrate")
+    assert "servers" not in found
+
+
+def test_a_data_directory_that_others_can_look_into_is_told(settings: Settings, tmp_path: Path):
+    settings.DATA_DIR = tmp_path
+    tmp_path.chmod(0o755)
+    assert examination.data_directory().ok is None
+    tmp_path.chmod(0o700)
+    assert examination.data_directory().ok is True
+    settings.DATA_DIR = tmp_path / "missing"
+    assert examination.data_directory().ok is False

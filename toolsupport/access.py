@@ -1,0 +1,109 @@
+"""Who may do what, told by roles and declared by every view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import resolve_url
+from django_htmx.http import HttpResponseClientRedirect
+
+from toolsupport.core.errors import NotAllowed, NotFound
+
+Person = AbstractBaseUser | AnonymousUser
+View = Callable[..., HttpResponseBase]
+
+
+class Action(StrEnum):
+    """Everything a role may or may not do."""
+
+    SEE_MODELS = "see models and servers"
+    CHAT = "chat"
+    DETECT = "start a test of a model"
+    DECIDE_FOR_CHAT = "decide for an own conversation"
+    DECIDE_FOR_ALL = "decide for everyone"
+    REVIEW = "review decisions"
+    EXPORT_HISTORY = "export the history"
+    ADMINISTER = "administer"
+
+
+_VIEWER = frozenset({Action.SEE_MODELS})
+_USER = _VIEWER | {Action.CHAT, Action.DETECT, Action.DECIDE_FOR_CHAT}
+_REVIEWER = _USER | {Action.DECIDE_FOR_ALL, Action.REVIEW, Action.EXPORT_HISTORY}
+
+# A role is the Django group of its name; superusers may do everything.
+ROLES: dict[str, frozenset[Action]] = {
+    "viewer": _VIEWER,
+    "user": _USER,
+    "reviewer": _REVIEWER,
+    "admin": frozenset(Action),
+}
+PUBLIC = "public"
+
+
+def actions(person: Person) -> frozenset[Action]:
+    """Everything this person may do now, read afresh (one query); nobody inactive may do anything."""
+    if not isinstance(person, User) or not person.is_active:
+        return frozenset()
+    if person.is_superuser:
+        return frozenset(Action)
+    names = person.groups.values_list("name", flat=True)
+    return frozenset[Action]().union(*(ROLES.get(name, frozenset()) for name in names))
+
+
+def may(person: Person, action: Action) -> bool:
+    """True when one of the person's roles includes the action."""
+    return action in actions(person)
+
+
+def requires(action: Action) -> Callable[[View], View]:
+    """Declare that a view is for people who may do `action`; strangers are sent to sign in, others get a 403."""
+
+    def declare(view: View) -> View:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return _to_login(request)
+            if not may(request.user, action):
+                raise PermissionDenied(f"Your role does not allow you to {action}.")
+            return view(request, *args, **kwargs)
+
+        return _declared(view, guarded, action)
+
+    return declare
+
+
+def public(view: View) -> View:
+    """Declare that anybody may see a view, signed in or not."""
+    return _declared(view, view, PUBLIC)
+
+
+def _declared(view: View, inner: View, permission: str) -> View:
+    @wraps(view)
+    def declared(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        # One place turns the errors of our own tree into the answers of the web.
+        try:
+            return inner(request, *args, **kwargs)
+        except NotFound as error:
+            raise Http404(str(error)) from error
+        except NotAllowed as error:
+            raise PermissionDenied(str(error)) from error
+
+    declared.permission = permission  # type: ignore[attr-defined]
+    return declared
+
+
+def _to_login(request: HttpRequest) -> HttpResponseBase:
+    """A redirect that comes back to the page, not to the fragment or the form that was asked for."""
+    htmx = getattr(request, "htmx", None)
+    if htmx:
+        back = htmx.current_url_abs_path or resolve_url("/")
+        return HttpResponseClientRedirect(redirect_to_login(back).url)
+    return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/")

@@ -1,0 +1,9 @@
+"""The Django app of what is known about models."""
+
+from django.apps import AppConfig
+
+
+class ToolsupportConfig(AppConfig):
+    name = "toolsupport"
+    verbose_name = "Models and what is known of them"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,128 @@
+"""The settings that come from the environment, as one table with defaults and meanings."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from toolsupport.core.errors import ConfigError
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def text(value: str) -> str:
+    return value.strip()
+
+
+def words(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def switch(value: str) -> bool:
+    if value.strip().lower() in ("1", "on", "yes", "true"):
+        return True
+    if value.strip().lower() in ("0", "off", "no", "false", ""):
+        return False
+    raise ValueError("use 1 or 0")
+
+
+def number(value: str) -> int:
+    return int(value)
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        if value not in choices:
+            raise ValueError(f"use one of {', '.join(choices)}")
+        return value
+
+    return parse
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`name` as in the environment; `default` as one would write it there."""
+
+    name: str
+    default: str
+    parse: Callable[[str], Any]
+    meaning: str
+
+
+VARIABLES = (
+    Variable("TOOLSUPPORT_DATA_DIR", "./data", text, "Where the database, keys and workspaces are kept."),
+    Variable("TOOLSUPPORT_SECRET_KEY", "", text, "Signing key; made and kept in the data directory if unset."),
+    Variable("TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names this site answers to."),
+    Variable("TOOLSUPPORT_ORIGINS", "", words, "Full origins browsers come from; unset: where `serve` listens."),
+    Variable("TOOLSUPPORT_DEBUG", "0", switch, "Django's debug pages. Never on a machine others reach."),
+    Variable("DATABASE_URL", "", text, "sqlite:///path; unset: SQLite in the data directory."),
+    Variable("OLLAMA_HOST", "", text, "An Ollama server; unset: 127.0.0.1:11434 if it answers."),
+    Variable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
+    Variable(
+        "TOOLSUPPORT_SIMULATOR",
+        "auto",
+        one_of("auto", "on", "off"),
+        "The simulated models: auto shows them if no Ollama answers.",
+    ),
+    Variable("TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin; unset: `serve` prints an address."),
+    Variable("TOOLSUPPORT_STARTUP_REFRESH", "1", switch, "Ask every server for its models at start."),
+    Variable("TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Ask again every so many minutes; 0 never."),
+    Variable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that may run at once in one process."),
+    Variable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that may run at once for one person."),
+    Variable("TOOLSUPPORT_WORKSPACE_MIB", "100", number, "Size of a conversation's files, at most."),
+    Variable("TOOLSUPPORT_DRAIN_SECONDS", "20", number, "How long a stopping server lets answers finish."),
+)
+
+
+def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """All variables, parsed. Raises ConfigError that names the variable and what it should be."""
+    values: dict[str, Any] = {}
+    for variable in VARIABLES:
+        given = environ.get(variable.name, "") or variable.default
+        try:
+            values[variable.name] = variable.parse(given)
+        except ValueError as error:
+            raise ConfigError(f"{variable.name}={given!r} cannot be used: {error}.") from error
+    return values
+
+
+def data_dir(values: Mapping[str, Any]) -> Path:
+    """The data directory, made if it is missing (only its owner may read it)."""
+    path = Path(values["TOOLSUPPORT_DATA_DIR"]).expanduser()
+    path = path if path.is_absolute() else BASE_DIR / path
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return path
+
+
+def secret_key(values: Mapping[str, Any], directory: Path) -> str:
+    """The signing key: from the environment, else from a file that only its owner may read."""
+    if values["TOOLSUPPORT_SECRET_KEY"]:
+        return str(values["TOOLSUPPORT_SECRET_KEY"])
+    path = directory / "secret_key"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        key = secrets.token_urlsafe(50)
+        file.write(key)
+    return key
+
+
+def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    """Django's settings for DATABASE_URL. SQLite: immediate transactions, WAL, full sync (docs/decisions)."""
+    url = urlsplit(values["DATABASE_URL"] or f"sqlite:///{directory / 'toolsupport.sqlite3'}")
+    if url.scheme != "sqlite":
+        raise ConfigError(f"DATABASE_URL: {url.scheme!r} is not supported, use sqlite:///path.")
+    pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": unquote(url.path)[1:],
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas},
+    }

@@ -1,0 +1,59 @@
+"""Rows of what was said about a model, with the fold of them that pages read."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from toolsupport.models.servers import ModelProfile
+
+
+class Override(models.Model):
+    """One claim about one capability. Append-only: withdrawing is a new row too."""
+
+    profile = models.ForeignKey(ModelProfile, on_delete=models.PROTECT, related_name="overrides")
+    seq = models.PositiveIntegerField(help_text="1, 2, 3 … for each profile.")
+    capability = models.CharField(max_length=60)
+    value = models.JSONField(null=True)
+    source = models.CharField(max_length=20, help_text="One of core.sources.STORED.")
+    session = models.CharField(max_length=40, blank=True, default="", help_text="A conversation; blank is everyone.")
+    build_key = models.CharField(max_length=32)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    reason = models.TextField(blank=True, default="")
+    proposed = models.BooleanField(default=False)
+    accepts = models.OneToOneField("self", null=True, blank=True, on_delete=models.PROTECT, related_name="accepted_by")
+    withdraws = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="withdrawn_by"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["profile", "seq"]
+        constraints = [models.UniqueConstraint(fields=["profile", "seq"], name="one_override_per_profile_and_seq")]
+
+    def __str__(self) -> str:
+        return f"{self.profile_id}#{self.seq} {self.capability}={self.value!r} ({self.source})"
+
+
+class Standing(models.Model):
+    """The effective value for everyone: the fold over the overrides, rewritten with each of them."""
+
+    profile = models.ForeignKey(ModelProfile, on_delete=models.PROTECT, related_name="standings")
+    capability = models.CharField(max_length=60)
+    value = models.JSONField(null=True)
+    source = models.CharField(max_length=30)
+    since = models.CharField(max_length=40, blank=True, default="")
+    reason = models.TextField()
+    stale = models.BooleanField(default=False)
+    override = models.ForeignKey(Override, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["profile", "capability"]
+        constraints = [
+            models.UniqueConstraint(fields=["profile", "capability"], name="one_standing_per_profile_and_capability")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.profile_id} {self.capability}={self.value!r} ({self.source})"

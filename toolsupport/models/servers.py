@@ -1,0 +1,72 @@
+"""Rows of the servers we talk to, with the models each of them has."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from toolsupport.core.words import Build
+
+
+class Server(models.Model):
+    """A model server. Disabled, never deleted: verdicts and turns point at its models."""
+
+    name = models.CharField(max_length=80, unique=True)
+    kind = models.CharField(max_length=40, help_text="A key of providers.PROVIDERS.")
+    base_url = models.URLField(max_length=300)
+    api_key = models.TextField(blank=True, default="", help_text="Encrypted; never shown again.")
+    enabled = models.BooleanField(default=True)
+    origin = models.CharField(max_length=20, default="page", help_text="page, command, environment or built-in.")
+    version = models.CharField(max_length=80, blank=True, default="")
+    reachable = models.BooleanField(null=True, help_text="Unknown until it was asked once.")
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    checked_at = models.DateTimeField(null=True, blank=True)
+    down_since = models.DateTimeField(null=True, blank=True)
+    last_error = models.TextField(blank=True, default="")
+    options = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def simulated(self) -> bool:
+        return self.kind == "simulator"
+
+
+class ModelProfile(models.Model):
+    """One model on one server. A model that is gone keeps its row: what people decided stays."""
+
+    server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="profiles")
+    name = models.CharField(max_length=200, help_text="The id the server wants in a request.")
+    digest = models.CharField(max_length=100, blank=True, default="")
+    template_hash = models.CharField(max_length=64, blank=True, default="")
+    family = models.CharField(max_length=80, blank=True, default="", help_text="A family of the table, or blank.")
+    parameter_count = models.BigIntegerField(null=True, blank=True)
+    quantization = models.CharField(max_length=40, blank=True, default="")
+    context_length = models.PositiveIntegerField(null=True, blank=True, help_text="Trained context, in tokens.")
+    default_context = models.PositiveIntegerField(default=8192, help_text="num_ctx we ask for, in tokens.")
+    size_bytes = models.BigIntegerField(null=True, blank=True)
+    loaded = models.BooleanField(default=False, help_text="In the server's memory when it was last asked.")
+    abilities = models.JSONField(default=list, blank=True, help_text="What the server declares, as it says it.")
+    description = models.TextField(blank=True, default="")
+    enabled = models.BooleanField(default=True)
+    options = models.JSONField(default=dict, blank=True)
+    extra = models.JSONField(default=dict, blank=True, help_text="Imported fields we do not use, kept.")
+    first_seen = models.DateTimeField(auto_now_add=True)
+    last_seen = models.DateTimeField(null=True, blank=True)
+    gone_since = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["server__name", "name"]
+        constraints = [models.UniqueConstraint(fields=["server", "name"], name="one_profile_per_server_and_name")]
+
+    def __str__(self) -> str:
+        return f"{self.server.name}/{self.name}"
+
+    @property
+    def build(self) -> Build:
+        version = self.server.version
+        return Build(str(self.server_id), self.name, self.digest, self.template_hash, version)

@@ -1,0 +1,40 @@
+"""The sections of the site a person may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+
+from toolsupport.access import Action, actions
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`begins` is how the addresses of the section begin; `action` is what one needs to see it."""
+
+    title: str
+    url: str
+    begins: str
+    action: Action
+
+
+SECTIONS = (
+    Section("Chat", "/", "/chat/", Action.CHAT),
+    Section("Models", "/models/", "/models/", Action.SEE_MODELS),
+    Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS),
+)
+
+
+def navigation(request: HttpRequest) -> dict[str, Any]:
+    """Context of every page: `navigation` [{title, url, current}, …], in the order of the top bar."""
+    person = getattr(request, "user", None)
+    allowed = actions(person) if person is not None else frozenset()
+    return {
+        "navigation": [
+            {"title": section.title, "url": section.url, "current": request.path.startswith(section.begins)}
+            for section in SECTIONS
+            if section.action in allowed
+        ]
+    }

@@ -1,0 +1,97 @@
+"""The addresses of servers, read from what people and the environment write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from toolsupport import providers
+from toolsupport.core.errors import ConfigError
+
+OLLAMA_PORT = 11434
+_WIRE_PATHS = ("/v1", "/api")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAddress:
+    """A server as the environment names it."""
+
+    name: str
+    kind: str
+    base_url: str
+
+
+def server_url(kind: str, text: str) -> str:
+    """The base address without a trailing slash. Raises ConfigError in words a person can act on."""
+    providers.provider(kind)
+    url = _split(text.strip())
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise ConfigError(f"{text.strip()!r} is not an address: begin with http:// or https://.")
+    if url.username or url.password:
+        raise ConfigError("Leave names and passwords out of the address; an API key has a field of its own.")
+    if url.query or url.fragment:
+        raise ConfigError("Leave out everything after ? or # in the address.")
+    path = url.path.rstrip("/")
+    for ending in _WIRE_PATHS:
+        if path.endswith(ending):
+            raise ConfigError(f"Leave out {ending} at the end: this kind of server is asked under its plain address.")
+    return f"{url.scheme}://{url.netloc.lower()}{path}"
+
+
+def ollama_host(text: str) -> str:
+    """OLLAMA_HOST as Ollama itself reads it: scheme and port may be missing, 0.0.0.0 means this machine.
+
+    Raises ConfigError that names the variable.
+    """
+    written = text.strip().strip("\"'")
+    explicit = "://" in written
+    try:
+        url = _split(written if explicit else f"http://{written}")
+        port = url.port or _default_port(url.scheme, explicit)
+        host = url.hostname or "127.0.0.1"
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        shown = f"[{host}]" if ":" in host else host
+        return server_url("ollama", f"{url.scheme}://{shown}:{port}{url.path}")
+    except ConfigError as error:
+        raise ConfigError(f"OLLAMA_HOST={text!r} cannot be used: {error}") from error
+
+
+def named_servers(entries: Sequence[str]) -> tuple[NamedAddress, ...]:
+    """TOOLSUPPORT_SERVERS, already cut at its commas. Raises ConfigError that names the entry."""
+    found = tuple(_named(entry) for entry in entries)
+    names = [server.name for server in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"TOOLSUPPORT_SERVERS names {name!r} twice; give every server a name of its own.")
+    return found
+
+
+def _named(entry: str) -> NamedAddress:
+    name, equals, rest = entry.partition("=")
+    kind, plus, url = rest.partition("+")
+    if not (name.strip() and equals and kind.strip() and plus and url.strip()):
+        raise ConfigError(
+            f"TOOLSUPPORT_SERVERS: {entry!r} should read name=kind+url, as in box=ollama+http://box:11434."
+        )
+    try:
+        return NamedAddress(name.strip(), kind.strip(), server_url(kind.strip(), url))
+    except ConfigError as error:
+        raise ConfigError(f"TOOLSUPPORT_SERVERS: {name.strip()!r} cannot be used. {error}") from error
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        url = urlsplit(text)
+        _ = url.port
+    except ValueError as error:
+        raise ConfigError(f"{text!r} is not an address: {error}.") from None
+    if any(letter.isspace() for letter in text):
+        raise ConfigError(f"{text!r} is not an address: it has a space in it.")
+    return url
+
+
+def _default_port(scheme: str, explicit: bool) -> int:
+    if not explicit:
+        return OLLAMA_PORT
+    return {"http": 80, "https": 443}.get(scheme, OLLAMA_PORT)

@@ -1,0 +1,56 @@
+"""Everything one request to a model needs, from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolsupport.core.errors import NotFound
+from toolsupport.core.toolbox import Candidate, Wishes, choose
+from toolsupport.core.words import Brief, ChatSettings, Endpoint, ToolSpec
+from toolsupport.models import ModelProfile
+from toolsupport.registry import servers, standings, system_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """A brief with the server to put it to; the endpoint holds a key and is never stored."""
+
+    brief: Brief
+    endpoint: Endpoint
+
+
+def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> Briefing:
+    """What to ask this model in this conversation. Raises NotFound, ConfigError (the server's key cannot be read)."""
+    profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
+    if profile is None:
+        raise NotFound("There is no such model.")
+    capabilities = standings.fold(profile, standings.claims([profile.pk])[profile.pk], session)
+    candidates = [Candidate(spec, True) for spec in tools]
+    toolbox = choose(capabilities, candidates, Wishes(tools_on=settings.tools_on))
+    made = Brief(
+        model=profile.name,
+        capabilities=capabilities,
+        tools=toolbox.tools,
+        excluded=toolbox.excluded,
+        format=toolbox.format,
+        format_reason=toolbox.format_reason,
+        system=settings.system or system_settings.base_system_prompt(),
+        options=options(profile, settings),
+        think=profile.options.get("think"),
+        keep_alive=str(profile.options.get("keep_alive") or ""),
+    )
+    return Briefing(made, servers.endpoint_of(profile.server, profile))
+
+
+def options(profile: ModelProfile, settings: ChatSettings) -> dict[str, Any]:
+    """Sampling options: `num_ctx` in tokens is always the same for a model, since another one loads it anew."""
+    chosen: dict[str, Any] = {"num_ctx": num_ctx(profile)}
+    temperature = settings.temperature if settings.temperature is not None else profile.options.get("temperature")
+    return chosen if temperature is None else chosen | {"temperature": temperature}
+
+
+def num_ctx(profile: ModelProfile) -> int:
+    """The context we ask for, never more than the model was trained with."""
+    return min(profile.default_context, profile.context_length or profile.default_context)

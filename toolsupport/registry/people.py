@@ -1,0 +1,81 @@
+"""The people: how the first administrator comes in."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Q
+
+from toolsupport.core.errors import ConfigError, NotAllowed
+from toolsupport.models import Setting
+
+_TOKEN = "setup_token"
+
+
+def needs_setup() -> bool:
+    """True while nobody could administer the site."""
+    return not User.objects.filter(Q(is_superuser=True) | Q(groups__name="admin"), is_active=True).exists()
+
+
+@transaction.atomic
+def new_setup_token() -> str:
+    """A token for /setup/; it works once, only its hash is kept, and it replaces the one made before."""
+    token = secrets.token_urlsafe(24)
+    Setting.objects.update_or_create(key=_TOKEN, defaults={"value": _hashed(token)})
+    return token
+
+
+def token_opens(token: str) -> bool:
+    """True while this token can make the first administrator."""
+    row = Setting.objects.filter(key=_TOKEN).first()
+    return needs_setup() and row is not None and secrets.compare_digest(str(row.value), _hashed(token))
+
+
+@transaction.atomic
+def create_admin(token: str, name: str, password: str) -> User:
+    """The first administrator. Raises NotAllowed (used up or wrong token), ValidationError (name or password).
+
+    The token is used up by deleting its row: of two who come at once, one deletes it.
+    """
+    if not token_opens(token):
+        raise NotAllowed("This set-up address was used already, or it is not the newest one.")
+    deleted, _ = Setting.objects.filter(key=_TOKEN, value=_hashed(token)).delete()
+    if not deleted:
+        raise NotAllowed("Somebody else used this set-up address a moment ago.")
+    return _admin(name, password)
+
+
+@transaction.atomic
+def admin_from_environment(written: str) -> bool:
+    """Make the administrator of TOOLSUPPORT_ADMIN if the site has none; True if it did. Raises ConfigError."""
+    name, colon, password = written.partition(":")
+    if not (name.strip() and colon and password):
+        raise ConfigError("TOOLSUPPORT_ADMIN should read name:password.")
+    if not needs_setup():
+        return False
+    try:
+        _admin(name, password)
+    except ValidationError as error:
+        raise ConfigError(f"TOOLSUPPORT_ADMIN cannot be used: {' '.join(error.messages)}") from error
+    Setting.objects.filter(key=_TOKEN).delete()
+    return True
+
+
+def _admin(name: str, password: str) -> User:
+    user = User(username=name.strip(), is_staff=True, is_superuser=True)
+    validate_password(password, user)
+    user.set_password(password)
+    user.full_clean(exclude=["password"])
+    user.save()
+    user.groups.add(Group.objects.get_or_create(name="admin")[0])
+    return user
+
+
+def _hashed(token: str) -> str:
+    # A random token needs no slow hash.
+    return hashlib.sha256(token.encode()).hexdigest()

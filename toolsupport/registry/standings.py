@@ -1,0 +1,90 @@
+"""The fold of what was said about models, kept in rows for the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from toolsupport.core import families
+from toolsupport.core.claims import Claim
+from toolsupport.core.resolve import resolve
+from toolsupport.core.words import Capabilities, Capability
+from toolsupport.models import ModelProfile, Override, Standing
+
+_COLUMNS = (
+    *("pk", "seq", "capability", "value", "source", "session", "build_key", "reason", "proposed", "withdraws_id"),
+    *("created_at", "profile_id", "actor__username", "actor__first_name", "actor__last_name"),
+)
+
+
+def claims(profile_ids: Iterable[int]) -> dict[int, list[Claim]]:
+    """All claims about these models, oldest first, in one query; a model nobody spoke of has an empty list."""
+    found: dict[int, list[Claim]] = {profile_id: [] for profile_id in profile_ids}
+    # Plain columns: this runs before every answer of a model, and rows of Django cost three times as much.
+    for row in Override.objects.filter(profile_id__in=list(found)).order_by("seq").values(*_COLUMNS):
+        found[row["profile_id"]].append(_claim(row))
+    return found
+
+
+def _claim(row: dict[str, Any]) -> Claim:
+    names = (row["actor__first_name"], row["actor__last_name"])
+    return Claim(
+        id=row["pk"],
+        actor=" ".join(name for name in names if name) or row["actor__username"] or "",
+        withdraws=row["withdraws_id"],
+        created_at=row["created_at"].isoformat(),
+        **{name: row[name] for name in ("seq", "capability", "value", "source", "session", "build_key")},
+        **{name: row[name] for name in ("reason", "proposed")},
+    )
+
+
+def display_name(person: User | None) -> str:
+    """What people call somebody; "" for a machine."""
+    return (person.get_full_name() or person.get_username()) if person else ""
+
+
+def fold(profile: ModelProfile, said: Sequence[Claim], session: str = "") -> Capabilities:
+    """What holds for a model: for everyone, or in one conversation."""
+    return resolve(families.find(profile.name), said, profile.build.key, session)
+
+
+@transaction.atomic
+def refold(profiles: Sequence[ModelProfile]) -> None:
+    """Bring the standings of these models in line with their claims; what already agrees is not written again."""
+    by_id = {profile.pk: profile for profile in profiles}
+    said = claims(by_id)
+    stored = {(row.profile_id, row.capability): row for row in Standing.objects.filter(profile_id__in=list(by_id))}
+    fresh: list[Standing] = []
+    changed: list[Standing] = []
+    for profile in profiles:
+        for name, capability in fold(profile, said[profile.pk]).values.items():
+            row = stored.pop((profile.pk, name), None)
+            if row is None:
+                fresh.append(_apply(Standing(profile=profile, capability=name), capability))
+            elif not _agrees(row, capability):
+                changed.append(_apply(row, capability))
+    Standing.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
+    Standing.objects.bulk_create(fresh, batch_size=500)
+    Standing.objects.bulk_update(changed, FOLDED, batch_size=100)
+
+
+FOLDED = ("value", "source", "since", "reason", "stale", "override")
+
+
+def read(row: Standing) -> Capability:
+    """A standing as the rest of the house speaks of it."""
+    return Capability(row.capability, row.value, row.source, row.reason, row.since, row.override_id, row.stale)
+
+
+def _agrees(row: Standing, capability: Capability) -> bool:
+    # True == 1 in Python, so the type of the value is compared as well.
+    return read(row) == capability and type(row.value) is type(capability.value)
+
+
+def _apply(row: Standing, capability: Capability) -> Standing:
+    row.value, row.source, row.since = capability.value, capability.source, capability.since
+    row.reason, row.stale, row.override_id = capability.reason, capability.stale, capability.override
+    return row

@@ -1,0 +1,17 @@
+"""The addresses of the site."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from toolsupport.pages.urls import PATHS
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    *PATHS,
+    path("", include("chat.urls")),
+]
+
+handler400 = "toolsupport.pages.errors.bad_request"
+handler403 = "toolsupport.pages.errors.forbidden"
+handler404 = "toolsupport.pages.errors.missing"
+handler500 = "toolsupport.pages.errors.failed"
