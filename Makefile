@@ -1,0 +1,86 @@
+# Two commands do everything: `make run` starts the site, `make test` proves it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: help run test check bench nightly clean lock
+
+VENV ?= .venv
+HOST ?= 127.0.0.1
+PORT ?= 8000
+ARGS ?=
+
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c "$(NEW_ENOUGH)" 2>/dev/null && { echo "$$p"; break; }; done || true)
+CHROMIUM ?= $(shell for p in chromium chromium-browser google-chrome google-chrome-stable \
+	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome" "/Applications/Chromium.app/Contents/MacOS/Chromium"; \
+	do command -v "$$p" 2>/dev/null && break; done || true)
+UV := $(shell command -v uv 2>/dev/null)
+
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+help: ## What can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+run: $(STAMP) ## Start the site at http://127.0.0.1:8000 (make run HOST=… PORT=…)
+	@$(PY) manage.py migrate --no-input --verbosity 0
+	@exec $(PY) manage.py serve --host "$(HOST)" --port "$(PORT)"
+
+test: $(STAMP) ## Run every test, those in a browser too (make test ARGS='-k name')
+ifneq ($(CHROMIUM),)
+	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest $(ARGS)
+else ifeq ($(CI),true)
+	@echo "Chromium is missing, and here nothing may be left out." >&2; exit 1
+else
+	@echo "Chromium is missing, so the tests in a browser are left out. Install it with:"
+	@echo "    sudo apt-get install chromium     or     brew install --cask chromium"
+	@$(PY) -m pytest -m "not e2e and not nightly and not real_server" $(ARGS)
+endif
+
+check: $(STAMP) ## Everything that is checked without running the product
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/lint-imports --no-cache | sed -n '/^Analyzed/,$$p'
+	@! grep -nE 'https?:|file:|--(extra-)?index|--find-links' requirements.lock
+	@data=$$(mktemp -d); trap 'rm -rf "$$data"' EXIT; export TOOLSUPPORT_DATA_DIR="$$data"; \
+	$(VENV)/bin/mypy && \
+	$(PY) manage.py check && \
+	TOOLSUPPORT_ORIGINS=https://example.org $(PY) manage.py check --deploy --fail-level WARNING && \
+	$(PY) manage.py makemigrations --check --dry-run
+
+bench: $(STAMP) ## Measure against the figures the project promises (make bench ARGS=--quick)
+	@$(PY) -m tests.bench.core
+	@$(PY) -m tests.bench.streams $(ARGS)
+
+nightly: $(STAMP) ## What takes too long for every day
+	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
+
+clean: ## Take away everything that was made here, except data/
+	rm -rf "$(VENV)" .venv-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+lock: ## Choose the newest versions that fit pyproject.toml, and write them down with their hashes
+ifeq ($(UV),)
+	@test -x .venv-lock/bin/uv || { $(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv; }
+endif
+	@PATH=".venv-lock/bin:$$PATH" uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev \
+		--generate-hashes --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
+
+# The environment is made anew only when the lock has changed; the stamp comes last, so a broken installation is repeated.
+$(STAMP): requirements.lock
+	@"$(or $(PYTHON),false)" -c "$(NEW_ENOUGH)" || { \
+		echo "Python 3.11 or newer is needed, and none was found: 'sudo apt-get install python3 python3-venv'" >&2; \
+		echo "(macOS: 'brew install python'), or name one: make run PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@echo "Preparing $(VENV) (about 20 seconds, once)"
+ifneq ($(UV),)
+	@$(PY) -c "" 2>/dev/null || uv venv --quiet --clear --python "$(PYTHON)" "$(VENV)"
+	@uv pip sync --quiet --compile-bytecode --require-hashes --python "$(PY)" requirements.lock
+else
+	@"$(PYTHON)" -c "import ensurepip, venv" 2>/dev/null || { \
+		echo "Python's venv module is missing: 'sudo apt-get install python3-venv'" >&2; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear "$(VENV)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+endif
+	@touch "$@"

@@ -1,0 +1,1 @@
+"""Measures speed against the figures the project promises."""

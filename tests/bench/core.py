@@ -1,0 +1,115 @@
+"""The price of the small steps that every answer takes, each beside what is promised for it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from statistics import median
+
+from tests.bench.upstream import line
+
+LINES = 2000
+TOOLS = 200
+PROSE = "A paragraph of an ordinary answer goes on like this, with a word or two in **bold**, and then it ends. " * 4
+MARKDOWN = f"{PROSE}\n\n## A heading\n\nSome *text* with `code` and a [link](https://example.org).\n\n- one\n- two\n\n"
+CODE = "```python\ndef f(x):\n    return x + 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+
+
+@dataclass(frozen=True)
+class Step:
+    """`prepare` gives what is timed; one run of it does `pieces` of work, each to take `most` microseconds."""
+
+    name: str
+    prepare: Callable[[], Callable[[], object]]
+    pieces: int
+    most: float
+
+
+def codec() -> Callable[[], object]:
+    from toolsupport.providers import codec
+
+    lines = [line("fake", f"word{number} ") for number in range(LINES)]
+
+    def run() -> None:
+        reader = codec("ollama")
+        for one in lines:
+            reader.feed(one)
+
+    return run
+
+
+def family() -> Callable[[], object]:
+    from toolsupport.core.families import find
+
+    numbers = count()
+    return lambda: find(f"hf.co/person{next(numbers)}/Qwen2.5-Coder-7B-Instruct-GGUF:Q4_K_M")
+
+
+def brief() -> Callable[[], object]:
+    from toolsupport.core.families import find
+    from toolsupport.core.resolve import resolve
+    from toolsupport.core.toolbox import Candidate, Wishes, choose
+    from toolsupport.core.words import ToolSpec
+
+    candidates = [Candidate(ToolSpec(f"tool_{number}", "Does one thing."), True) for number in range(TOOLS)]
+    return lambda: choose(resolve(find("qwen3:8b"), [], "build"), candidates, Wishes(tools_on=None))
+
+
+def markdown() -> Callable[[], object]:
+    from chat.markdown import render
+
+    numbers = count()
+    return lambda: render((MARKDOWN + CODE) * 20 + str(next(numbers)))
+
+
+def frame() -> Callable[[], object]:
+    from chat.frames import TextDelta
+
+    return lambda: TextDelta(1, 0, "some words of an answer ").render()
+
+
+STEPS = (
+    Step("read one line of Ollama's answer", codec, LINES, 20),
+    Step("find a model's family", family, 1, 50),
+    Step("decide about 200 tools", brief, 1, 2000),
+    Step("render 1 kB of Markdown", markdown, round(len(MARKDOWN + CODE) * 20 / 1000), 3000),
+    Step("write one text frame", frame, 1, 20),
+)
+
+
+def microseconds(run: Callable[[], object], pieces: int) -> float:
+    """The median time of one piece over runs of about half a second."""
+    run()
+    times: list[float] = []
+    while sum(times) < 0.5 or len(times) < 5:
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return median(times) / pieces * 1e6
+
+
+def main() -> None:
+    seen = {}
+    for step in STEPS:
+        try:
+            run = step.prepare()
+        except ImportError as missing:
+            print(f"  absent {step.name}: {missing}")
+            continue
+        seen[step.name] = spent = microseconds(run, step.pieces)
+        print(
+            f"  {'kept  ' if spent <= step.most else 'MISSED'} {step.name}: {spent:,.1f} µs (promised ≤ {step.most:,g})"
+        )
+    print(json.dumps(seen))
+
+
+if __name__ == "__main__":
+    import django
+    from django.conf import settings
+
+    settings.configure()
+    django.setup()
+    main()

@@ -1,0 +1,88 @@
+"""Starts the processes that are measured, reads their cost from /proc, and stops them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+# The client and the fake server share one core, what is measured has the other.
+OURS, THEIRS = {0}, {1}
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def pin(cores: set[int], pid: int = 0) -> None:
+    """Keep a process on these cores, where the system can do that and has them."""
+    if hasattr(os, "sched_setaffinity") and cores <= os.sched_getaffinity(0) | OURS | THEIRS and os.cpu_count() != 1:
+        os.sched_setaffinity(pid, cores)
+
+
+@contextmanager
+def running(
+    command: list[str], cores: set[int], env: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A Python process for as long as the block lasts; its output goes to stderr."""
+    process = subprocess.Popen(
+        [sys.executable, *command], cwd=ROOT, env={**os.environ, **(env or {})}, stdout=sys.stderr
+    )
+    pin(cores, process.pid)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_until_answers(url: str, process: subprocess.Popen[bytes], seconds: float = 30) -> float:
+    """Seconds until the address answers with anything at all. Raises RuntimeError where the process gave up."""
+    start = time.monotonic()
+    while time.monotonic() - start < seconds:
+        try:
+            urllib.request.urlopen(url, timeout=1).close()
+            return time.monotonic() - start
+        except urllib.error.HTTPError:
+            return time.monotonic() - start
+        except OSError:
+            if process.poll() is not None:
+                break
+            time.sleep(0.02)
+    raise RuntimeError(f"{url} does not answer")
+
+
+def family(pid: int) -> list[int]:
+    """The process and its children, as far as they still live."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [one for child in task.read_text().split() for one in family(int(child))]
+    return found
+
+
+def cost(pid: int) -> tuple[float, float]:
+    """(CPU seconds so far, resident MiB) of a process and its children; pid 0 is nobody."""
+    cpu = memory = 0.0
+    for one in family(pid) if pid else ():
+        fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        cpu += (int(fields[11]) + int(fields[12])) / TICKS
+        memory += int(fields[21]) * PAGE / 2**20
+    return cpu, memory

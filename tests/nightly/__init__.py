@@ -1,0 +1,1 @@
+"""Tests that take too long for every day."""

@@ -1,0 +1,75 @@
+"""The import contracts of pyproject.toml hold, and each catches a planted sin."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import house
+
+# contract (its id in pyproject.toml) → file that would break it and what that file would import
+SINS = {
+    "corridor": ("toolsupport/registry/planted.py", "import chat.turn"),
+    "core": ("toolsupport/core/words.py", "import toolsupport.core.resolve"),
+    "pure-core": ("toolsupport/core/planted.py", "import django.db"),
+    "turn": ("chat/tools/planted.py", "import channels.db"),
+    "simulator": ("toolsupport/simulator/planted.py", "import toolsupport.core.words"),
+    "rows-of-models": ("toolsupport/pages/planted.py", "import toolsupport.models"),
+    "rows-of-conversations": ("chat/planted.py", "import chat.models"),
+}
+LINTER = "import sys; from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+
+# Rooms that stand outside the corridor: Django reads them, nothing of ours imports them.
+OUTSIDE = {"toolsupport.apps", "toolsupport.settings", "toolsupport.migrations", "chat.apps", "chat.migrations"}
+
+
+def contracts() -> dict[str, str]:
+    """Names of the contracts by their ids."""
+    return {one["id"]: one["name"] for one in house.project()["tool"]["importlinter"]["contracts"]}
+
+
+def verdicts(root: Path) -> dict[str, str]:
+    """KEPT or BROKEN for each contract's name, as the linter says in that directory."""
+    command = [sys.executable, "-c", LINTER, "--config", "pyproject.toml", "--no-cache"]
+    said = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    found = re.findall(r"^(.+?) (KEPT|BROKEN)\b", re.sub(r"\x1b\[[0-9;]*m", "", said.stdout), re.M)
+    assert found, said.stdout + said.stderr
+    return dict(found)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    for package in ("toolsupport", "chat"):
+        shutil.copytree(house.ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(house.ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_the_tree_keeps_every_contract() -> None:
+    assert verdicts(house.ROOT) == dict.fromkeys(contracts().values(), "KEPT")
+
+
+def test_every_room_has_its_place_in_the_corridor() -> None:
+    corridor = next(one for one in house.project()["tool"]["importlinter"]["contracts"] if one["id"] == "corridor")
+    placed = {name.strip("( )") for layer in corridor["layers"] for name in layer.split("|")}
+    entries = [path for package in ("toolsupport", "chat") for path in (house.ROOT / package).iterdir()]
+    rooms = {path for path in entries if path.suffix == ".py" or (path / "__init__.py").exists()}
+    names = {f"{path.parent.name}.{path.stem}" for path in rooms if path.stem != "__init__"}
+    assert names - placed - OUTSIDE == set()
+
+
+def test_every_contract_has_a_sin_to_catch() -> None:
+    assert set(SINS) == set(contracts())
+
+
+def test_each_planted_sin_breaks_its_contract(copy: Path) -> None:
+    for path, statement in SINS.values():
+        place = copy / path
+        place.write_text(f"{place.read_text() if place.exists() else ''}\n{statement}\n")
+    assert verdicts(copy) == dict.fromkeys(contracts().values(), "BROKEN")

@@ -1,0 +1,75 @@
+"""The hard rules of the house for what a browser gets: templates, scripts, style sheets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests import house
+
+SCRIPT_LINES, STYLE_LINES = 120, 600
+
+# What the content security policy would refuse, or what would open a way around it.
+FORBIDDEN = {
+    "an inline script": re.compile(r"<script(?![^>]*\bsrc=)[^>]*>", re.I),
+    "an inline style": re.compile(r"<style\b|\sstyle\s*=", re.I),
+    "an htmx event attribute": re.compile(r"\b(?:data-)?hx-on\b", re.I),
+    "an event attribute": re.compile(r"<[a-z][^>]*\son[a-z]+\s*=", re.I),
+    "a script address": re.compile(r"javascript:", re.I),
+    "text that is not escaped": re.compile(r"\|\s*safe\b|autoescape\s+off|\|\s*safeseq\b"),
+}
+SINS = {
+    "an inline script": "<script>go()</script>",
+    "an inline style": '<p style="color:red">',
+    "an htmx event attribute": '<p hx-on:click="go()">',
+    "an event attribute": '<a href="/" onclick="go()">',
+    "a script address": '<a href="javascript:go()">',
+    "text that is not escaped": "{{ text|safe }}",
+}
+UNSAFE_SCRIPT = re.compile(r"\beval\(|new Function\(|document\.write\(|setTimeout\(\s*[\"'`]")
+
+TEMPLATES = house.files("*.html", "templates", "toolsupport", "chat")
+SCRIPTS = [path for path in house.files("*.js", "static") if "vendor" not in path.parts]
+STYLES = [path for path in house.files("*.css", "static") if "vendor" not in path.parts]
+
+
+def broken(text: str) -> list[str]:
+    return [name for name, sign in FORBIDDEN.items() if sign.search(text)]
+
+
+def name(path: Path) -> str:
+    return path.relative_to(house.ROOT).as_posix()
+
+
+@pytest.mark.parametrize("sin", SINS)
+def test_a_planted_sin_is_found(sin: str) -> None:
+    assert broken(SINS[sin]) == [sin]
+
+
+def test_a_script_from_a_file_is_no_sin() -> None:
+    assert broken('<script type="module" src="/static/js/theme.js" defer></script>') == []
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name)
+def test_templates_hold_nothing_that_the_policy_refuses(path: Path) -> None:
+    assert broken(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=name)
+def test_a_script_is_one_behaviour(path: Path) -> None:
+    text = path.read_text()
+    assert text.count("\n") <= SCRIPT_LINES
+    assert not UNSAFE_SCRIPT.search(text)
+    assert text.lstrip().startswith(("//", "/*")), "its first line says what it is for"
+
+
+def test_styles_stay_small() -> None:
+    lines = {name(path): path.read_text().count("\n") for path in STYLES}
+    assert sum(lines.values()) <= STYLE_LINES, lines
+
+
+@pytest.mark.parametrize("path", STYLES, ids=name)
+def test_styles_fetch_nothing_from_elsewhere(path: Path) -> None:
+    assert not re.search(r"@import|url\(\s*[\"']?(?:https?:)?//", path.read_text())
