@@ -100,14 +100,4 @@ FAILURES = {
     "empty": "the model finished without saying or asking for anything",
 }
 
-Event = (
-    TextDelta
-    | ThinkingDelta
-    | CallDelta
-    | CallReady
-    | CallRejected
-    | ToolsRefused
-    | Usage
-    | Finished
-    | Failed
-)
+Event = TextDelta | ThinkingDelta | CallDelta | CallReady | CallRejected | ToolsRefused | Usage | Finished | Failed

@@ -57,9 +57,7 @@ def explain(
     return {name: _judged(entries) for name, entries in said.items()}
 
 
-def _said(
-    family: Family | None, claims: Sequence[Claim], build_key: str, session: str
-) -> dict[str, list[Entry]]:
+def _said(family: Family | None, claims: Sequence[Claim], build_key: str, session: str) -> dict[str, list[Entry]]:
     """Entries by capability, ranked."""
     by_name: defaultdict[str, list[Entry]] = defaultdict(list)
     for entry in (*_of_family(family), *weigh(claims, build_key, session)):

@@ -115,9 +115,7 @@ def _within_limit(
     return tuple(allowed[:limit]), [Exclusion(spec.name, "max_tools", reason) for spec in allowed[limit:]]
 
 
-def _format(
-    capabilities: Capabilities, tools: Sequence[ToolSpec], barrier: tuple[str, str] | None
-) -> tuple[str, str]:
+def _format(capabilities: Capabilities, tools: Sequence[ToolSpec], barrier: tuple[str, str] | None) -> tuple[str, str]:
     if barrier:
         return "", barrier[1]
     if not tools:

@@ -1,0 +1,1 @@
+"""A person, a model, tools, one turn at a time."""

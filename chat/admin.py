@@ -1,0 +1,52 @@
+"""The rows of the chat as an administrator may look at them: never changed here, texts left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from chat.models import Conversation, ToolRun, Turn
+
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+else:
+    ModelAdmin = admin.ModelAdmin
+
+
+class ReadOnly(ModelAdmin):
+    """Rows that only the chat itself writes."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnly):
+    list_display = ("id", "owner", "profile", "updated_at", "archived")
+    list_select_related = ("owner", "profile__server")
+    fields = ("id", "owner", "profile", "created_at", "updated_at", "archived")
+    readonly_fields = fields
+
+
+@admin.register(Turn)
+class TurnAdmin(ReadOnly):
+    list_display = ("id", "conversation", "profile", "status", "created_at", "ended_at")
+    list_filter = ("status",)
+    list_select_related = ("conversation", "profile__server")
+    exclude = ("client_id",)
+
+
+@admin.register(ToolRun)
+class ToolRunAdmin(ReadOnly):
+    list_display = ("id", "name", "status", "level", "duration_ms", "started_at")
+    list_filter = ("status", "name")
+    fields = ("turn", "name", "asked_as", "served_by", "status", "level", "format", "duration_ms", "started_at")

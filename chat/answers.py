@@ -1,0 +1,131 @@
+"""What each client frame leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+
+from chat import fragments, frames, runner
+from chat.sockets import Socket
+from chat.transcript import conversations, turns
+from chat.transcript.people import person
+from toolsupport.access import Action
+from toolsupport.core.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose page of which conversation a socket is."""
+
+    user_id: int
+    conversation: str
+
+
+def check(place: Place) -> None:
+    """Raises NotFound or NotAllowed unless the person may chat and the conversation is theirs."""
+    conversations.own(person(place.user_id, Action.CHAT), place.conversation)
+
+
+def hello(place: Place) -> frames.Hello:
+    """What a page needs to know when its socket opens."""
+    shown = conversations.show(person(place.user_id, Action.CHAT), place.conversation)
+    return frames.Hello(
+        conversation=shown.id,
+        model=asdict(shown.model) if shown.model else None,
+        capabilities=conversations.capabilities(shown.model.id, shown.id) if shown.model else {},
+        tail=shown.tail,
+        turn=shown.turn,
+    )
+
+
+async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) -> None:
+    """Keep the message, tell everybody, start the turn."""
+    here = runner.current()
+    here.check_room()
+
+    def accept() -> turns.Accepted:
+        sent = turns.Sent(frame.client_id, frame.text, frame.parent)
+        return turns.accept(person(place.user_id, Action.CHAT), place.conversation, sent)
+
+    accepted = await in_database(accept)()
+    shown = accepted.message
+    if not accepted.repeated:
+        html = fragments.message(shown)
+        started = frames.MessageStarted(accepted.seq, shown.id, shown.parent, "user", accepted.turn, html)
+        here.tell(place.conversation, started)
+        here.wake(accepted.turn)
+    socket.put(frames.MessageAccepted(frame.client_id, shown.id, accepted.turn))
+
+
+async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) -> None:
+    """Choose a model; choosing the one in use says nothing."""
+
+    def select() -> conversations.Switched:
+        return conversations.select_model(person(place.user_id, Action.CHAT), place.conversation, frame.model)
+
+    chosen = await in_database(select)()
+    if chosen.notice is not None:
+        said, model = chosen.notice, asdict(chosen.model)
+        html = fragments.message(said)
+        notice = frames.Notice(chosen.seq, said.code, said.text, html, model, frame.client_id)
+        runner.current().tell(place.conversation, notice)
+
+
+async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) -> None:
+    """The conversation's own tools switch."""
+
+    def switch() -> frames.Hello:
+        conversations.switch_tools(person(place.user_id, Action.CHAT), place.conversation, frame.on)
+        return hello(place)
+
+    runner.current().tell(place.conversation, await in_database(switch)())
+
+
+async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> None:
+    """Stop the open turn, wherever it runs."""
+
+    def request() -> int | None:
+        return turns.request_stop(person(place.user_id, Action.CHAT), place.conversation)
+
+    turn_id = await in_database(request)()
+    if turn_id is not None:
+        runner.current().request_stop(turn_id)
+
+
+async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) -> None:
+    """The whole text of a message so far, for a page that missed a piece of it."""
+    run = runner.current().live(frame.message)
+    if run is not None and run.claimed.conversation == place.conversation:
+        socket.put(frames.Resync(frame.message, run.text.text, run.thinking.text))
+        return
+
+    def stored() -> tuple[str, str]:
+        return conversations.text_of(person(place.user_id, Action.CHAT), place.conversation, frame.message)
+
+    socket.put(frames.Resync(frame.message, *await in_database(stored)()))
+
+
+async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> None:
+    """Stop one running tool; the turn goes on with an error result."""
+    runs = runner.current().runs.values()
+    here = [run for run in runs if run.claimed.conversation == place.conversation]
+    if not any(run.stop_call(frame.call) for run in here):
+        raise NotFound("This tool is not running any more.")
+
+
+async def ping(place: Place, socket: Socket, frame: frames.Ping) -> None:
+    socket.put(frames.Pong())
+
+
+HANDLERS: dict[type, Callable[[Place, Socket, Any], Awaitable[None]]] = {
+    frames.MessageSend: message_send,
+    frames.ModelSelect: model_select,
+    frames.ToolsSwitch: tools_switch,
+    frames.TurnStop: turn_stop,
+    frames.TurnResync: turn_resync,
+    frames.CallStop: call_stop,
+    frames.Ping: ping,
+}

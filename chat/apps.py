@@ -1,0 +1,9 @@
+"""The Django app of the conversations."""
+
+from django.apps import AppConfig
+
+
+class ChatConfig(AppConfig):
+    name = "chat"
+    verbose_name = "Conversations"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,97 @@
+"""The socket's shell: accepts, hands over, sends frames."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from channels.db import database_sync_to_async as in_database
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from chat import answers, frames, runner
+from chat.frames import ClientFrame, FrameError
+from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
+
+if TYPE_CHECKING:
+    from asgiref.typing import WebSocketReceiveEvent
+
+log = logging.getLogger(__name__)
+
+FRAMES_PER_WINDOW = 30
+WINDOW_SECONDS = 10.0
+NO_SUCH_CONVERSATION = 4404
+
+# Which error of ours is told with which code; anything else is our own mistake.
+CODES: dict[type[Exception], str] = {
+    Busy: "busy",
+    NotFound: "not_found",
+    NotAllowed: "forbidden",
+    ConfigError: "not_configured",
+}
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One open page of one conversation. No method waits for a turn."""
+
+    async def connect(self) -> None:
+        self.pump = None
+        self.recent: deque[float] = deque()
+        self.place = answers.Place(
+            user_id=getattr(self.scope["user"], "pk", None) or 0,
+            conversation=str(self.scope["url_route"]["kwargs"]["conversation"]),
+        )
+        try:
+            await in_database(answers.check)(self.place)
+        except (NotFound, NotAllowed):
+            # Foreign and absent look the same.
+            await self.close(NO_SUCH_CONVERSATION)
+            return
+        await self.accept()
+        self.runner = runner.current()
+        # Listening begins before the rows are read, so that nothing falls between the two.
+        self.socket, self.pump = self.runner.listen(self.place.conversation, self._send)
+        self.socket.put(await in_database(answers.hello)(self.place))
+
+    async def disconnect(self, code: int) -> None:
+        if self.pump is not None:
+            self.runner.forget(self.place.conversation, self.socket, self.pump)
+
+    async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
+        """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
+        client_id = ""
+        try:
+            frame = frames.parse(message.get("text"))
+            client_id = getattr(frame, "client_id", "")
+            self._check_rate(frame)
+            await self._obey(frame)
+        except FrameError as error:
+            self._refuse(error.code, str(error), error.client_id or client_id)
+        except tuple(CODES) as error:
+            code = next(CODES[kind] for kind in CODES if isinstance(error, kind))
+            self._refuse(code, str(error), client_id)
+        except Exception:
+            log.exception("a frame could not be obeyed")
+            self._refuse("internal", "The server made a mistake. Nothing was changed.", client_id)
+
+    async def _obey(self, frame: ClientFrame) -> None:
+        handler: Callable[..., Any] = answers.HANDLERS[type(frame)]
+        await handler(self.place, self.socket, frame)
+
+    def _check_rate(self, frame: ClientFrame) -> None:
+        if isinstance(frame, frames.TurnStop):
+            return
+        now = time.monotonic()
+        while self.recent and now - self.recent[0] > WINDOW_SECONDS:
+            self.recent.popleft()
+        if len(self.recent) >= FRAMES_PER_WINDOW:
+            raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
+        self.recent.append(now)
+
+    def _refuse(self, code: str, text: str, client_id: str) -> None:
+        self.socket.put(frames.Error(code, text, client_id or None))
+
+    async def _send(self, text: str) -> None:
+        await self.send(text_data=text)

@@ -1,0 +1,57 @@
+"""What a turn tells the world: the events of a reply plus what happens around the replies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolsupport.core.events import Event as ReplyEvent
+from toolsupport.core.words import ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """A question goes to the model: a new assistant message begins."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEnded:
+    """The assistant message is whole: its text, thinking and calls will not change any more."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """`status` is done, failed, timeout, denied or stopped; `duration_ms` is the wall time of the tool."""
+
+    call: ToolCall
+    result: ToolResult
+    status: str
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """`reason` is one of TURN_ENDS; `detail` is what a person can read."""
+
+    reason: str
+    detail: str = ""
+
+
+TURN_ENDS = {
+    "done": "the model gave its answer",
+    "stopped": "a person stopped it",
+    "interrupted": "the process that ran it went away",
+    "failed": "the server or the model failed",
+    "limit": "the loop reached one of its limits",
+    "model_changed": "another model was chosen in mid-turn",
+}
+
+TurnEvent = ReplyEvent | RoundStarted | RoundEnded | ToolStarted | ToolFinished | TurnEnded

@@ -1,0 +1,18 @@
+"""The HTML of one thing of the chat, from the same partials a reload uses."""
+
+from __future__ import annotations
+
+from django.template.loader import render_to_string
+
+from chat.shown import ShownCall, ShownMessage
+
+
+def message(shown: ShownMessage) -> str:
+    """A bubble or a notice."""
+    part = "notice" if shown.role == "notice" else "message"
+    return render_to_string(f"chat/conversation.html#{part}", {"message": shown})
+
+
+def call(shown: ShownCall) -> str:
+    """A tool card."""
+    return render_to_string("chat/conversation.html#call", {"call": shown})

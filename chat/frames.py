@@ -1,0 +1,330 @@
+"""The websocket vocabulary: which frames a client may send, which a server sends."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import orjson
+
+TEXT_LIMIT = 64 * 1024
+FRAME_LIMIT = 256 * 1024
+
+ERRORS = {
+    "bad_frame": "the frame is not a JSON object of a known shape",
+    "unknown_type": "there is no frame of this type",
+    "too_large": "a text or a frame is larger than the limit",
+    "rate_limited": "more frames came than a person can send",
+    "not_found": "it does not exist, or is not yours",
+    "forbidden": "you may not do this",
+    "busy": "a limit was reached; nothing was queued",
+    "not_configured": "something has to be set first, such as a model",
+    "internal": "the server failed; nothing was changed",
+}
+
+
+class FrameError(Exception):
+    """A frame that cannot be obeyed. `code` is a key of ERRORS, the text is for people."""
+
+    def __init__(self, code: str, text: str, client_id: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+        self.client_id = client_id
+
+
+# -- what a client may send -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSend:
+    client_id: str
+    text: str
+    parent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSelect:
+    client_id: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsSwitch:
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStop:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResync:
+    message: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallStop:
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    pass
+
+
+ClientFrame = MessageSend | ModelSelect | ToolsSwitch | TurnStop | TurnResync | CallStop | Ping
+
+CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
+    "message.send": MessageSend,
+    "model.select": ModelSelect,
+    "tools.switch": ToolsSwitch,
+    "turn.stop": TurnStop,
+    "turn.resync": TurnResync,
+    "call.stop": CallStop,
+    "ping": Ping,
+}
+
+# Fields that a text may be long in; every other text is a name or an id.
+LONG_FIELDS = {"text": TEXT_LIMIT}
+SHORT = 300
+
+
+def parse(text: str | bytes | None) -> ClientFrame:
+    """Read one client frame. Raises FrameError, whatever the bytes are."""
+    if not isinstance(text, str):
+        raise FrameError("bad_frame", "Frames are JSON text, not binary.")
+    if len(text) > FRAME_LIMIT:
+        raise FrameError("too_large", f"A frame may have {FRAME_LIMIT // 1024} KiB at most.")
+    frame = _object(text)
+    client_id = frame.get("client_id")
+    client_id = client_id if isinstance(client_id, str) and len(client_id) <= SHORT else ""
+    kind = frame.pop("type", None)
+    shape = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
+    if shape is None:
+        raise FrameError("unknown_type", "There is no frame of this type.", client_id)
+    try:
+        return shape(**_fields(shape, frame))
+    except FrameError as error:
+        raise FrameError(error.code, str(error), client_id) from error
+
+
+def _object(text: str) -> dict[str, Any]:
+    """The JSON object in a text; strict where the standard library is not (NaN, duplicate keys, surrogates)."""
+    try:
+        orjson.loads(text)
+        value = json.loads(text, object_pairs_hook=_without_duplicates)
+    except (ValueError, RecursionError) as error:
+        raise FrameError("bad_frame", "The frame is not valid JSON.") from error
+    if not isinstance(value, dict):
+        raise FrameError("bad_frame", "A frame is a JSON object.")
+    return value
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
+
+
+def _fields(shape: type[ClientFrame], frame: dict[str, Any]) -> dict[str, Any]:
+    known = {field.name: field for field in dataclasses.fields(shape)}
+    strangers = frame.keys() - known.keys()
+    if strangers:
+        raise FrameError("bad_frame", "The frame has fields that do not belong to it.")
+    for name, field in known.items():
+        if name in frame:
+            _check(name, str(field.type), frame[name])
+        elif field.default is dataclasses.MISSING:
+            raise FrameError("bad_frame", f"The frame lacks {name!r}.")
+    return frame
+
+
+# What a field's annotation asks for; a boolean is not a number here.
+CHECKS: dict[str, Any] = {
+    "str": lambda value: isinstance(value, str) and value != "",
+    "bool": lambda value: isinstance(value, bool),
+    "int": lambda value: type(value) is int and 0 <= value < 2**53,
+    "int | None": lambda value: value is None or (type(value) is int and 0 <= value < 2**53),
+}
+
+
+def _check(name: str, wanted: str, value: Any) -> None:
+    if not CHECKS[wanted](value):
+        raise FrameError("bad_frame", f"{name!r} is not what it should be: {wanted}.")
+    most = LONG_FIELDS.get(name, SHORT)
+    if isinstance(value, str) and len(value.encode()) > most:
+        raise FrameError("too_large", f"{name!r} may have {most:,} bytes at most.")
+
+
+# -- what a server sends --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFrame:
+    """A frame to a page. `seq` is set where a thing is announced; fields that are None are left out."""
+
+    type: ClassVar[str]
+
+    def render(self) -> str:
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return orjson.dumps({"type": self.type} | {k: v for k, v in fields.items() if v is not None}).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Hello(ServerFrame):
+    type: ClassVar[str] = "hello"
+    conversation: str
+    model: dict[str, Any] | None
+    capabilities: dict[str, Any]
+    tail: int
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(ServerFrame):
+    type: ClassVar[str] = "notice"
+    seq: int
+    code: str
+    text: str
+    html: str
+    model: dict[str, Any] | None = None
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStarted(ServerFrame):
+    type: ClassVar[str] = "message.started"
+    seq: int
+    message: int
+    parent: int | None
+    role: str
+    turn: int | None
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAccepted(ServerFrame):
+    type: ClassVar[str] = "message.accepted"
+    client_id: str
+    message: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(ServerFrame):
+    type: ClassVar[str] = "turn.started"
+    seq: int
+    turn: int
+    model: str
+    format: str
+    tools: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(ServerFrame):
+    """`offset` counts UTF-16 code units, as the page's script does."""
+
+    type: ClassVar[str] = "text.delta"
+    message: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta(ServerFrame):
+    type: ClassVar[str] = "thinking.delta"
+    message: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted(ServerFrame):
+    type: ClassVar[str] = "call.started"
+    seq: int
+    message: int
+    call: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CallRejected(ServerFrame):
+    type: ClassVar[str] = "call.rejected"
+    seq: int
+    message: int
+    name: str
+    reason: str
+    html: str
+    suggestion: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished(ServerFrame):
+    type: ClassVar[str] = "call.finished"
+    seq: int
+    message: int
+    call: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFinished(ServerFrame):
+    type: ClassVar[str] = "message.finished"
+    seq: int
+    message: int
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(ServerFrame):
+    type: ClassVar[str] = "turn.ended"
+    seq: int
+    turn: int
+    reason: str
+    usage: dict[str, Any]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resync(ServerFrame):
+    type: ClassVar[str] = "resync"
+    message: int
+    text: str
+    thinking: str
+
+
+@dataclass(frozen=True, slots=True)
+class Error(ServerFrame):
+    type: ClassVar[str] = "error"
+    code: str
+    text: str
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pong(ServerFrame):
+    type: ClassVar[str] = "pong"
+
+
+SERVER_FRAMES: dict[str, type[ServerFrame]] = {
+    frame.type: frame
+    for frame in (
+        Hello,
+        Notice,
+        MessageStarted,
+        MessageAccepted,
+        TurnStarted,
+        TextDelta,
+        ThinkingDelta,
+        CallStarted,
+        CallRejected,
+        CallFinished,
+        MessageFinished,
+        TurnEnded,
+        Resync,
+        Error,
+        Pong,
+    )
+}

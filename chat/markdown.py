@@ -1,0 +1,184 @@
+"""Markdown that a model wrote, made HTML that is safe to show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import MutableMapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import nh3
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES
+
+# Beyond these sizes (in characters) a text is shown plain: formatting it would hold up everybody else.
+LONGEST = 100_000
+LONGEST_CODE = 20_000
+HIGHLIGHTED = 40_000
+# Reloading a long conversation must not format it all again; short texts only, so that memory stays small.
+REMEMBERED, REMEMBERED_LENGTH = 256, 8_000
+
+# A closed list: among the hundreds of lexers there are some that a hostile text can keep busy for long.
+_LANGUAGES = (
+    "bash c c++ console cpp cs csharp css diff docker dockerfile go graphql html http ini java javascript js json "
+    "jsx kotlin lua make makefile markdown md nginx php powershell py python python3 rb ruby rs rust scss sh "
+    "shell sql swift toml ts tsx typescript xml yaml yml zsh"
+)
+LANGUAGES = frozenset(_LANGUAGES.split())
+BARE_LINK = re.compile(r"https?://[^\s<>\"'`|]+[^\s<>\"'`|.,;:!?)\]}*_]")
+Env = MutableMapping[str, Any]
+FIRST_HEADING, LAST_HEADING = 3, 6
+
+_TAGS = (
+    "a blockquote br button code del div em figcaption figure h3 h4 h5 h6 hr li ol p pre s span strong "
+    "table tbody td th thead tr ul"
+)
+CLEANER = nh3.Cleaner(
+    tags=set(_TAGS.split()),
+    clean_content_tags={"script", "style"},
+    attributes={"a": {"href", "title"}, "ol": {"start"}, "button": {"data-copy", "data-wrap"}},
+    allowed_classes={
+        "span": set(STANDARD_TYPES.values()) - {""},
+        "div": {"scroll", "toolong"},
+        "figure": {"code"},
+        "td": {"center", "right"},
+        "th": {"center", "right"},
+    },
+    tag_attribute_values={
+        "button": {"type": {"button"}, "aria-pressed": {"false"}},
+        "pre": {"tabindex": {"0"}},
+        "div": {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table"}},
+    },
+    set_tag_attribute_values={"a": {"target": "_blank"}},
+    link_rel="noopener noreferrer nofollow",
+    url_schemes={"http", "https", "mailto"},
+    url_relative="deny",
+)
+FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+
+
+def render(text: str) -> SafeString:
+    """HTML of a whole message; the sanitiser has the last word. Never raises, whatever the text."""
+    if len(text) > LONGEST:
+        note = "<p><em>Shown as plain text: it is too long to be formatted.</em></p>"
+        return mark_safe(f'{note}<div class="toolong">{escape(text)}</div>')
+    return _remembered(text) if len(text) <= REMEMBERED_LENGTH else _formatted(text)
+
+
+def _formatted(text: str) -> SafeString:
+    return mark_safe(CLEANER.clean(MARKDOWN.render(text)))
+
+
+_remembered = lru_cache(maxsize=REMEMBERED)(_formatted)
+
+
+class Renderer(RendererHTML):
+    """The few things that look other than Markdown's usual HTML."""
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        words = tokens[idx].info.split()
+        return _code(tokens[idx].content, words[0] if words else "", env)
+
+    def code_block(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        return _code(tokens[idx].content, "", env)
+
+    def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        # Loading it would tell a stranger's server who reads this.
+        label = escape(tokens[idx].content or "Image")
+        return f'<a href="{escape(str(tokens[idx].attrGet("src") or ""))}">{label}</a>'
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        return "</table></div>"
+
+    def th_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
+        return f"<{tokens[idx].tag}{_alignment(tokens[idx])}>"
+
+    td_open = th_open
+
+
+def _alignment(cell: Token) -> str:
+    side = str(cell.attrGet("style") or "").partition(":")[2]
+    return f' class="{side}"' if side in ("center", "right") else ""
+
+
+def _code(source: str, language: str, env: Env) -> str:
+    title = escape(language[:30] or "text")
+    return (
+        f'<figure class="code"><figcaption><span>{title}</span>'
+        '<button type="button" data-wrap aria-pressed="false">Wrap</button>'
+        '<button type="button" data-copy>Copy</button></figcaption>'
+        f'<pre tabindex="0"><code>{_coloured(source, language.lower(), env)}</code></pre></figure>'
+    )
+
+
+def _coloured(source: str, language: str, env: Env) -> str:
+    spent = env.get("highlighted", 0) + len(source)
+    if language not in LANGUAGES or len(source) > LONGEST_CODE or spent > HIGHLIGHTED:
+        return escape(source)
+    env["highlighted"] = spent
+    return highlight(source, lexer(language), FORMATTER)
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def lexer(language: str) -> Lexer:
+    """The lexer of one of LANGUAGES."""
+    return get_lexer_by_name(language, stripnl=False)
+
+
+def outline(state: StateCore) -> None:
+    """Headings go on below the message's own, and never skip a level: screen readers walk along them."""
+    opened = [token for token in state.tokens if token.type == "heading_open"]
+    highest = min((int(token.tag[1]) for token in opened), default=1)
+    before = FIRST_HEADING - 1
+    for token in state.tokens:
+        if token.type == "heading_open":
+            before = min(FIRST_HEADING + int(token.tag[1]) - highest, before + 1, LAST_HEADING)
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{before}"
+
+
+def link_bare_addresses(state: StateCore) -> None:
+    """An address in the middle of a text becomes a link."""
+    for block in state.tokens:
+        if block.type == "inline" and block.children and "://" in block.content:
+            block.children = _linked(block.children)
+
+
+def _linked(tokens: list[Token]) -> list[Token]:
+    found: list[Token] = []
+    depth = 0
+    for token in tokens:
+        depth += token.nesting if token.type in ("link_open", "link_close") else 0
+        found.extend(_split(token) if token.type == "text" and not depth else [token])
+    return found
+
+
+def _split(token: Token) -> list[Token]:
+    pieces: list[Token] = []
+    end = 0
+    for match in BARE_LINK.finditer(token.content):
+        opening, closing = Token("link_open", "a", 1, attrs={"href": match.group()}), Token("link_close", "a", -1)
+        pieces += [_text(token.content[end : match.start()]), opening, _text(match.group()), closing]
+        end = match.end()
+    return [*pieces, _text(token.content[end:])]
+
+
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+MARKDOWN = MarkdownIt("js-default", {"html": False, "maxNesting": 20}, renderer_cls=Renderer)
+MARKDOWN.core.ruler.push("outline", outline)
+MARKDOWN.core.ruler.push("link_bare_addresses", link_bare_addresses)

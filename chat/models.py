@@ -1,0 +1,114 @@
+"""Rows of the conversations; reached only through transcript/ and the admin."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+OPEN = ("queued", "running", "waiting")
+
+
+class Conversation(models.Model):
+    """One person's chat. `tail` counts the things announced in it; `leaf` ends the branch that is shown."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="conversations")
+    title = models.CharField(max_length=200, blank=True, default="")
+    profile = models.ForeignKey("toolsupport.ModelProfile", null=True, on_delete=models.PROTECT, related_name="+")
+    leaf = models.ForeignKey("Message", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    tail = models.PositiveIntegerField(default=0)
+    settings = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now_add=True, db_index=True)
+    archived = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-updated_at"]
+        indexes = [models.Index(fields=["owner", "-updated_at"], name="conversations_of_a_person")]
+
+    def __str__(self) -> str:
+        return self.title or str(self.id)
+
+
+class Turn(models.Model):
+    """One answer, from the question to its end. At most one is open in a conversation."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="turns")
+    client_id = models.CharField(max_length=64)
+    profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(max_length=20, default="queued")
+    owner = models.CharField(max_length=64, blank=True, default="", help_text="The process that runs it.")
+    lease_until = models.DateTimeField(null=True, blank=True)
+    stop_requested_at = models.DateTimeField(null=True, blank=True)
+    capabilities = models.JSONField(default=dict, blank=True)
+    format = models.CharField(max_length=40, blank=True, default="")
+    usage = models.JSONField(default=dict, blank=True)
+    reason = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "client_id"], name="one_turn_per_client_id"),
+            models.UniqueConstraint(fields=["conversation"], condition=Q(status__in=OPEN), name="one_open_turn"),
+        ]
+        indexes = [models.Index(fields=["status", "lease_until"], name="turns_to_claim_or_settle")]
+
+    def __str__(self) -> str:
+        return f"turn {self.pk} ({self.status})"
+
+
+class Message(models.Model):
+    """An entry of the transcript. Its text grows while its turn runs, then never again; order is the id."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
+    role = models.CharField(max_length=20)
+    content = models.TextField(blank=True, default="")
+    thinking = models.TextField(blank=True, default="")
+    thinking_ms = models.PositiveIntegerField(null=True, blank=True)
+    calls = models.JSONField(default=list, blank=True)
+    code = models.CharField(max_length=40, blank=True, default="", help_text="Which notice, for role notice.")
+    finished = models.BooleanField(default=True)
+    turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="messages")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["conversation", "id"], name="messages_of_a_conversation")]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.pk}"
+
+
+class ToolRun(models.Model):
+    """One call of a tool, from asked to answered."""
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_runs")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="tool_runs")
+    call_id = models.CharField(max_length=80)
+    name = models.CharField(max_length=120)
+    asked_as = models.CharField(max_length=120, blank=True, default="")
+    served_by = models.CharField(max_length=120, blank=True, default="")
+    arguments = models.JSONField(default=dict, blank=True)
+    result = models.TextField(blank=True, default="")
+    error = models.TextField(blank=True, default="")
+    status = models.CharField(max_length=20, default="running")
+    level = models.CharField(max_length=2, blank=True, default="")
+    format = models.CharField(max_length=40, blank=True, default="")
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    repairs = models.JSONField(default=list, blank=True)
+    raw = models.TextField(blank=True, default="", help_text="What the model really wrote.")
+    started_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["message", "call_id"], name="one_run_per_message_and_call")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.status})"

@@ -1,0 +1,22 @@
+"""The closed list of what the chat says to people on its own: codes with their texts (D4)."""
+
+from __future__ import annotations
+
+NOTICES = {
+    "switched": "Switched to {model}. Tools: {state} ({source})",
+    "detecting": "Testing what {model} can do with tools.",
+    "detected": "Tested {model}: {verdict}.",
+    "inconclusive": "The test of {model} was not conclusive: {why}.",
+    "no_answer": "No answer was given, so tools stay off for {model}.",
+    "saved": "Saved for everyone: {model} {verdict}.",
+    "off_for_this_chat": "Tools are off in this chat for {model}.",
+    "model_changed": "The model was changed in the middle of an answer.",
+    "fallback": "{model} did not answer, so {fallback} goes on.",
+    "tools_refused": "The server refused tools for {model}. Answered without them.",
+    "flag_to_set": "Tools need a server setting: {flag}.",
+}
+
+
+def text(code: str, **facts: str) -> str:
+    """The words of a notice. Raises KeyError for an unknown code or a missing fact."""
+    return NOTICES[code].format(**facts)

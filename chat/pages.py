@@ -1,0 +1,77 @@
+"""The pages of the chat."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.transcript import conversations
+from toolsupport.access import Action, may, public, requires
+
+PAGE = "chat/conversation.html"
+
+
+@require_GET
+@public
+def home(request: HttpRequest) -> HttpResponse:
+    """Where one goes first: the latest chat, a new one, or the models for those who may not chat."""
+    if not request.user.is_authenticated:
+        return redirect("login")
+    if not may(request.user, Action.CHAT):
+        return redirect("models")
+    return redirect("conversation", conversations.latest(request.user) or conversations.create(request.user))
+
+
+@require_POST
+@requires(Action.CHAT)
+def new(request: HttpRequest) -> HttpResponse:
+    """Make a conversation and go there."""
+    return redirect("conversation", conversations.create(request.user))
+
+
+@require_GET
+@requires(Action.CHAT)
+def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The chat page."""
+    context = {
+        "conversation": conversations.show(request.user, str(conversation_id)),
+        "conversations": conversations.listed(request.user),
+        "choices": conversations.choices(request.user),
+    }
+    return render(request, PAGE, context)
+
+
+@require_GET
+@requires(Action.CHAT)
+def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The transcript as it stands, for a page that missed something."""
+    shown = conversations.show(request.user, str(conversation_id))
+    return render(request, f"{PAGE}#transcript", {"conversation": shown})
+
+
+@require_GET
+@requires(Action.CHAT)
+def picker(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The model picker, after a swap or to look again."""
+    context = {
+        "conversation": conversations.show(request.user, str(conversation_id)),
+        "choices": conversations.choices(request.user),
+    }
+    return render(request, f"{PAGE}#picker", context)
+
+
+@require_POST
+@requires(Action.CHAT)
+def settings(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Keep the conversation's own system prompt and temperature."""
+    system, temperature = request.POST.get("system", ""), request.POST.get("temperature", "")
+    context = {"system": system, "temperature": temperature, "saved": True}
+    try:
+        conversations.save_settings(request.user, str(conversation_id), system, temperature)
+    except ValueError as error:
+        context |= {"saved": False, "error": str(error)}
+    shown = conversations.show(request.user, str(conversation_id))
+    return render(request, f"{PAGE}#settings", {"conversation": shown} | context)

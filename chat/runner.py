@@ -1,0 +1,250 @@
+"""Claims turns, keeps them alive, stops them: the owner of every task of the chat in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import uuid
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+from django.conf import settings
+
+from chat import fragments, frames
+from chat.sockets import Listeners, Send, Socket
+from chat.tools import BUILTINS
+from chat.transcript import contexts, turns
+from chat.turn_run import TurnRun
+from toolsupport.core.errors import Busy
+from toolsupport.registry import briefs
+
+log = logging.getLogger(__name__)
+
+TICK = 0.5
+TICKS_PER_HEARTBEAT = 3
+TICKS_PER_SWEEP = 2
+
+
+class Runner:
+    """One for each process. Everything it owns ends with `stop`."""
+
+    def __init__(self) -> None:
+        self.owner = uuid.uuid4().hex
+        self.listeners = Listeners()
+        self.runs: dict[int, TurnRun] = {}
+        self.accepting = True
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._why: dict[int, str] = {}
+        self._others: set[asyncio.Task[Any]] = set()
+
+    # -- life --
+
+    def start(self) -> None:
+        """Begin to keep turns alive; needs the running event loop."""
+        self.spawn(self._beat())
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """A supervised task with a context of its own: a request's database handles must not leak into it."""
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+        return task
+
+    async def drain(self, seconds: float) -> None:
+        """Take nothing new, let running turns finish for so long, then interrupt the rest."""
+        self.accepting = False
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=seconds)
+        for turn_id in list(self._tasks):
+            self._cancel(turn_id, "interrupted")
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=5)
+
+    async def stop(self) -> None:
+        """End everything this process owns at once."""
+        await self.drain(0)
+        for task in list(self._others):
+            task.cancel()
+        await asyncio.gather(*self._others, return_exceptions=True)
+
+    # -- pages --
+
+    def listen(self, conversation: str, send: Send) -> tuple[Socket, asyncio.Task[Any]]:
+        """Add an open page; its pump is owned here and ends with `forget`."""
+        socket = Socket(send)
+        self.listeners.add(conversation, socket)
+        return socket, self.spawn(socket.pump())
+
+    def forget(self, conversation: str, socket: Socket, pump: asyncio.Task[Any]) -> None:
+        self.listeners.remove(conversation, socket)
+        pump.cancel()
+
+    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
+        self.listeners.tell(conversation, frame)
+
+    # -- turns --
+
+    def check_room(self) -> None:
+        """Raises Busy when this process cannot take another turn."""
+        most = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"]
+        if not self.accepting:
+            raise Busy("The server is stopping; it will be back in a moment.", "stopping")
+        if len(self._tasks) >= most:
+            raise Busy(f"{most} answers are running already, the most this server takes at once.", "process")
+
+    def wake(self, turn_id: int) -> None:
+        """A turn is queued: claim it and run it, beside whoever said so."""
+        if turn_id not in self._tasks:
+            task = self.spawn(self._run(turn_id))
+            self._tasks[turn_id] = task
+            task.add_done_callback(lambda _: self._tasks.pop(turn_id, None))
+
+    def request_stop(self, turn_id: int) -> None:
+        """Stop a turn if this process runs it; another process reads the request from the row."""
+        self._cancel(turn_id, "stopped")
+
+    def live(self, message_id: int) -> TurnRun | None:
+        """The run that writes this message at the moment, here."""
+        return next((run for run in self.runs.values() if run.message == message_id), None)
+
+    def _cancel(self, turn_id: int, why: str) -> None:
+        if turn_id in self._tasks and turn_id not in self._why:
+            self._why[turn_id] = why
+            self._tasks[turn_id].cancel()
+
+    async def _run(self, turn_id: int) -> None:
+        run = None
+        try:
+            run = await in_database(self._begin)(turn_id)
+            if run is not None:
+                self.runs[turn_id] = run
+                await self._perform(run)
+        except asyncio.CancelledError:
+            if self._why.get(turn_id) is None:
+                raise
+            await self._end(turn_id, run, (self._why[turn_id], END_WORDS[self._why[turn_id]]))
+        except Exception:
+            log.exception("turn %s failed", turn_id)
+            await self._end(turn_id, run, ("failed", "The server made a mistake; it is in its log."))
+        finally:
+            self.runs.pop(turn_id, None)
+            self._why.pop(turn_id, None)
+
+    def _begin(self, turn_id: int) -> TurnRun | None:
+        """Claim and prepare, in one hop to the database's thread."""
+        claimed = turns.claim(turn_id, self.owner)
+        if claimed is None:
+            return None
+        specs = [tool.spec for tool in BUILTINS.values()]
+        chosen = contexts.chat_settings(claimed.settings)
+        briefing = briefs.brief(claimed.profile, specs, chosen, claimed.conversation)
+        run = TurnRun(claimed, briefing, contexts.tool_context(claimed.conversation))
+        run.seq = turns.begin(turn_id, briefing.brief.capabilities.to_json(), briefing.brief.format)
+        return run
+
+    async def _perform(self, run: TurnRun) -> None:
+        claimed, brief = run.claimed, run.briefing.brief
+        names = [tool.name for tool in brief.tools]
+        conversation = claimed.conversation
+        self.tell(conversation, frames.TurnStarted(run.seq, claimed.turn, claimed.model, brief.format, names))
+        await run.perform(lambda frame: self.tell(conversation, frame), self.spawn)
+        ended = run.ended
+        await self._end(claimed.turn, run, (ended.reason, ended.detail) if ended else ("failed", ""))
+
+    async def _end(self, turn_id: int, run: TurnRun | None, outcome: tuple[str, str]) -> None:
+        """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
+        if outcome[0] == "lost":
+            return
+        await asyncio.shield(self.spawn(self._write_end(turn_id, run, outcome)))
+
+    async def _write_end(self, turn_id: int, run: TurnRun | None, outcome: tuple[str, str]) -> None:
+        if run is not None:
+            await in_database(turns.keep_alive)(self.owner, [turn_id], _texts([run]))
+        ended = await in_database(turns.end)(self.owner, turn_id, outcome, run.usage if run else {})
+        if ended is not None:
+            self.tell_end(ended)
+
+    def tell_end(self, ended: turns.Ended) -> None:
+        """Show the last state of what the turn left, then its end."""
+        seq = ended.seq - len(ended.messages)
+        for number, shown in enumerate(ended.messages):
+            frame = frames.MessageFinished(seq + number, shown.id, fragments.message(shown))
+            self.tell(ended.conversation, frame)
+        usage = dict(ended.usage)
+        self.tell(ended.conversation, frames.TurnEnded(ended.seq, ended.turn, ended.reason, usage, ended.detail))
+
+    # -- the tick --
+
+    async def _beat(self) -> None:
+        """Every half second: write what grew, renew leases, hear stop requests, settle what others left."""
+        number = 0
+        while True:
+            await asyncio.sleep(TICK)
+            number += 1
+            try:
+                await self._keep_alive(everyone=number % TICKS_PER_HEARTBEAT == 0)
+                if number % TICKS_PER_SWEEP == 0:
+                    await self._sweep()
+            except Exception:
+                log.exception("the heartbeat of the running answers failed; it goes on")
+
+    async def _keep_alive(self, everyone: bool) -> None:
+        grown = [run for run in self.runs.values() if run.text.grew or run.thinking.grew]
+        held = list(self.runs) if everyone else [run.claimed.turn for run in grown]
+        if not held:
+            return
+        texts = _texts(grown)
+        pulse = await in_database(turns.keep_alive)(self.owner, held, texts)
+        for turn_id in pulse.lost:
+            self._cancel(turn_id, "lost")
+        for turn_id in pulse.stop:
+            self._cancel(turn_id, "stopped")
+
+    async def _sweep(self) -> None:
+        ended, queued = await in_database(turns.settle)()
+        for each in ended:
+            self.tell_end(each)
+        for turn_id in queued if self.accepting else []:
+            self.wake(turn_id)
+
+
+END_WORDS = {
+    "stopped": "Stopped by you.",
+    "interrupted": "The server stopped while this answer was being written.",
+    "lost": "",
+}
+
+
+def _texts(runs: list[TurnRun]) -> list[tuple[int, str, str]]:
+    """What has grown, marked as written."""
+    texts = []
+    for run in runs:
+        if run.message:
+            texts.append((run.message, run.text.text, run.thinking.text))
+            run.text.mark_written()
+            run.thinking.mark_written()
+    return texts
+
+
+_runner: Runner | None = None
+
+
+def current() -> Runner:
+    """This process's runner, made at the first call. `asgi.start` starts it, `asgi.stop` ends it."""
+    global _runner
+    if _runner is None:
+        _runner = Runner()
+    return _runner
+
+
+async def shut_down(seconds: float) -> None:
+    """Drain, then forget this process's runner (a later start makes a new one)."""
+    global _runner
+    if _runner is not None:
+        await _runner.drain(seconds)
+        with suppress(asyncio.CancelledError):
+            await _runner.stop()
+        _runner = None

@@ -1,0 +1,89 @@
+"""Which open pages listen to which conversation of this process, each with a bounded queue of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+from chat import frames
+from chat.frames import ServerFrame
+from chat.live import utf16_length
+
+QUEUE_BYTES = 512 * 1024
+
+Send = Callable[[str], Awaitable[None]]
+Delta = frames.TextDelta | frames.ThinkingDelta
+
+
+class Socket:
+    """One open page. Frames are queued without waiting; `pump` sends them, joining deltas that piled up.
+
+    A page that reads too slowly loses its queued deltas and is told to ask for the text again: things
+    are never dropped, and the client finds the gap by the delta's offset.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._queue: deque[ServerFrame] = deque()
+        self._bytes = 0
+        self._filled = asyncio.Event()
+
+    def put(self, frame: ServerFrame) -> None:
+        if isinstance(frame, Delta):
+            if self._bytes > QUEUE_BYTES:
+                return
+            self._bytes += len(frame.text)
+        self._queue.append(frame)
+        self._filled.set()
+
+    async def pump(self) -> None:
+        """Send what is queued, for as long as the page is open. Ends only by being cancelled."""
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            while self._queue:
+                frame = self._next()
+                await self._send(frame.render())
+
+    def _next(self) -> ServerFrame:
+        """The next frame; deltas that follow each other without a gap are sent as one."""
+        frame = self._queue.popleft()
+        if not isinstance(frame, Delta):
+            return frame
+        pieces, end = [frame.text], frame.offset + utf16_length(frame.text)
+        while self._queue and _continues(frame, end, self._queue[0]):
+            follower = cast(Delta, self._queue.popleft())
+            pieces.append(follower.text)
+            end += utf16_length(follower.text)
+        text = "".join(pieces)
+        self._bytes -= len(text)
+        return type(frame)(frame.message, frame.offset, text) if len(pieces) > 1 else frame
+
+
+def _continues(first: Delta, end: int, follower: ServerFrame) -> bool:
+    return isinstance(follower, type(first)) and follower.message == first.message and follower.offset == end
+
+
+class Listeners:
+    """The sockets of each conversation."""
+
+    def __init__(self) -> None:
+        self._sockets: dict[str, set[Socket]] = defaultdict(set)
+
+    def add(self, conversation: str, socket: Socket) -> None:
+        self._sockets[conversation].add(socket)
+
+    def remove(self, conversation: str, socket: Socket) -> None:
+        self._sockets[conversation].discard(socket)
+        if not self._sockets[conversation]:
+            del self._sockets[conversation]
+
+    def tell(self, conversation: str, frame: ServerFrame) -> None:
+        """Hand a frame to every page that shows the conversation here."""
+        for socket in self._sockets.get(conversation, ()):
+            socket.put(frame)
+
+    def count(self) -> int:
+        return sum(len(sockets) for sockets in self._sockets.values())

@@ -1,0 +1,46 @@
+"""Filters that make values of the chat readable."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+
+@register.filter
+def duration(milliseconds: int | None) -> str:
+    """120 → "120 ms", 8200 → "8.2 s", 75000 → "1 min 15 s"; nothing for None."""
+    if milliseconds is None:
+        return ""
+    if milliseconds < 1000:
+        return f"{milliseconds} ms"
+    if milliseconds < 59_950:
+        return f"{milliseconds / 1000:.1f} s".replace(".0 s", " s")
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes} min {seconds} s"
+
+
+@register.filter
+def pretty(value: Any) -> str:
+    """JSON with indents, of a value or of a text that is a JSON object or list; other texts as they are."""
+    if isinstance(value, str):
+        if not value.lstrip().startswith(("{", "[")):
+            return value
+        try:
+            return _indented(json.loads(value))
+        except (ValueError, RecursionError):
+            return value
+    return _indented(value)
+
+
+@register.filter
+def plain(value: Any) -> str:
+    """An argument as people read it: texts bare, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

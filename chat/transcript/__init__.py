@@ -1,0 +1,1 @@
+"""The only door to the rows of conversations: sync functions, one transaction each."""

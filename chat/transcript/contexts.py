@@ -1,0 +1,33 @@
+"""What a turn is given of its conversation: its settings, its workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from chat.tools.tool import ToolContext
+from chat.tools.workspace import Workspace
+from toolsupport.core.words import ChatSettings
+
+
+def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
+    """The conversation's own settings, as the registry wants them."""
+    return ChatSettings(
+        tools_on=stored.get("tools_on"),
+        system=stored.get("system") or "",
+        temperature=stored.get("temperature"),
+    )
+
+
+def workspace(conversation: str) -> Workspace:
+    """The files of a conversation; the caller has looked up that it may be used."""
+    quota = int(settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"]) * 1024 * 1024
+    return Workspace(Path(settings.WORKSPACES_DIR) / conversation, quota)
+
+
+def tool_context(conversation: str) -> ToolContext:
+    """What tools may touch in a turn of this conversation."""
+    return ToolContext(workspace=workspace(conversation))

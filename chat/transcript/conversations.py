@@ -1,0 +1,200 @@
+"""Conversations as a person sees them: made, listed, shown, set."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from chat import notices
+from chat.models import OPEN, Conversation, Message, Turn
+from chat.shown import ShownConversation, ShownMessage
+from chat.tools.example_workspace import fill
+from chat.tools.workspace import Workspace
+from chat.transcript import shown
+from toolsupport.core.errors import NotFound
+from toolsupport.core.words import ChatSettings, Role
+from toolsupport.registry import briefs, picker
+from toolsupport.registry.choices import ShownModel
+
+Person = User | AnonymousUser
+SYSTEM_LENGTH = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ListedConversation:
+    id: str
+    title: str
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """A model was chosen. `notice` is None when it was the one already in use."""
+
+    seq: int
+    notice: ShownMessage | None
+    model: ShownModel
+
+
+def own(person: Person, conversation_id: str) -> Conversation:
+    """The person's conversation. Raises NotFound alike for an absent one, a foreign one, a malformed id."""
+    try:
+        return Conversation.objects.select_related("profile__server").get(
+            pk=uuid.UUID(str(conversation_id)), owner_id=person.pk
+        )
+    except (Conversation.DoesNotExist, ValueError) as error:
+        raise NotFound("There is no such conversation.") from error
+
+
+def announce(conversation: Conversation, things: int = 1) -> int:
+    """Count things that are announced to the open pages; gives the last one's number.
+
+    Must run inside the transaction that writes the things.
+    """
+    Conversation.objects.filter(pk=conversation.pk).update(tail=F("tail") + things, updated_at=timezone.now())
+    return Conversation.objects.values_list("tail", flat=True).get(pk=conversation.pk)
+
+
+def latest(person: Person) -> str | None:
+    """The id of the conversation the person used last."""
+    found = Conversation.objects.filter(owner_id=person.pk, archived=False).order_by("-updated_at").first()
+    return str(found.pk) if found else None
+
+
+def create(person: Person) -> str:
+    """A new conversation with the person's last model, else the team's default; its workspace holds an example."""
+    last = Conversation.objects.filter(owner_id=person.pk, profile__isnull=False).order_by("-updated_at").first()
+    conversation = Conversation.objects.create(
+        owner_id=person.pk or 0, profile_id=picker.first_choice(last.profile_id if last else None)
+    )
+    fill(Workspace(_root(conversation), _quota()))
+    return str(conversation.pk)
+
+
+def listed(person: Person, most: int = 200) -> tuple[ListedConversation, ...]:
+    """The person's conversations, the one used last first."""
+    rows = Conversation.objects.filter(owner_id=person.pk, archived=False).order_by("-updated_at")[:most]
+    return tuple(ListedConversation(str(row.pk), row.title or "New chat", row.updated_at) for row in rows)
+
+
+def show(person: Person, conversation_id: str) -> ShownConversation:
+    """Everything the page shows. Raises NotFound.
+
+    No transaction, since on SQLite that would wait for writers: `tail` is read first, so whatever is announced
+    meanwhile is fetched again, not missed.
+    """
+    conversation = own(person, conversation_id)
+    if conversation.profile_id is None:
+        # Made before any model was known.
+        conversation.profile_id = picker.first_choice()
+        Conversation.objects.filter(pk=conversation.pk).update(profile=conversation.profile_id)
+    turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
+    return ShownConversation(
+        id=str(conversation.pk),
+        title=conversation.title or "New chat",
+        tail=conversation.tail,
+        model=picker.shown(conversation.profile_id, str(conversation.pk)),
+        messages=shown.messages(conversation),
+        turn=turn.pk if turn else None,
+        turn_status=turn.status if turn else "",
+        settings=conversation.settings,
+    )
+
+
+def choices(person: Person) -> tuple[ShownModel, ...]:
+    """The rows of the model picker."""
+    return picker.choices()
+
+
+@transaction.atomic
+def save_settings(person: Person, conversation_id: str, system: str, temperature: str) -> dict[str, Any]:
+    """Keep the conversation's own system prompt and temperature ("" means the team's default).
+
+    Raises ValueError with words for people where the temperature is not a number from 0 to 2.
+    """
+    conversation = own(person, conversation_id)
+    if len(system) > SYSTEM_LENGTH:
+        raise ValueError(f"The system prompt may have {SYSTEM_LENGTH:,} characters at most.")
+    try:
+        degree = float(temperature) if temperature.strip() else None
+    except ValueError as error:
+        raise ValueError("The temperature is a number from 0 to 2.") from error
+    if degree is not None and not 0 <= degree <= 2:
+        raise ValueError("The temperature is a number from 0 to 2.")
+    changed: dict[str, Any] = conversation.settings | {"system": system.strip(), "temperature": degree}
+    Conversation.objects.filter(pk=conversation.pk).update(settings=changed)
+    return changed
+
+
+@transaction.atomic
+def switch_tools(person: Person, conversation_id: str, on: bool) -> dict[str, Any]:
+    """The conversation's own tools switch. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    changed: dict[str, Any] = conversation.settings | {"tools_on": on}
+    Conversation.objects.filter(pk=conversation.pk).update(settings=changed)
+    return changed
+
+
+@transaction.atomic
+def select_model(person: Person, conversation_id: str, wanted: str) -> Switched:
+    """Choose a model by profile id, `server/name` or a unique name; says so in the chat when it is another one."""
+    conversation = own(person, conversation_id)
+    profile_id = picker.find(wanted)
+    model = picker.shown(profile_id, str(conversation.pk))
+    if model is None:
+        raise NotFound(f"There is no model {wanted!r}.")
+    if profile_id == conversation.profile_id:
+        return Switched(conversation.tail, None, model)
+    Conversation.objects.filter(pk=conversation.pk).update(profile=profile_id)
+    seq, said = say(conversation, "switched", {"model": model.name, "state": model.tools_word, "source": model.source})
+    return Switched(seq, said, model)
+
+
+def say(conversation: Conversation, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+    """Put a notice into the transcript (it never reaches a model). Must run inside a transaction."""
+    leaf = Conversation.objects.values_list("leaf_id", flat=True).get(pk=conversation.pk)
+    row = Message.objects.create(
+        conversation=conversation,
+        parent_id=leaf,
+        role=Role.NOTICE,
+        code=code,
+        content=notices.text(code, **facts),
+    )
+    Conversation.objects.filter(pk=conversation.pk).update(leaf=row)
+    return announce(conversation), shown.message(row)
+
+
+def workspace_root(person: Person, conversation_id: str) -> Path:
+    """The directory of the conversation's files. Raises NotFound alike for absent and foreign ones."""
+    return _root(own(person, conversation_id))
+
+
+def _root(conversation: Conversation) -> Path:
+    return Path(settings.WORKSPACES_DIR) / str(conversation.pk)
+
+
+def _quota() -> int:
+    return int(settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"]) * 1024 * 1024
+
+
+def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str, str]:
+    """(text, thinking) of one message as it is stored. Raises NotFound."""
+    message = own(person, conversation_id).messages.filter(pk=message_id).first()
+    if message is None:
+        raise NotFound("There is no such message.")
+    return message.content, message.thinking
+
+
+def capabilities(profile_id: int, conversation_id: str) -> dict[str, Any]:
+    """What is known of a model, as the frames and the API say it."""
+    briefing = briefs.brief(profile_id, [], ChatSettings(), conversation_id)
+    return briefing.brief.capabilities.to_json()

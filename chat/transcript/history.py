@@ -1,0 +1,40 @@
+"""The canonical log: rows turned into what any model can be told."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from chat.models import Conversation, Message, ToolRun
+from chat.transcript.shown import branch
+from toolsupport.core import words
+from toolsupport.core.words import Role, ToolCall
+
+INTERRUPTED = "This call was not finished: it was interrupted before it gave a result."
+
+
+def canonical(conversation: Conversation) -> tuple[words.Message, ...]:
+    """The branch that is shown, without notices; every call is followed by exactly one result."""
+    rows = Message.objects.filter(conversation=conversation).order_by("id")
+    leaf = Conversation.objects.values_list("leaf_id", flat=True).get(pk=conversation.pk)
+    runs: dict[int, list[ToolRun]] = defaultdict(list)
+    for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
+        runs[run.message_id].append(run)
+    log: list[words.Message] = []
+    for row in branch(rows, leaf):
+        if row.role != Role.NOTICE:
+            log.extend(_entries(row, runs[row.pk]))
+    return tuple(log)
+
+
+def _entries(row: Message, runs: list[ToolRun]) -> list[words.Message]:
+    if row.role == Role.USER:
+        return [words.Message(Role.USER, row.content)]
+    calls = tuple(ToolCall(run.call_id, run.name, run.arguments) for run in runs)
+    if not (row.content or calls):
+        return []
+    return [words.Message(Role.ASSISTANT, row.content, row.thinking, calls), *(_result(run) for run in runs)]
+
+
+def _result(run: ToolRun) -> words.Message:
+    content = run.result or run.error or INTERRUPTED
+    return words.Message(Role.TOOL, content, call_id=run.call_id, name=run.name)

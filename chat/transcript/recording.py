@@ -1,0 +1,122 @@
+"""What happens in a running turn, written down as it happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from chat.models import Conversation, Message, ToolRun, Turn
+from chat.shown import ShownCall, ShownMessage
+from chat.transcript import shown
+from chat.transcript.conversations import announce, say
+from toolsupport.core.words import Role, ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An assistant message that is whole."""
+
+    text: str
+    thinking: str
+    thinking_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call as it was asked for; `raw` is what the model really wrote."""
+
+    call: ToolCall
+    format: str
+    level: str
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A call that will not run, with the reason the model is told."""
+
+    id: str
+    name: str
+    reason: str
+    raw: str
+
+
+@transaction.atomic
+def start_reply(turn_id: int) -> tuple[int, ShownMessage]:
+    """A new, empty assistant message at the end of the branch."""
+    turn = Turn.objects.select_related("conversation", "profile").get(pk=turn_id)
+    leaf = Conversation.objects.values_list("leaf_id", flat=True).get(pk=turn.conversation_id)
+    row = Message.objects.create(
+        conversation=turn.conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn
+    )
+    Conversation.objects.filter(pk=turn.conversation_id).update(leaf=row)
+    return announce(turn.conversation), shown.message(row)
+
+
+@transaction.atomic
+def finish_reply(message_id: int, reply: Reply) -> tuple[int, ShownMessage]:
+    """The message is whole: its text will not change any more."""
+    row = Message.objects.select_related("conversation", "turn__profile").get(pk=message_id)
+    row.content, row.thinking, row.thinking_ms = reply.text, reply.thinking, reply.thinking_ms
+    row.finished = True
+    row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
+    return announce(row.conversation), shown.message(row, row.tool_runs.all())
+
+
+@transaction.atomic
+def start_call(message_id: int, asked: AskedCall) -> tuple[int, ShownCall]:
+    """A tool begins to run."""
+    message = Message.objects.select_related("conversation", "turn").get(pk=message_id)
+    run = ToolRun.objects.create(
+        turn=turn_of(message),
+        message=message,
+        call_id=asked.call.id,
+        name=asked.call.name,
+        asked_as=asked.call.name,
+        served_by=asked.call.name,
+        arguments=asked.call.arguments,
+        level=asked.level,
+        format=asked.format,
+        repairs=list(asked.call.repairs),
+        raw=asked.raw,
+    )
+    return announce(message.conversation), shown.call(run)
+
+
+@transaction.atomic
+def finish_call(run_id: int, status: str, result: ToolResult, duration_ms: int) -> tuple[int, ShownCall]:
+    """A tool is done, one way or another."""
+    run = ToolRun.objects.select_related("message__conversation").get(pk=run_id)
+    run.status, run.duration_ms = status, duration_ms
+    run.error, run.result = (result.content, "") if result.is_error else ("", result.content)
+    run.save(update_fields=["status", "duration_ms", "error", "result"])
+    return announce(run.message.conversation), shown.call(run)
+
+
+@transaction.atomic
+def reject_call(message_id: int, rejection: Rejection) -> tuple[int, ShownCall]:
+    """A call that will not run is kept too, so that the page and the model both know why."""
+    message = Message.objects.select_related("conversation", "turn").get(pk=message_id)
+    run = ToolRun.objects.create(
+        turn=turn_of(message),
+        message=message,
+        call_id=rejection.id,
+        name=rejection.name,
+        status="rejected",
+        error=rejection.reason,
+        raw=rejection.raw,
+    )
+    return announce(message.conversation), shown.call(run)
+
+
+def turn_of(message: Message) -> Turn:
+    """The turn that writes a message; every assistant message has one."""
+    assert message.turn is not None
+    return message.turn
+
+
+@transaction.atomic
+def notice(conversation_id: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+    """Put a notice into the transcript; it never reaches a model."""
+    return say(Conversation.objects.get(pk=conversation_id), code, facts)

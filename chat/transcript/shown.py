@@ -1,0 +1,90 @@
+"""Rows turned into what a page shows of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from chat import markdown
+from chat.models import Conversation, Message, ToolRun
+from chat.shown import ShownCall, ShownMessage
+from chat.tools import BUILTINS
+from toolsupport.core.words import Role
+
+
+def branch(rows: Iterable[Message], leaf: int | None) -> list[Message]:
+    """The messages from the first to `leaf`, following parents."""
+    by_id = {row.pk: row for row in rows}
+    found: list[Message] = []
+    while leaf is not None and leaf in by_id:
+        found.append(by_id[leaf])
+        leaf = by_id[leaf].parent_id
+    return found[::-1]
+
+
+def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
+    """The branch that is shown, with its tool cards: three queries whatever the length."""
+    rows = conversation.messages.select_related("turn__profile").order_by("id")
+    runs: dict[int, list[ToolRun]] = defaultdict(list)
+    for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
+        runs[run.message_id].append(run)
+    path = branch(rows, conversation.leaf_id)
+    ends = {row.turn_id: row.pk for row in path if row.role == Role.ASSISTANT}
+    return tuple(message(row, runs.get(row.pk, ()), ends.get(row.turn_id) == row.pk) for row in path)
+
+
+def message(row: Message, runs: Iterable[ToolRun] = (), last: bool = False) -> ShownMessage:
+    """One message; `last` says that it is its turn's last, where the turn's bad end is told."""
+    turn = row.turn if row.role == Role.ASSISTANT else None
+    told = turn is not None and last and turn.status not in ("queued", "running", "waiting", "done")
+    is_answer = row.role == Role.ASSISTANT
+    return ShownMessage(
+        id=row.pk,
+        parent=row.parent_id,
+        role=row.role,
+        text=row.content,
+        html=markdown.render(row.content) if row.finished and is_answer else "",
+        thinking=row.thinking,
+        thinking_ms=row.thinking_ms,
+        finished=row.finished,
+        turn=row.turn_id,
+        code=row.code,
+        model=turn.profile.name if turn else "",
+        calls=tuple(call(run) for run in runs),
+        created_at=row.created_at,
+        ended=turn.status if turn and told else "",
+        ended_detail=turn.reason if turn and told else "",
+    )
+
+
+def call(run: ToolRun) -> ShownCall:
+    """One tool card."""
+    words, target = phrase(run.name, _mapping(run.arguments))
+    return ShownCall(
+        id=str(run.pk),
+        name=run.name,
+        phrase=words,
+        target=target,
+        arguments=dict(_mapping(run.arguments)),
+        status=run.status,
+        format=run.format,
+        served_by=run.served_by,
+        asked_as=run.asked_as if run.asked_as != run.name else "",
+        duration_ms=run.duration_ms,
+        result=run.result,
+        error=run.error,
+        repairs=tuple(run.repairs),
+        raw=run.raw,
+    )
+
+
+def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:
+    """The words and the object of a card's closed line: ("Read", "config.json")."""
+    tool = BUILTINS.get(name)
+    if tool is None:
+        return "Asked for", name
+    return tool.phrase, str(arguments.get(tool.target, ""))
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,182 @@
+"""One turn that this process runs: its events become rows, then frames."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+
+from chat import fragments, frames, turn
+from chat.events import RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
+from chat.live import LiveText
+from chat.shown import ShownCall
+from chat.tools import BUILTINS, policy
+from chat.tools.policy import Outcome
+from chat.tools.tool import ToolContext
+from chat.transcript import recording
+from chat.transcript.turns import Claimed
+from toolsupport import exchange
+from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta, ThinkingDelta, ToolsRefused, Usage
+from toolsupport.core.words import Message, ToolCall, ToolResult
+from toolsupport.registry.briefs import Briefing
+
+Tell = Callable[[frames.ServerFrame], None]
+Spawn = Callable[..., asyncio.Task[Any]]
+
+
+class TurnRun:
+    """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
+
+    def __init__(self, claimed: Claimed, briefing: Briefing, context: ToolContext) -> None:
+        self.claimed = claimed
+        self.briefing = briefing
+        self.context = context
+        self.message = 0
+        self.seq = 0
+        self.text, self.thinking = LiveText(), LiveText()
+        self.usage: dict[str, Any] = {}
+        self.ended: TurnEnded | None = None
+        self.tool_task: tuple[str, asyncio.Task[Outcome]] | None = None
+        self._raw: dict[str, str] = {}
+        self._call: ShownCall | None = None
+        self._thinking_since: float | None = None
+        self._thinking_ms: int | None = None
+
+    async def perform(self, tell: Tell, spawn: Spawn) -> None:
+        """Run to the end; afterwards `ended` says how. Cancelling it closes the connection to the server."""
+        self._tell, self._spawn = tell, spawn
+        state = turn.TurnState(list(self.claimed.history))
+        async with aclosing(turn.advance(state, self._ask, self._run_tool)) as batches:
+            async for batch in batches:
+                for event in joined(batch):
+                    await self._handle(event)
+
+    def _ask(self, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+        return exchange.ask(self.briefing.endpoint, self.briefing.brief, history)
+
+    async def _run_tool(self, call: ToolCall) -> Outcome:
+        """A tool runs as a task of its own, so that it can be stopped while the turn goes on."""
+        task: asyncio.Task[Outcome] = self._spawn(policy.run(call, self.context))
+        self.tool_task = (self._call.id if self._call else "", task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current is not None and current.cancelling():
+                task.cancel()
+                raise
+            return Outcome("stopped", ToolResult("A person stopped this tool.", is_error=True), 0)
+        finally:
+            self.tool_task = None
+
+    def stop_call(self, call_id: str) -> bool:
+        """Stop the tool that runs at the moment, if it is this one; the turn goes on."""
+        if self.tool_task is None or self.tool_task[0] != call_id:
+            return False
+        return self.tool_task[1].cancel()
+
+    # -- events --
+
+    async def _handle(self, event: TurnEvent) -> None:
+        handler = HANDLERS.get(type(event))
+        if handler is not None:
+            await handler(self, event)
+
+    async def _round_started(self, event: RoundStarted) -> None:
+        self.text, self.thinking = LiveText(), LiveText()
+        self._thinking_since = self._thinking_ms = None
+        seq, shown = await in_database(recording.start_reply)(self.claimed.turn)
+        self.message = shown.id
+        html = fragments.message(shown)
+        self._tell(frames.MessageStarted(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))
+
+    async def _text(self, event: TextDelta) -> None:
+        if self._thinking_since is not None and self._thinking_ms is None:
+            self._thinking_ms = round((time.monotonic() - self._thinking_since) * 1000)
+        self._tell(frames.TextDelta(self.message, self.text.append(event.text), event.text))
+
+    async def _thought(self, event: ThinkingDelta) -> None:
+        if self._thinking_since is None:
+            self._thinking_since = time.monotonic()
+        self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
+
+    async def _call_ready(self, event: CallReady) -> None:
+        self._raw[event.call.id] = event.raw
+
+    async def _rejected(self, event: CallRejected) -> None:
+        rejection = recording.Rejection(event.id, event.name, event.reason, event.raw)
+        seq, shown = await in_database(recording.reject_call)(self.message, rejection)
+        html, suggestion = fragments.call(shown), event.suggestion or None
+        self._tell(frames.CallRejected(seq, self.message, event.name, event.reason, html, suggestion))
+
+    async def _refused(self, event: ToolsRefused) -> None:
+        facts = {"model": self.claimed.model}
+        seq, shown = await in_database(recording.notice)(self.claimed.conversation, "tools_refused", facts)
+        self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+
+    async def _round_ended(self, event: RoundEnded) -> None:
+        if self._thinking_since is not None and self._thinking_ms is None:
+            self._thinking_ms = round((time.monotonic() - self._thinking_since) * 1000)
+        reply = recording.Reply(self.text.text, self.thinking.text, self._thinking_ms)
+        seq, shown = await in_database(recording.finish_reply)(self.message, reply)
+        self.text.mark_written()
+        self.thinking.mark_written()
+        self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
+
+    async def _tool_started(self, event: ToolStarted) -> None:
+        tool = BUILTINS.get(event.call.name)
+        raw = self._raw.get(event.call.id, "")
+        asked = recording.AskedCall(event.call, self.briefing.brief.format, tool.level if tool else "", raw)
+        seq, self._call = await in_database(recording.start_call)(self.message, asked)
+        self._tell(frames.CallStarted(seq, self.message, with_html(self._call)))
+
+    async def _tool_finished(self, event: ToolFinished) -> None:
+        run = int(self._call.id) if self._call else 0
+        seq, shown = await in_database(recording.finish_call)(run, event.status, event.result, event.duration_ms)
+        self._call = None
+        self._tell(frames.CallFinished(seq, self.message, with_html(shown)))
+
+    async def _used(self, event: Usage) -> None:
+        for name, value in asdict(event).items():
+            if value is not None:
+                self.usage[name] = self.usage.get(name, 0) + value
+
+    async def _turn_ended(self, event: TurnEnded) -> None:
+        self.ended = event
+
+
+HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
+    RoundStarted: TurnRun._round_started,
+    TextDelta: TurnRun._text,
+    ThinkingDelta: TurnRun._thought,
+    CallReady: TurnRun._call_ready,
+    CallRejected: TurnRun._rejected,
+    ToolsRefused: TurnRun._refused,
+    RoundEnded: TurnRun._round_ended,
+    ToolStarted: TurnRun._tool_started,
+    ToolFinished: TurnRun._tool_finished,
+    Usage: TurnRun._used,
+    TurnEnded: TurnRun._turn_ended,
+}
+
+
+def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:
+    """The same events with deltas that follow each other made one: a frame a read, not a frame a token."""
+    found: list[TurnEvent] = []
+    for event in batch:
+        last = found[-1] if found else None
+        if isinstance(event, TextDelta | ThinkingDelta) and type(last) is type(event):
+            found[-1] = type(event)(last.text + event.text)
+        else:
+            found.append(event)
+    return found
+
+
+def with_html(shown: ShownCall) -> dict[str, Any]:
+    """The `call` object of the frames."""
+    return shown.to_json() | {"html": fragments.call(shown)}

@@ -1,0 +1,106 @@
+// The text field: Enter sends, a draft survives a reload, a message is kept until the server has it.
+import { say } from "./status.js";
+
+const form = document.getElementById("composer");
+const field = document.getElementById("text");
+const [sendButton, stopButton] = [document.getElementById("send"), document.getElementById("stop")];
+const key = (name) => `${name}:${document.getElementById("chat").dataset.conversation}`;
+
+const stored = (name, value) => {
+  try {
+    if (value === undefined) return sessionStorage.getItem(key(name));
+    if (value) sessionStorage.setItem(key(name), value);
+    else sessionStorage.removeItem(key(name));
+  } catch { /* no storage: this page only */ }
+  return null;
+};
+
+// randomUUID is only there over https and on this machine itself.
+export const newId = () =>
+  crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+
+let send = () => false;
+let pending = JSON.parse(stored("pending") || "null");
+let running = false;
+
+const show = () => {
+  sendButton.hidden = running;
+  stopButton.hidden = !running;
+  stopButton.disabled = false;
+  sendButton.disabled = Boolean(pending);
+  field.readOnly = Boolean(pending);
+  if (!CSS.supports("field-sizing", "content")) field.rows = Math.min(10, field.value.split("\n").length);
+};
+
+const keep = (value) => {
+  pending = value;
+  stored("pending", value && JSON.stringify(value));
+  show();
+};
+
+// The same client_id each time: sent twice, it is still one message.
+export const flush = () => {
+  if (pending && !send({ type: "message.send", ...pending })) say("Your message is sent as soon as the server is back.");
+};
+
+export const submit = () => {
+  const text = field.value.trim();
+  if (!text || pending || running) return;
+  keep({ client_id: newId(), text });
+  flush();
+};
+
+export const accepted = (clientId) => {
+  if (pending?.client_id !== clientId) return;
+  field.value = "";
+  stored("draft", "");
+  keep(null);
+};
+
+export const refused = (clientId) => {
+  if (pending?.client_id === clientId) keep(null);
+};
+
+export const setRunning = (on) => {
+  running = on;
+  show();
+};
+
+const stop = () => {
+  if (!running || !send({ type: "turn.stop" })) return;
+  stopButton.disabled = true;
+  say("Stopping…");
+};
+
+export const start = (sender) => {
+  send = sender;
+  field.value = pending?.text ?? stored("draft") ?? "";
+  show();
+};
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+stopButton.addEventListener("click", stop);
+field.addEventListener("input", () => {
+  stored("draft", field.value);
+  show();
+});
+field.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  submit();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || document.querySelector(":popover-open, dialog[open]")) return;
+  if (running) stop();
+  else if (event.target === field) field.blur();
+});
+document.addEventListener("click", (event) => {
+  const example = event.target.closest("[data-example]");
+  if (!example || pending || running) return;
+  field.value = example.textContent;
+  field.focus();
+  submit();
+});

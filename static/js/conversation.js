@@ -1,0 +1,120 @@
+// The chat page: one socket, one table of frames. Text comes as deltas, things as HTML of the page's own partials.
+import * as composer from "./composer.js";
+import * as deltas from "./deltas.js";
+import { follow } from "./follow.js";
+import { connect } from "./socket.js";
+import { offline, online, say } from "./status.js";
+import { refreshTitle } from "./title.js";
+import { answerWords, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
+import "./elapsed.js";
+import "./files.js";
+import "./picker.js";
+
+const chat = document.getElementById("chat");
+const path = `/chat/${chat.dataset.conversation}/`;
+let catching = false, waiting = [];
+const setTurn = (turn) => {
+  transcript().dataset.turn = turn ?? "";
+  transcript().setAttribute("aria-busy", String(Boolean(turn)));
+  composer.setRunning(Boolean(turn));
+};
+
+const refreshPicker = async () => {
+  await htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
+  document.getElementById("text").placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
+};
+
+// Something was missed, or may have been: take the transcript as the server has it, then what came meanwhile.
+const refresh = async () => {
+  if (catching) return;
+  catching = true;
+  try {
+    await catchUp(`${path}messages/`);
+    setTurn(transcript().dataset.turn);
+    refreshPicker();
+  } catch {
+    // Signed out, or the conversation is gone: the page itself knows what to say.
+    if (navigator.onLine) location.reload();
+  }
+  catching = false;
+  const late = waiting;
+  waiting = [];
+  deltas.restart(send);
+  for (const frame of late) receive(frame, true);
+};
+
+const FRAMES = {
+  hello: (frame) => {
+    online();
+    chat.dataset.connected = "true";
+    setTurn(frame.turn);
+    composer.flush();
+    if (frame.tail > Number(transcript().dataset.tail)) refresh();
+    else deltas.restart(send);
+    if (frame.turn) say("Answering…");
+  },
+  notice: (frame) => {
+    putMessage(frame.html);
+    say(frame.text);
+    if (frame.model) refreshPicker();
+  },
+  "message.accepted": (frame) => composer.accepted(frame.client_id),
+  "message.started": (frame) => {
+    const first = !transcript().children.length;
+    putMessage(frame.html);
+    if (frame.role === "user") follow();
+    if (first) refreshTitle(path);
+  },
+  "message.finished": (frame) => finishMessage(frame.html),
+  "turn.started": (frame) => {
+    setTurn(frame.turn);
+    say(frame.tools.length ? "Answering…" : "Answering without tools…");
+  },
+  "turn.ended": (frame) => {
+    setTurn(null);
+    say(frame.reason === "done" ? `Done, ${answerWords()}` : frame.detail || `The answer ended: ${frame.reason}.`, frame.reason === "failed" ? "off" : "");
+  },
+  "text.delta": (frame) => deltas.apply("text", frame, send),
+  "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
+  "call.started": (frame) => putCall(frame.message, frame.call.html),
+  "call.finished": (frame) => putCall(frame.message, frame.call.html),
+  "call.rejected": (frame) => putCall(frame.message, frame.html),
+  resync: (frame) => deltas.resync(frame, send),
+  error: (frame) => {
+    composer.refused(frame.client_id);
+    say(frame.text, "off");
+  },
+};
+
+const receive = (frame, late = false) => {
+  if (catching) return void waiting.push(frame);
+  if (typeof frame.seq === "number") {
+    const tail = Number(transcript().dataset.tail);
+    if (frame.seq <= tail) return;
+    if (frame.seq > tail + 1 && !late) {
+      waiting.push(frame);
+      return void refresh();
+    }
+    transcript().dataset.tail = frame.seq;
+  }
+  FRAMES[frame.type]?.(frame);
+};
+
+const down = async (attempts) => {
+  offline();
+  chat.dataset.connected = "false";
+  // A refused socket may mean that the session ended: the page then leads to signing in.
+  if (attempts % 3 === 0 && navigator.onLine) {
+    const answer = await fetch(`${path}messages/`, { redirect: "manual" }).catch(() => null);
+    if (answer && (answer.type === "opaqueredirect" || [403, 404].includes(answer.status))) location.reload();
+  }
+};
+
+const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down });
+composer.start(send);
+setTurn(transcript().dataset.turn);
+document.addEventListener("model:chosen", (event) => {
+  const sent = send({ type: "model.select", client_id: composer.newId(), model: event.detail });
+  if (!sent) say("The server cannot be reached; the model stays as it is.", "off");
+  document.getElementById("text").focus();
+});

@@ -1,0 +1,59 @@
+// Streaming text: appended at its offset (UTF-16 code units, as `length` counts), never guessed.
+import { messageOf } from "./transcript.js";
+
+const waiting = new Map();
+
+const place = (message, field) => messageOf(message)?.querySelector(`[data-finished=false] [data-${field}]`);
+
+const textOf = (element) => {
+  if (!element.firstChild) element.append("");
+  return element.firstChild;
+};
+
+const unfold = (message, field) => {
+  const box = messageOf(message).querySelector(".thinking");
+  if (field === "thinking" && box.hidden) {
+    box.hidden = false;
+    box.dataset.since = Date.now();
+  } else if (field === "text" && box.dataset.since) {
+    const seconds = (Date.now() - box.dataset.since) / 1000;
+    box.querySelector("[data-thought]").textContent = `Thought for ${seconds.toFixed(1)} s`;
+    delete box.dataset.since;
+  }
+};
+
+export const apply = (field, frame, send) => {
+  const element = place(frame.message, field);
+  if (!element) return;
+  const buffered = waiting.get(frame.message);
+  if (buffered) return void buffered.push([field, frame]);
+  const text = textOf(element);
+  if (frame.offset > text.length) {
+    waiting.set(frame.message, [[field, frame]]);
+    return void send({ type: "turn.resync", message: frame.message });
+  }
+  unfold(frame.message, field);
+  text.appendData(frame.text.slice(text.length - frame.offset));
+};
+
+export const resync = (frame, send) => {
+  for (const field of ["text", "thinking"]) {
+    const element = place(frame.message, field);
+    if (!element) continue;
+    textOf(element).data = frame[field];
+    if (frame[field]) unfold(frame.message, field);
+  }
+  const buffered = waiting.get(frame.message) ?? [];
+  waiting.delete(frame.message);
+  for (const [field, delta] of buffered) apply(field, delta, send);
+};
+
+// After a lost connection nothing that was asked for will be answered: ask again for what is still growing.
+export const restart = (send) => {
+  waiting.clear();
+  for (const element of document.querySelectorAll(".message[data-role=assistant][data-finished=false]")) {
+    const message = Number(element.dataset.message);
+    waiting.set(message, []);
+    send({ type: "turn.resync", message });
+  }
+};

@@ -1,0 +1,21 @@
+// Times are shown relative ("5 min"); the exact one stands in the title.
+const STEPS = [[60, 1, "now"], [3600, 60, "min"], [86400, 3600, "h"], [604800, 86400, "d"]];
+
+const short = (then) => {
+  const seconds = (Date.now() - then) / 1000;
+  const step = STEPS.find(([limit]) => seconds < limit);
+  if (!step) return new Date(then).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  return step[2] === "now" ? "now" : `${Math.floor(seconds / step[1])} ${step[2]}`;
+};
+
+export const refresh = (root = document) => {
+  for (const time of root.querySelectorAll("time[data-relative]")) {
+    const then = Date.parse(time.dateTime);
+    time.title ||= new Date(then).toLocaleString();
+    time.textContent = short(then);
+  }
+};
+
+refresh();
+setInterval(refresh, 30_000, document);
+document.addEventListener("htmx:load", (event) => refresh(event.target));

@@ -1,0 +1,10 @@
+// The first message gives the conversation its title: taken over from the page the server has now.
+import { refresh } from "./times.js";
+
+export const refreshTitle = async (path) => {
+  const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+  document.title = page.title;
+  for (const place of [".chat-head h1", "#sidebar nav"])
+    document.querySelector(place).replaceWith(page.querySelector(place));
+  refresh();
+};

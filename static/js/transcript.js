@@ -1,0 +1,73 @@
+// The things of the transcript: put in, replaced, and made equal to what the server shows.
+export const transcript = () => document.getElementById("transcript");
+export const messageOf = (id) => document.getElementById(`message-${id}`);
+
+const FOCUSABLE = "summary, button, a[href], pre[tabindex]";
+
+const parse = (html) => {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content.firstElementChild;
+};
+
+// What a reader opened stays open, and the focus stays where it was, when a thing is shown anew.
+const keep = (old, fresh) => {
+  const before = [old, ...old.querySelectorAll("details")], after = [fresh, ...fresh.querySelectorAll("details")];
+  before.forEach((element, index) => {
+    if (!element.open) return;
+    const same = element.id ? after.find((one) => one.id === element.id) : after[index];
+    if (same?.matches("details")) same.open = true;
+  });
+  return [...old.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
+};
+
+const replace = (old, fresh) => {
+  const focused = keep(old, fresh);
+  old.replaceWith(fresh);
+  htmx.process(fresh);
+  if (focused >= 0) fresh.querySelectorAll(FOCUSABLE)[focused]?.focus({ preventScroll: true });
+};
+
+const put = (parent, fresh) => {
+  const old = document.getElementById(fresh.id);
+  if (old) return replace(old, fresh);
+  parent.append(fresh);
+  htmx.process(fresh);
+};
+
+export const putMessage = (html) => put(transcript(), parse(html));
+
+export const putCall = (message, html) => {
+  const calls = messageOf(message)?.querySelector("[data-calls]");
+  if (calls) put(calls, parse(html));
+};
+
+// A finished message comes without the cards of calls that began meanwhile only if it is older than they are.
+export const finishMessage = (html) => {
+  const fresh = parse(html), cards = fresh.querySelector("[data-calls]");
+  for (const card of messageOf(fresh.dataset.message)?.querySelectorAll("[data-call]") ?? [])
+    if (cards && !cards.querySelector(`#${card.id}`)) cards.append(card);
+  put(transcript(), fresh);
+};
+
+// Fetch the transcript and change only what differs. Throws where the server does not give it.
+export const catchUp = async (url) => {
+  const response = await fetch(url, { redirect: "error" });
+  if (!response.ok) throw new Error(String(response.status));
+  const fresh = parse(await response.text()), here = transcript();
+  const wanted = new Set([...fresh.children].map((child) => child.id));
+  for (const child of [...here.children]) if (!wanted.has(child.id)) child.remove();
+  [...fresh.children].forEach((child, index) => {
+    const old = document.getElementById(child.id);
+    if (!old) here.insertBefore(child, here.children[index] ?? null);
+    else if (!old.isEqualNode(child)) replace(old, child);
+    htmx.process(child);
+  });
+  Object.assign(here.dataset, { tail: fresh.dataset.tail, turn: fresh.dataset.turn });
+};
+
+export const answerWords = () => {
+  const last = [...document.querySelectorAll(".message[data-role=assistant] .prose")].pop();
+  const count = last?.textContent.trim().split(/\s+/).filter(Boolean).length ?? 0;
+  return `${count} word${count === 1 ? "" : "s"}`;
+};

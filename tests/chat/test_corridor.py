@@ -1,0 +1,225 @@
+"""From a real socket through a real server to a real (simulated) model server and back."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.serving import Page, Site, new_chat, page, serving, sign_in
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(site: Site) -> Iterator[httpx.Client]:
+    with closing(sign_in(site)) as browser:
+        yield browser
+
+
+async def choose(open_page: Page, model: str) -> None:
+    """Choose a model, whether or not it is the one in use."""
+    hello = await open_page.until("hello")
+    if hello["model"] is None or hello["model"]["name"] != model:
+        await open_page.send("model.select", model=model)
+        await open_page.until("notice", code="switched")
+
+
+# C1 C3 T3
+@pytest.mark.asyncio
+async def test_a_tool_runs_and_the_answer_uses_its_result(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        await choose(open_page, "sim-honest:latest")
+        client_id = await open_page.send("message.send", text="What's in this folder?")
+        ended = await open_page.until("turn.ended")
+        assert ended["reason"] == "done"
+        assert open_page.of("message.accepted")[0]["client_id"] == client_id
+        started, finished = open_page.of("call.started")[0], open_page.of("call.finished")[0]
+        assert started["call"]["name"] == "list_directory" and started["call"]["status"] == "running"
+        assert finished["call"]["status"] == "done" and "config.json" in finished["call"]["result"]
+        assert "config.json" in open_page.text(open_page.of("message.finished")[-1]["message"])
+        seqs = [frame["seq"] for frame in open_page.got if "seq" in frame]
+        assert seqs == sorted(set(seqs))
+
+
+# F6 D4
+@pytest.mark.asyncio
+async def test_a_model_without_tools_is_said_so_and_answers_without(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        await choose(open_page, "sim-refuses:latest")
+        notice = open_page.of("notice")[0]
+        assert notice["text"] == "Switched to sim-refuses:latest. Tools: Disabled (profile)"
+        await open_page.send("message.send", text="What's in this folder?")
+        ended = await open_page.until("turn.ended")
+        assert ended["reason"] == "done"
+        assert open_page.of("turn.started")[0]["tools"] == [] and not open_page.of("call.started")
+        assert open_page.text(open_page.of("message.finished")[-1]["message"])
+
+
+# D4
+@pytest.mark.asyncio
+async def test_choosing_the_same_model_again_says_nothing(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        await choose(open_page, "sim-honest:latest")
+        before = len(open_page.of("notice"))
+        await open_page.send("model.select", model="sim-honest:latest")
+        await open_page.send("ping")
+        await open_page.until("pong")
+        assert len(open_page.of("notice")) == before
+
+
+# C5
+@pytest.mark.asyncio
+async def test_stop_ends_a_long_answer_at_once_and_keeps_its_text(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        await choose(open_page, "sim-long:latest")
+        await open_page.send("message.send", text="Tell me a long story")
+        delta = await open_page.until("text.delta")
+        asked = time.monotonic()
+        await open_page.send("turn.stop")
+        ended = await open_page.until("turn.ended")
+        assert ended["reason"] == "stopped" and time.monotonic() - asked < 1
+        said = open_page.text(delta["message"])
+    shown = client.get(f"/chat/{conversation}/messages/").text
+    assert said.split()[0] in shown and "Stopped by you" in shown
+
+
+# C2
+@pytest.mark.asyncio
+async def test_a_page_that_comes_late_catches_up_exactly(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as first:
+        await choose(first, "sim-long:latest")
+        await first.send("message.send", text="Tell me a long story")
+        message = (await first.until("text.delta"))["message"]
+        async with page(site, client, conversation) as second:
+            hello = await second.until("hello")
+            assert hello["turn"] == first.of("turn.started")[0]["turn"]
+            await second.send("turn.resync", message=message)
+            await second.until("resync", message=message)
+            del second.got[:-1]
+            await second.until("text.delta", message=message)
+            await second.until("text.delta", message=message)
+            await first.send("turn.stop")
+            await asyncio.gather(first.until("turn.ended"), second.until("turn.ended"))
+            assert first.text(message) == second.text(message) != ""
+
+
+# C5
+@pytest.mark.asyncio
+async def test_the_same_client_id_twice_is_one_turn(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        await choose(open_page, "sim-honest:latest")
+        await open_page.send("message.send", text="What is 17*23?", client_id="once")
+        await open_page.send("message.send", text="What is 17*23?", client_id="once")
+        await open_page.until("message.accepted")
+        await open_page.until("turn.ended")
+        if len(open_page.of("message.accepted")) < 2:
+            await open_page.until("message.accepted")
+        assert len({(frame["message"], frame["turn"]) for frame in open_page.of("message.accepted")}) == 1
+        assert len(open_page.of("turn.started")) == 1
+
+
+# C9
+@pytest.mark.asyncio
+async def test_a_second_message_while_one_is_answered_is_busy(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        await choose(open_page, "sim-long:latest")
+        await open_page.send("message.send", text="Tell me a long story")
+        await open_page.until("text.delta")
+        client_id = await open_page.send("message.send", text="And another one")
+        error = await open_page.until("error")
+        assert (error["code"], error["client_id"]) == ("busy", client_id)
+        await open_page.send("turn.stop")
+        await open_page.until("turn.ended")
+
+
+# SAFETY 1.2
+@pytest.mark.asyncio
+async def test_hostile_frames_get_typed_errors_and_the_socket_stays_usable(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        await open_page.until("hello")
+        hostile = ["", "{", "[]", "null", "NaN", "[" * 5000, '{"type":"x"}', '{"type":"turn.resync","message":"1"}']
+        for text in hostile:
+            await open_page.ws.send_str(text)
+            assert (await open_page.until("error"))["code"] in ("bad_frame", "unknown_type")
+        await open_page.ws.send_bytes(b"\x00\xff")
+        assert (await open_page.until("error"))["code"] == "bad_frame"
+        await open_page.send("ping")
+        await open_page.until("pong")
+
+
+# SAFETY 2 (Web)
+@pytest.mark.asyncio
+async def test_a_page_of_another_origin_gets_no_socket(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    stranger = Site(site.directory, port=site.port)
+    for origin in (
+        "http://evil.example",
+        f"http://127.0.0.1:{site.port + 1}",
+        f"https://127.0.0.1:{site.port}",
+        "null",
+    ):
+        with pytest.raises(Exception, match="403"):
+            await _open_from(stranger, client, conversation, origin)
+
+
+async def _open_from(site: Site, client: httpx.Client, conversation: str, origin: str) -> None:
+    import aiohttp
+
+    cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    headers = {"Origin": origin, "Cookie": cookies}
+    async with aiohttp.ClientSession() as session:
+        await session.ws_connect(f"{site.url}/ws/chat/{conversation}/", headers=headers)
+
+
+# C2 O4
+@pytest.mark.asyncio
+async def test_kill_9_in_the_middle_leaves_it_interrupted_and_loses_nothing_acknowledged(tmp_path: Path) -> None:
+    with serving(tmp_path) as site, closing(sign_in(site)) as client:
+        conversation = new_chat(client)
+        async with page(site, client, conversation) as open_page:
+            await choose(open_page, "sim-long:latest")
+            await open_page.send("message.send", text="Tell me a long story, please")
+            message = (await open_page.until("text.delta"))["message"]
+            # A second of text, so that more than one tick was written.
+            while len(open_page.text(message)) < 200:
+                await open_page.until("text.delta")
+            said = open_page.text(message)
+            site.kill(signal.SIGKILL)
+        site.start()
+        async with page(site, client, conversation) as open_page:
+            hello = await open_page.until("hello")
+            if "turn" in hello:
+                assert (await open_page.until("turn.ended"))["reason"] == "interrupted"
+        shown = client.get(f"/chat/{conversation}/messages/").text
+        assert "Tell me a long story, please" in shown
+        assert said.split("\n")[0].lstrip("# ")[:40] in shown
+        assert "interrupted" in shown
+
+
+# O4
+@pytest.mark.asyncio
+async def test_sigterm_lets_a_running_answer_finish(tmp_path: Path) -> None:
+    with serving(tmp_path) as site, closing(sign_in(site)) as client:
+        conversation = new_chat(client)
+        async with page(site, client, conversation) as open_page:
+            await choose(open_page, "sim-honest:latest")
+            await open_page.send("message.send", text="What's in this folder?")
+            await open_page.until("turn.started")
+            assert site.process
+            site.process.send_signal(signal.SIGTERM)
+            assert (await open_page.until("turn.ended"))["reason"] == "done"
+        assert site.process.wait(10) == 0

@@ -1,0 +1,103 @@
+"""Conversations as their owner sees them, with nothing to see for others."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from chat.models import Conversation, Message
+from chat.transcript import conversations
+from chat.transcript.history import canonical
+from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
+from toolsupport.core.errors import NotFound
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_new_conversation_has_the_persons_last_model_and_an_example(alice: User) -> None:
+    last = ConversationFactory(owner=alice).profile
+    ModelProfileFactory()
+    made = Conversation.objects.get(pk=conversations.create(alice))
+    assert made.profile == last
+    names = {path.name for path in conversations.workspace_root(alice, str(made.pk)).iterdir()}
+    assert "config.json" in names
+
+
+def test_a_conversation_made_before_any_model_was_known_gets_one_when_shown(alice: User) -> None:
+    made = conversations.create(alice)
+    assert conversations.show(alice, made).model is None
+    profile = ModelProfileFactory()
+    shown = conversations.show(alice, made)
+    assert shown.model is not None and shown.model.id == profile.pk
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda person, where: conversations.show(person, where),
+        lambda person, where: conversations.select_model(person, where, "1"),
+        lambda person, where: conversations.save_settings(person, where, "", ""),
+        lambda person, where: conversations.switch_tools(person, where, False),
+        lambda person, where: conversations.workspace_root(person, where),
+        lambda person, where: conversations.text_of(person, where, 1),
+    ],
+)
+@pytest.mark.parametrize("where", ["foreign", "absent", "malformed"])
+def test_nobody_elses(alice: User, bob: User, act: object, where: str) -> None:
+    places = {
+        "foreign": str(ConversationFactory(owner=alice).pk),
+        "absent": "00000000-0000-0000-0000-000000000000",
+        "malformed": "../etc",
+    }
+    with pytest.raises(NotFound, match="There is no such conversation"):
+        act(bob, places[where])  # type: ignore[operator]
+
+
+# D4
+def test_choosing_a_model_says_what_is_known_and_why(alice: User) -> None:
+    conversation = ConversationFactory(owner=alice)
+    other = ModelProfileFactory(name="gemma3:1b", server=conversation.profile.server)
+    switched = conversations.select_model(alice, str(conversation.pk), "gemma3:1b")
+    assert switched.notice is not None
+    assert switched.notice.text == "Switched to gemma3:1b. Tools: Disabled (profile)"
+    assert conversations.select_model(alice, str(conversation.pk), str(other.pk)).notice is None
+    conversation.refresh_from_db()
+    assert canonical(conversation) == ()
+
+
+# D3: this conversation's own decision is what its page shows.
+def test_a_conversations_own_decision_counts_here_only(alice: User) -> None:
+    here, there = ConversationFactory(owner=alice), ConversationFactory(owner=alice)
+    Conversation.objects.filter(pk=there.pk).update(profile=here.profile)
+    OverrideFactory(profile=here.profile, value=False, source="runtime_error", session=str(here.pk))
+    assert conversations.capabilities(here.profile_id, str(here.pk))["tools"]["value"] is False
+    assert conversations.capabilities(here.profile_id, str(there.pk))["tools"]["value"] is None
+
+
+@pytest.mark.parametrize(("given", "kept"), [("", None), ("0.7", 0.7), ("2", 2.0)])
+def test_settings_are_kept(alice: User, given: str, kept: float | None) -> None:
+    conversation = ConversationFactory(owner=alice)
+    saved = conversations.save_settings(alice, str(conversation.pk), " Be brief. ", given)
+    assert (saved["system"], saved["temperature"]) == ("Be brief.", kept)
+
+
+@pytest.mark.parametrize("given", ["warm", "-1", "2.1", "nan", "inf"])
+def test_a_temperature_that_is_none_changes_nothing(alice: User, given: str) -> None:
+    conversation = ConversationFactory(owner=alice)
+    with pytest.raises(ValueError, match="from 0 to 2"):
+        conversations.save_settings(alice, str(conversation.pk), "x", given)
+    conversation.refresh_from_db()
+    assert conversation.settings == {}
+
+
+def test_a_page_costs_a_few_queries_whatever_its_length(alice: User, django_assert_max_num_queries: object) -> None:
+    conversation = ConversationFactory(owner=alice)
+    parent = None
+    for number in range(60):
+        parent = Message.objects.create(
+            conversation=conversation, parent=parent, role="user", content=f"message {number}"
+        )
+    Conversation.objects.filter(pk=conversation.pk).update(leaf=parent)
+    with django_assert_max_num_queries(14):  # type: ignore[operator]
+        shown = conversations.show(alice, str(conversation.pk))
+    assert [message.text for message in shown.messages] == [f"message {number}" for number in range(60)]

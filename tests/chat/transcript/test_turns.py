@@ -1,0 +1,175 @@
+"""The life of a turn in rows: accepted once, claimed once, ended once, interrupted only by its lease."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from chat.models import Conversation, Message, ToolRun, Turn
+from chat.transcript import recording, turns
+from chat.transcript.history import INTERRUPTED, canonical
+from chat.transcript.turns import Sent, accept, claim, end, keep_alive, request_stop, settle
+from tests.factories import ConversationFactory
+from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.words import Role, ToolCall, ToolResult
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return ConversationFactory(owner=alice, title="")
+
+
+def sent(alice: User, conversation: Conversation, client_id: str = "c1", text: str = "hello") -> turns.Accepted:
+    return accept(alice, str(conversation.pk), Sent(client_id, text))
+
+
+def run_out(turn_id: int) -> None:
+    Turn.objects.filter(pk=turn_id).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_accepting_keeps_message_turn_and_number(alice: User, conversation: Conversation) -> None:
+    accepted = sent(alice, conversation, text="  Where is\nthe config? ")
+    conversation.refresh_from_db()
+    assert conversation.tail == accepted.seq == 1
+    assert conversation.title == "Where is the config?"
+    assert conversation.leaf_id == accepted.message.id
+    assert Turn.objects.get(pk=accepted.turn).status == "queued"
+
+
+# C5
+def test_the_same_client_id_is_one_turn(alice: User, conversation: Conversation) -> None:
+    first, second = sent(alice, conversation), sent(alice, conversation)
+    assert (second.turn, second.message.id, second.repeated) == (first.turn, first.message.id, True)
+    assert Message.objects.count() == 1
+
+
+def test_a_foreign_conversation_looks_like_none(bob: User, conversation: Conversation) -> None:
+    with pytest.raises(NotFound) as foreign:
+        accept(bob, str(conversation.pk), Sent("c", "x"))
+    with pytest.raises(NotFound) as absent:
+        accept(bob, "00000000-0000-0000-0000-000000000000", Sent("c", "x"))
+    assert str(foreign.value) == str(absent.value)
+
+
+# C9
+def test_one_open_turn_in_a_conversation(alice: User, conversation: Conversation) -> None:
+    sent(alice, conversation)
+    with pytest.raises(Busy) as caught:
+        sent(alice, conversation, "c2")
+    assert caught.value.limit == "conversation"
+    assert Message.objects.count() == 1
+
+
+def test_four_open_turns_for_one_person(alice: User) -> None:
+    for _ in range(4):
+        sent(alice, ConversationFactory(owner=alice))
+    with pytest.raises(Busy) as caught:
+        sent(alice, ConversationFactory(owner=alice))
+    assert caught.value.limit == "person"
+
+
+def test_without_a_model_nothing_is_kept(alice: User) -> None:
+    with pytest.raises(ConfigError):
+        sent(alice, ConversationFactory(owner=alice, profile=None))
+    assert not Message.objects.exists() and not Turn.objects.exists()
+
+
+def test_of_two_who_claim_one_gets_it(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.history[0].content == "hello"
+    assert claim(turn_id, "another") is None
+
+
+def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "me")
+    assert settle() == ([], [])
+    run_out(turn_id)
+    ended, _ = settle()
+    assert [(one.turn, one.reason) for one in ended] == [(turn_id, "interrupted")]
+    assert settle() == ([], [])
+
+
+def test_a_dead_answer_does_not_block_the_next_message(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "dead")
+    run_out(turn_id)
+    assert sent(alice, conversation, "c2").turn != turn_id
+    assert Turn.objects.get(pk=turn_id).status == "interrupted"
+
+
+def test_queued_turns_nobody_claimed_are_offered(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    Turn.objects.update(created_at=timezone.now() - timedelta(seconds=9))
+    assert settle() == ([], [turn_id])
+
+
+def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "me")
+    _, reply = recording.start_reply(turn_id)
+    assert keep_alive("me", [turn_id], [(reply.id, "so far", "hm")]).lost == frozenset()
+    run_out(turn_id)
+    settle()
+    pulse = keep_alive("me", [turn_id], [(reply.id, "more than so far", "")])
+    assert pulse.lost == {turn_id}
+    assert Message.objects.get(pk=reply.id).content == "so far"
+    assert end("me", turn_id, ("done", ""), {}) is None
+
+
+def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "me")
+    assert request_stop(alice, str(conversation.pk)) == turn_id
+    assert keep_alive("me", [turn_id], []).stop == {turn_id}
+    end("me", turn_id, ("stopped", "Stopped by you."), {})
+    assert request_stop(alice, str(conversation.pk)) is None
+
+
+def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "me")
+    _, reply = recording.start_reply(turn_id)
+    asked = recording.AskedCall(ToolCall("x", "read_file", {"path": "a"}), "native", "A1")
+    before, call = recording.start_call(reply.id, asked)
+    ended = end("me", turn_id, ("stopped", "Stopped by you."), {"output_tokens": 3})
+    assert ended is not None
+    assert ended.seq == before + len(ended.messages) + 1 == Conversation.objects.get().tail
+    last = ended.messages[-1]
+    assert (last.finished, last.ended, last.ended_detail) == (True, "stopped", "Stopped by you.")
+    assert last.calls[0].id == call.id and last.calls[0].status == "stopped"
+
+
+# F7: a kill between a call and its result still gives every call one answer.
+def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "me")
+    _, reply = recording.start_reply(turn_id)
+    for number, name in enumerate(("read_file", "list_directory")):
+        recording.start_call(reply.id, recording.AskedCall(ToolCall(f"c{number}", name, {}), "native", "A1"))
+    first = ToolRun.objects.order_by("id")[0]
+    recording.finish_call(first.pk, "done", ToolResult("contents"), 5)
+    recording.reject_call(reply.id, recording.Rejection("c2", "nothing", "No such tool.", ""))
+    recording.notice(str(conversation.pk), "tools_refused", {"model": "m"})
+    log = canonical(conversation)
+    assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.TOOL, Role.TOOL]
+    assert [message.content for message in log[2:]] == ["contents", INTERRUPTED, "No such tool."]
+    assert [call.id for call in log[1].calls] == [message.call_id for message in log[2:]]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("short", "short"),
+        ("word " * 30, "word " * 11 + "word…"),
+        ("x" * 90, "x" * 60 + "…"),
+    ],
+)
+def test_titles_are_cut_at_a_word(text: str, title: str) -> None:
+    assert turns.title_of(text) == title

@@ -1,0 +1,133 @@
+"""A browser and a running site for the tests of the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.serving import ADMIN, Site, serving
+
+CHROMIUM = "/usr/bin/chromium"
+SWITCHES = (
+    "--no-sandbox --disable-gpu --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+)
+PATIENCE = 20_000
+
+expect.set_options(timeout=PATIENCE)
+
+
+# One module each: Playwright keeps an event loop running, which the tests of coroutines must not meet.
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site with the simulated models, on a data directory of its own."""
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        pytest.fail("These tests need Chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES.split())
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the browser complained about: errors of scripts, broken policies. Empty at the end, or the test fails."""
+    return []
+
+
+@pytest.fixture
+def open_browser(
+    browser: Browser, site: Site, complaints: list[str], request: pytest.FixtureRequest
+) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes signed-in browser profiles; takes Playwright's options (viewport, color_scheme …)."""
+    opened: list[BrowserContext] = []
+    signed_in = request.getfixturevalue("signed_in")
+
+    def open_one(**options: object) -> BrowserContext:
+        context = browser.new_context(base_url=site.url, storage_state=signed_in, reduced_motion="reduce", **options)  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE)
+        context.on("weberror", lambda error: complaints.append(str(error.error)))
+        context.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+        opened.append(context)
+        return context
+
+    yield open_one
+    for context in opened:
+        context.close()
+    assert [text for text in complaints if "WebSocket connection" not in text] == []
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, site: Site) -> dict[str, object]:
+    """The cookies of somebody who signed in through the page."""
+    context = browser.new_context(base_url=site.url)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Username").fill(ADMIN[0])
+    page.get_by_label("Password").fill(ADMIN[1])
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/chat/**")
+    state = context.storage_state()
+    context.close()
+    return dict(state)
+
+
+@pytest.fixture
+def page(open_browser: Callable[..., BrowserContext]) -> Page:
+    """A new conversation with the honest simulated model."""
+    return new_chat(open_browser(viewport={"width": 1280, "height": 800}).new_page())
+
+
+def new_chat(page: Page, model: str = "sim-honest") -> Page:
+    """Open a new conversation and choose a model."""
+    page.goto("/")
+    with page.expect_navigation():
+        page.evaluate("document.querySelector('#sidebar form').requestSubmit()")
+    ready(page)
+    choose(page, model)
+    return page
+
+
+def ready(page: Page) -> None:
+    """Wait until the page is connected."""
+    expect(page.locator("#chat")).to_have_attribute("data-connected", "true")
+
+
+def choose(page: Page, model: str) -> None:
+    """Choose a model in the picker; nothing happens where it is the one in use."""
+    if model in page.locator("#picker-button").inner_text():
+        return
+    page.locator("#picker-button").click()
+    page.get_by_role("combobox", name="Search models").fill(model)
+    page.keyboard.press("Enter")
+    expect(page.locator("#picker-button")).to_contain_text(model)
+
+
+def ask(page: Page, text: str) -> None:
+    """Send a message as a person does."""
+    page.get_by_label("Message", exact=True).fill(text)
+    page.keyboard.press("Enter")
+    expect(page.locator(".message[data-role=user]").last).to_contain_text(text)
+
+
+def answered(page: Page) -> None:
+    """Wait for the end of the answer."""
+    expect(page.locator("#status")).to_contain_text("Done")
+
+
+def until(page: Page, condition: str) -> None:
+    """Wait in the page until a condition holds (Playwright's own way needs eval, which the policy forbids)."""
+    page.evaluate(
+        "new Promise((done, fail) => {"
+        f" const look = () => ({condition}) ? done() : requestAnimationFrame(look); look();"
+        f" setTimeout(() => fail(new Error('it never came')), {PATIENCE}); }})"
+    )

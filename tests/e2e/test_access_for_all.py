@@ -1,0 +1,198 @@
+"""The pages without a mouse, with a screen reader, on small screens, in both themes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.serving import Site
+
+pytestmark = pytest.mark.e2e
+
+Open = Callable[..., BrowserContext]
+THEMES = ("light", "dark")
+PAGES = ("/models/", "/models/1/", "/servers/")
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds, in words."""
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html'][:160]}" for one in found for node in one["nodes"]]
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than the screen."""
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def test_axe_would_find_something(open_browser: Open) -> None:
+    page = open_browser().new_page()
+    page.goto("/servers/")
+    page.evaluate("document.querySelector('h1').insertAdjacentHTML('afterend', '<img><button></button>')")
+    assert {text.split(":")[0] for text in violations(page)} >= {"image-alt", "button-name"}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_in_the_chat(open_browser: Open, theme: str) -> None:
+    page = new_chat(open_browser(color_scheme=theme, viewport={"width": 1400, "height": 900}).new_page())
+    expect(page.locator("#files")).to_contain_text("config.json")
+    assert violations(page) == [], "an empty conversation"
+    ask(page, "Read config.json and tell me the version")
+    answered(page)
+    ask(page, "write some python code")
+    answered(page)
+    ask(page, "show me a table")
+    answered(page)
+    for fold in page.locator("details:visible > summary").all():
+        fold.click()
+    page.locator(".call .fold > summary").last.click()
+    assert violations(page) == [], "a conversation with an open card, code and a table"
+    page.locator("#picker-button").click()
+    assert violations(page) == [], "the picker"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Settings of this conversation").click()
+    assert violations(page) == [], "the settings"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing_in_the_other_pages(open_browser: Open, theme: str, path: str) -> None:
+    page = open_browser(color_scheme=theme).new_page()
+    page.goto(path)
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_where_one_signs_in(browser: Any, site: Site, theme: str) -> None:
+    context = browser.new_context(base_url=site.url, color_scheme=theme)
+    page = context.new_page()
+    page.goto("/login/")
+    found = violations(page)
+    context.close()
+    assert found == []
+
+
+def test_a_small_screen_needs_no_sideways_scrolling(open_browser: Open) -> None:
+    page = new_chat(open_browser(viewport={"width": 320, "height": 640}).new_page())
+    assert overflow(page) == 0
+    for text in ("show me a table", "write some python code", "Read config.json and tell me the version"):
+        ask(page, text)
+        answered(page)
+    page.locator(".call summary").first.click()
+    ask(page, "x" * 300)
+    answered(page)
+    assert overflow(page) == 0
+    page.locator("#picker-button").click()
+    assert overflow(page) == 0
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Conversations").click()
+    expect(page.get_by_role("button", name="New chat")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Files", exact=True).click()
+    expect(page.locator("#files")).to_contain_text("config.json")
+    assert overflow(page) == 0
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_small_screens_show_the_other_pages(open_browser: Open, path: str) -> None:
+    page = open_browser(viewport={"width": 320, "height": 640}).new_page()
+    page.goto(path)
+    assert overflow(page) == 0
+
+
+def test_the_keyboard_is_enough(open_browser: Open) -> None:
+    page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
+    page.goto("/")
+    ready(page)
+    page.locator("h1").click()
+    keys = page.keyboard
+    with page.expect_navigation():
+        keys.press("n")
+    ready(page)
+    keys.press("Escape")
+    keys.press("m")
+    keys.type("sim-un")
+    keys.press("ArrowDown")
+    keys.press("Home")
+    expect(page.locator("#model-search")).to_have_attribute(
+        "aria-activedescendant", page.locator("[data-active]").get_attribute("id") or ""
+    )
+    keys.press("Enter")
+    expect(page.locator("#picker-button")).to_contain_text("sim-unknown")
+    expect(page.locator("#text")).to_be_focused()
+    keys.type("hello there")
+    keys.press("Enter")
+    answered(page)
+    keys.press("Escape")
+    expect(page.locator("#text")).not_to_be_focused()
+    keys.press("c")
+    expect(page.locator("#text")).to_be_focused()
+    assert page.locator("#text").input_value() == ""
+
+
+def test_a_card_is_opened_by_the_keyboard(open_browser: Open) -> None:
+    page = new_chat(open_browser(viewport={"width": 1280, "height": 800}).new_page())
+    ask(page, "What's in this folder?")
+    answered(page)
+    page.locator(".call > summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".call-body")).to_be_visible()
+
+
+def test_filters_of_the_picker(open_browser: Open) -> None:
+    # M7
+    page = new_chat(open_browser(viewport={"width": 1280, "height": 800}).new_page())
+    page.locator("#picker-button").click()
+    options = page.get_by_role("listbox").get_by_role("option")
+    everything = options.count()
+    page.get_by_role("button", name="Works with my tools").click()
+    expect(options.filter(has_text="sim-refuses")).to_have_count(0)
+    assert 0 < options.count() < everything
+    page.get_by_role("button", name="Works with my tools").click()
+    page.get_by_role("combobox").fill("no such model")
+    expect(page.get_by_text("No model matches.")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#models")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#models")).to_be_hidden()
+
+
+def test_a_chosen_theme_stays_and_does_not_flash(open_browser: Open) -> None:
+    context = open_browser(color_scheme="light")
+    page = context.new_page()
+    page.goto("/models/")
+    page.get_by_role("button", name="Account of").click()
+    page.get_by_role("button", name="Dark").click()
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    # What the first frame of the next page is painted with: the theme is there before the body is.
+    context.add_init_script(
+        "new MutationObserver((_, all) => { if (document.body) { all.disconnect();"
+        " window.first = document.documentElement.dataset.theme; } })"
+        ".observe(document, {childList: true, subtree: true});"
+    )
+    page.goto("/servers/")
+    assert page.evaluate("window.first") == "dark"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+    page.get_by_role("button", name="Account of").click()
+    expect(page.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="System").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+
+
+def test_the_first_page_is_small(open_browser: Open) -> None:
+    # PERFORMANCE figure 8: 150 kB over the wire, scripts included.
+    page = open_browser().new_page()
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Network.enable")
+    devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    sizes: list[float] = []
+    devtools.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    page.goto("/")
+    ready(page)
+    page.wait_for_load_state("networkidle")
+    assert 20_000 < sum(sizes) < 150_000

@@ -1,0 +1,230 @@
+"""The chat in a browser: asking, tools, stopping, reloading, two tabs, swapping models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.conftest import answered, ask, choose, new_chat, ready, until
+from tests.serving import Site
+
+pytestmark = pytest.mark.e2e
+
+
+def streaming(page: Page, length: int = 40) -> str:
+    """Wait until so much of an answer is there; gives what is there."""
+    growing = page.locator(".message[data-role=assistant][data-finished=false] [data-text]")
+    expect(growing).to_have_text(re.compile(".{%d}" % length, re.DOTALL))
+    return growing.text_content() or ""
+
+
+def last_answer(page: Page) -> str:
+    return page.locator(".message[data-role=assistant] .prose").last.inner_text()
+
+
+def test_the_first_example_ends_in_a_tool_card(page: Page) -> None:
+    # D4, C1: the success a newcomer sees first.
+    page.get_by_role("button", name="What's in this folder?").click()
+    card = page.locator(".call")
+    expect(card).to_have_attribute("data-status", "done")
+    expect(card.locator("summary")).to_contain_text("this folder")
+    answered(page)
+    expect(page.locator(".prose").last).to_contain_text("config.json")
+    expect(page.locator(".welcome")).to_be_hidden()
+    expect(page.locator("h1")).to_have_text("What's in this folder?")
+    expect(page).to_have_title(re.compile("What's in this folder"))
+    expect(page.locator("#sidebar [aria-current]")).to_contain_text("What's in this")
+
+
+def test_a_card_opens_to_arguments_result_and_wire(page: Page) -> None:
+    ask(page, "Read config.json and tell me the version")
+    answered(page)
+    expect(page.locator(".prose").last).to_contain_text("2.4.1")
+    card = page.locator(".call")
+    card.locator("summary").first.click()
+    for words in ("Arguments", "path", "config.json", "Result", '"version": "2.4.1"'):
+        expect(card).to_contain_text(words)
+    card.get_by_text("Wire").click()
+    expect(card).to_contain_text("native")
+
+
+def test_what_came_live_is_what_a_reload_shows(page: Page) -> None:
+    # C1: one renderer for both.
+    ask(page, "What's in this folder?")
+    answered(page)
+    live = page.locator("#transcript").inner_html()
+    page.reload()
+    ready(page)
+    assert squeezed(page.locator("#transcript").inner_html()) == squeezed(live)
+
+
+def squeezed(html: str) -> str:
+    return re.sub(r"\s+", "", html)
+
+
+def test_stop_keeps_what_was_said(page: Page) -> None:
+    # C5
+    choose(page, "sim-long")
+    ask(page, "Tell me a long story")
+    streaming(page)
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-ended=stopped]")).to_have_text("Stopped by you")
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    assert len(last_answer(page)) > 30
+
+
+def test_the_stop_button_stands_where_send_was(page: Page) -> None:
+    choose(page, "sim-long")
+    ask(page, "Tell me a long story")
+    stop = page.get_by_role("button", name="Stop")
+    expect(stop).to_be_visible()
+    expect(page.get_by_role("button", name="Send")).to_be_hidden()
+    stop.click()
+    expect(page.locator("[data-ended=stopped]")).to_be_visible()
+
+
+def test_a_reload_in_mid_stream_loses_nothing(page: Page) -> None:
+    # C2
+    choose(page, "sim-long")
+    ask(page, "Tell me a long story")
+    seen = streaming(page)
+    page.reload()
+    now = streaming(page, len(seen) + 1)
+    assert now.startswith(seen)
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-ended=stopped]")).to_be_visible()
+
+
+def test_two_tabs_show_the_same(page: Page) -> None:
+    # C2
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    choose(page, "sim-long")
+    expect(other.locator("#picker-button")).to_contain_text("sim-long")
+    ask(other, "Tell me a long story")
+    streaming(page)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    for tab in (page, other):
+        expect(tab.locator("[data-ended=stopped]")).to_be_visible()
+    assert last_answer(page) == last_answer(other)
+
+
+def test_a_swap_is_told_in_the_chat(page: Page) -> None:
+    # D4
+    choose(page, "sim-refuses")
+    expect(page.locator("[data-code=switched]")).to_have_text(re.compile(r"^Switched to sim-refuses.*Tools: Disabled"))
+    expect(page.get_by_label("Message", exact=True)).to_have_attribute("placeholder", re.compile("sim-refuses"))
+    ask(page, "What's in this folder?")
+    answered(page)
+    expect(page.locator(".call")).to_have_count(0)
+
+
+def test_an_answer_that_breaks_off_says_so(page: Page) -> None:
+    choose(page, "sim-dies")
+    ask(page, "Tell me a long story")
+    expect(page.locator("[data-ended=failed]")).to_be_visible()
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+
+
+def test_thinking_is_folded(page: Page) -> None:
+    choose(page, "sim-thinks")
+    ask(page, "What is 17*23?")
+    answered(page)
+    expect(page.locator("[data-thought]").last).to_have_text(re.compile(r"^Thought for "))
+    expect(page.locator("[data-thinking]").last).to_be_hidden()
+    expect(page.locator(".prose").last).to_contain_text("391")
+
+
+def test_a_draft_survives_a_reload(page: Page) -> None:
+    page.get_by_label("Message", exact=True).fill("half a thought")
+    page.reload()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("half a thought")
+
+
+def test_a_text_that_is_too_long_is_kept_and_told(page: Page) -> None:
+    text = "x" * 70_000
+    page.get_by_label("Message", exact=True).fill(text)
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text("65,536 bytes")
+    expect(page.get_by_label("Message", exact=True)).to_have_value(text)
+    expect(page.get_by_label("Message", exact=True)).to_be_editable()
+
+
+def test_shift_enter_breaks_the_line(page: Page) -> None:
+    field = page.get_by_label("Message", exact=True)
+    field.press_sequentially("one")
+    field.press("Shift+Enter")
+    field.press_sequentially("two")
+    expect(field).to_have_value("one\ntwo")
+
+
+def test_following_stops_when_the_reader_scrolls_up(open_browser: Callable[..., BrowserContext]) -> None:
+    page = new_chat(open_browser(viewport={"width": 900, "height": 420}).new_page(), "sim-long")
+    ask(page, "Tell me a long story")
+    until(page, "scrollY > 100")
+    page.mouse.move(450, 150)
+    page.mouse.wheel(0, -5000)
+    expect(page.get_by_role("button", name="New text")).to_be_visible()
+    assert page.evaluate("scrollY") < 50
+    page.get_by_role("button", name="New text").click()
+    until(page, "document.scrollingElement.scrollHeight - scrollY - innerHeight < 60")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-ended=stopped]")).to_be_visible()
+
+
+def test_settings_are_saved_in_place(page: Page) -> None:
+    # C9
+    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_label("Temperature").fill("9")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_have_text("The temperature is a number from 0 to 2.")
+    page.get_by_label("Temperature").fill("0.5")
+    page.get_by_label("System prompt").fill("Be brief.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    page.reload()
+    page.get_by_role("button", name="Settings of this conversation").click()
+    expect(page.get_by_label("Temperature")).to_have_value("0.5")
+    expect(page.get_by_label("System prompt")).to_have_value("Be brief.")
+
+
+def test_the_files_of_the_conversation_are_there(page: Page) -> None:
+    # T12
+    expect(page.locator("#files")).to_contain_text("config.json")
+    page.locator("#files input[type=file]").set_input_files(
+        {"name": "mine.txt", "mimeType": "text/plain", "buffer": b"hello"}
+    )
+    page.get_by_role("button", name="Upload").click()
+    expect(page.locator("#files")).to_contain_text("mine.txt")
+
+
+def test_a_server_that_dies_and_comes_back(page: Page, site: Site) -> None:
+    # C2: nothing is lost, and the page says what happens.
+    choose(page, "sim-long")
+    ask(page, "Tell me a long story")
+    streaming(page)
+    site.kill()
+    expect(page.locator("#offline")).to_have_text(re.compile("^Reconnecting"))
+    page.get_by_label("Message", exact=True).fill("written meanwhile")
+    site.start()
+    expect(page.locator("#offline")).to_be_hidden()
+    expect(page.locator("[data-ended=interrupted]")).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("written meanwhile")
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+
+
+def test_a_message_sent_while_the_server_is_away_arrives_once(page: Page, site: Site) -> None:
+    site.kill()
+    expect(page.locator("#chat")).to_have_attribute("data-connected", "false")
+    page.get_by_label("Message", exact=True).fill("What is 17*23?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text("as soon as the server is back")
+    site.start()
+    answered(page)
+    expect(page.locator(".message[data-role=user]")).to_have_count(1)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")

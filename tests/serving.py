@@ -1,0 +1,161 @@
+"""A real `manage.py serve` as a process of its own, with pages opened over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import httpx
+
+ROOT = Path(__file__).resolve().parent.parent
+ADMIN = ("ana", "a passphrase for tests")
+PATIENCE = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@dataclass
+class Site:
+    """A site on a data directory and port of its own; `environment` adds to or overrides the defaults."""
+
+    directory: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[str] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def environ(self) -> dict[str, str]:
+        chosen = {
+            "TOOLSUPPORT_DATA_DIR": str(self.directory),
+            "TOOLSUPPORT_ADMIN": ":".join(ADMIN),
+            "TOOLSUPPORT_SIMULATOR": "on",
+            "OLLAMA_HOST": "",
+        }
+        return {**os.environ, **chosen, **self.environment}
+
+    def manage(self, *words: str) -> str:
+        """Run a management command on this site; gives what it printed."""
+        command = [sys.executable, "manage.py", *words]
+        ran = subprocess.run(command, cwd=ROOT, env=self.environ(), capture_output=True, text=True, check=True)
+        return ran.stdout
+
+    def start(self) -> None:
+        """Serve; returns when the site says that it is ready. Raises RuntimeError with what it said instead."""
+        command = [sys.executable, "manage.py", "serve", "--port", str(self.port)]
+        self.log = (self.directory / "serve.log").open("a+")
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=self.environ(), stdout=subprocess.PIPE, stderr=self.log, text=True
+        )
+        assert self.process.stdout
+        for line in self.process.stdout:
+            if "is ready at" in line:
+                return
+        raise RuntimeError(f"the site did not start: {(self.directory / 'serve.log').read_text()[-2000:]}")
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Send a signal and wait for the end."""
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.wait(PATIENCE * 2)
+            assert self.process.stdout
+            self.process.stdout.close()
+            self.log.close()
+            self.process = None
+
+
+@contextmanager
+def serving(directory: Path, **environment: str) -> Iterator[Site]:
+    """A migrated, running site; ended at the end, however the test ended."""
+    site = Site(directory, environment)
+    site.manage("migrate", "--verbosity", "0")
+    site.start()
+    try:
+        yield site
+    finally:
+        site.kill(signal.SIGTERM if site.process and site.process.poll() is None else signal.SIGKILL)
+
+
+def sign_in(site: Site, name: str = ADMIN[0], password: str = ADMIN[1]) -> httpx.Client:
+    """A signed-in browser without a screen."""
+    client = httpx.Client(base_url=site.url, follow_redirects=True, timeout=PATIENCE, trust_env=False)
+    client.get("/login/")
+    token = client.cookies["csrftoken"]
+    answer = client.post("/login/", data={"username": name, "password": password, "csrfmiddlewaretoken": token})
+    assert "sessionid" in client.cookies, answer.text[:500]
+    return client
+
+
+def new_chat(client: httpx.Client) -> str:
+    """The id of a conversation made now."""
+    answer = client.post("/chat/new/", headers={"X-CSRFToken": client.cookies["csrftoken"]})
+    return str(answer.url).rstrip("/").rsplit("/", 1)[-1]
+
+
+class Page:
+    """One open socket, with every frame it got."""
+
+    def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        self.ws = ws
+        self.got: list[dict[str, Any]] = []
+
+    async def send(self, kind: str, **fields: Any) -> str:
+        """Send a frame; gives the client_id that was made for it."""
+        client_id = fields.setdefault("client_id", uuid.uuid4().hex)
+        if kind in ("ping", "turn.stop", "turn.resync", "call.stop", "tools.switch"):
+            del fields["client_id"]
+        await self.ws.send_str(json.dumps({"type": kind, **fields}))
+        return str(client_id)
+
+    async def until(self, kind: str, **wanted: Any) -> dict[str, Any]:
+        """The next frame of this type with these values; what came before is in `got` too."""
+        while True:
+            message = await asyncio.wait_for(self.ws.receive(), PATIENCE)
+            if message.type != aiohttp.WSMsgType.TEXT:
+                raise ConnectionError(f"the socket ended: {message}")
+            frame = json.loads(message.data)
+            self.got.append(frame)
+            if frame["type"] == kind and all(frame.get(key) == value for key, value in wanted.items()):
+                return dict(frame)
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [frame for frame in self.got if frame["type"] == kind]
+
+    def text(self, message: int) -> str:
+        """The text of a message, put together as the page's script does it."""
+        units = b""
+        for frame in self.got:
+            if frame["type"] == "text.delta" and frame["message"] == message:
+                assert len(units) == frame["offset"] * 2, "a delta does not follow the one before"
+                units += frame["text"].encode("utf-16-le")
+            if frame["type"] == "resync" and frame["message"] == message:
+                units = frame["text"].encode("utf-16-le")
+        return units.decode("utf-16-le")
+
+
+@asynccontextmanager
+async def page(site: Site, client: httpx.Client, conversation: str) -> AsyncIterator[Page]:
+    """A page of a conversation, open."""
+    cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    headers = {"Origin": site.url, "Cookie": cookies}
+    address = f"{site.url}/ws/chat/{conversation}/"
+    async with aiohttp.ClientSession() as session, session.ws_connect(address, headers=headers) as ws:
+        yield Page(ws)

@@ -1,0 +1,122 @@
+"""Decides whether a call may go on to be run: a tool that was offered, with arguments that fit its schema.
+
+What cannot run becomes a CallRejected whose reason the model can act on; what had to be mended is written down in
+`repairs`. A name is corrected only where one single offered tool can be meant.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import jsonschema_rs
+
+from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.words import JSON, ToolCall, ToolSpec
+
+MOST_COMPLAINTS = 5
+LONGEST_COMPLAINT = 300
+MOST_NAMES = 40
+BACKTRACKS = 100_000  # steps of a schema's regular expression before it is given up
+
+
+def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallRejected:
+    """A call that may run (its name perhaps corrected), or why it may not."""
+    spec = find_tool(call.name, offered)
+    if spec is None:
+        return _unknown(call, offered)
+    if spec.name != call.name:
+        call = replace(call, name=spec.name, repairs=(*call.repairs, f"asked for {call.name}, meant {spec.name}"))
+    complaints = complaints_about(call.arguments, spec.parameters)
+    if complaints:
+        listed = "; ".join(complaints)
+        reason = f"The arguments of {spec.name} do not fit: {listed}. Call it again with arguments that fit its schema."
+        return _rejected(call, reason)
+    return CallReady(call)
+
+
+def find_tool(name: str, offered: Sequence[ToolSpec]) -> ToolSpec | None:
+    """The tool of that name; else the only one that differs in case; else the only one that differs by a prefix."""
+    by_name = {spec.name: spec for spec in offered}
+    if name in by_name:
+        return by_name[name]
+    asked = name.strip().lower()
+    for same in (_same_but_case, _same_but_prefix):
+        fitting = [spec for spec in by_name.values() if same(asked, spec.name.lower())]
+        if fitting:
+            return fitting[0] if len(fitting) == 1 else None
+    return None
+
+
+def _same_but_case(asked: str, offered: str) -> bool:
+    return asked == offered
+
+
+def _same_but_prefix(asked: str, offered: str) -> bool:
+    """`read_file` for `mcp__fs__read_file`, or `functions.read_file` for `read_file`.
+
+    A prefix that the model put there itself must end in a mark of a namespace: an underscore would let `file` serve
+    for `delete_file`.
+    """
+    shorter = re.search(rf"[^a-z0-9]{re.escape(asked)}$", offered) if asked else None
+    longer = re.search(rf"(?:[.:/|]|__){re.escape(offered)}$", asked) if offered else None
+    return bool(shorter or longer)
+
+
+def _unknown(call: ToolCall, offered: Sequence[ToolSpec]) -> CallRejected:
+    names = [spec.name for spec in offered]
+    lower = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(call.name[:200].lower(), list(lower), n=1)
+    suggestion = lower[close[0]] if close else ""
+    if suggestion:
+        advice = f'Did you mean "{suggestion}"?'
+    elif names:
+        advice = f"The tools you can call are: {', '.join(names[:MOST_NAMES])}."
+    else:
+        advice = "No tools are offered here: answer without."
+    return replace(_rejected(call, f'There is no tool called "{call.name[:200]}". {advice}'), suggestion=suggestion)
+
+
+def _rejected(call: ToolCall, reason: str) -> CallRejected:
+    return CallRejected(call.name, reason, _json(call.arguments), call.id)
+
+
+def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
+    """What is wrong with the arguments, at most five sentences, none where they fit."""
+    validator = _validator(_json(schema))
+    if isinstance(validator, str):
+        return [validator]
+    found = []
+    for number, error in enumerate(validator.iter_errors(arguments)):
+        if number == MOST_COMPLAINTS:
+            break
+        place = ".".join(str(step) for step in error.instance_path)
+        found.append(f"{place}: {error.message}"[:LONGEST_COMPLAINT] if place else error.message[:LONGEST_COMPLAINT])
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _validator(schema: str) -> jsonschema_rs.Validator | str:
+    """The compiled schema, or why it cannot be one: then nothing fits it, since nothing can be checked."""
+    try:
+        return jsonschema_rs.validator_for(
+            json.loads(schema),
+            retriever=_refuse,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACKS),
+        )
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        return f"the tool's own schema cannot be used ({str(error)[:LONGEST_COMPLAINT]})"
+
+
+def _json(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _refuse(uri: str) -> Any:
+    """A schema may not make us read a file or ask another machine."""
+    raise ValueError(f"{uri} is outside of the schema")

@@ -1,0 +1,25 @@
+"""How to talk to each kind of model server."""
+
+from toolsupport.providers.client import close, get_json, post_json
+from toolsupport.providers.codec import Codec
+from toolsupport.providers.inventory import describe, survey
+from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
+from toolsupport.providers.table import PROVIDERS, Provider, codec, provider
+from toolsupport.providers.transport import stream
+
+__all__ = [
+    "PROVIDERS",
+    "Codec",
+    "ModelDetails",
+    "ModelReport",
+    "Provider",
+    "ServerReport",
+    "close",
+    "codec",
+    "describe",
+    "get_json",
+    "post_json",
+    "provider",
+    "stream",
+    "survey",
+]

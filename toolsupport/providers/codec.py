@@ -1,0 +1,24 @@
+"""What every wire's codec can do: encode a request, read a reply."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from toolsupport.core.events import Event
+from toolsupport.core.words import Request
+
+
+class Codec(Protocol):
+    """One object per reply. The events never depend on how the bytes were cut."""
+
+    def encode(self, request: Request) -> bytes:
+        """The JSON body of the request. Raises ValueError where it cannot be written as JSON."""
+        ...
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that became certain with these bytes; nothing more after a Failed or a Finished."""
+        ...
+
+    def flush(self) -> list[Event]:
+        """The events that are certain now that no byte follows: a missing end mark is a Failed."""
+        ...

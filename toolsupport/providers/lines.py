@@ -1,0 +1,39 @@
+"""Cuts a stream of bytes into lines at LF, whatever the chunks.
+
+Only LF ends a line: text in the middle of a JSON line may hold U+2028, U+0085, VT or FF, which are line ends to
+`str.splitlines` and to HTTP libraries. Bytes are not decoded here: a line is whole, so its reader decodes it at once.
+"""
+
+from __future__ import annotations
+
+
+class LineSplitter:
+    """Bytes in, lines out (without their LF). After a line longer than `limit` bytes, `overflow` is True for good."""
+
+    def __init__(self, limit: int) -> None:
+        self.overflow = False
+        self._limit = limit
+        self._pending = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that these bytes complete, up to the first one that is too long."""
+        if self.overflow:
+            return []
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if lines and self._pending:
+            lines[0] = bytes(self._pending + lines[0])
+            self._pending.clear()
+        for number, line in enumerate(lines):
+            if len(line) > self._limit:
+                self.overflow = True
+                return lines[:number]
+        self._pending += rest
+        self.overflow = len(self._pending) > self._limit
+        return lines
+
+    def flush(self) -> bytes:
+        """What came after the last LF, b"" if nothing did."""
+        rest = bytes(self._pending)
+        self._pending.clear()
+        return b"" if self.overflow else rest

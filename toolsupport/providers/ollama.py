@@ -1,0 +1,149 @@
+"""The codec of Ollama's native /api/chat wire.
+
+Bytes → events. One line of NDJSON is one object; LF alone ends a line. Calls may stand in every line, the last one
+included. `done: true` is the end mark: without it the reply was cut, at whatever HTTP status. An object with an error
+instead of a message ends the reply. After Finished or Failed nothing more is said, whatever follows.
+The border of JSON: NaN, infinities, numbers beyond a double, lone surrogates, bad UTF-8 and nesting beyond 1,024 are
+refused (orjson does); of a key that stands twice the last one counts, since servers do not write such and a reply is
+not a request: nobody is asked to act on what differs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from toolsupport.core.envelopes import unwrap
+from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta, Usage
+from toolsupport.core.words import JSON, Request
+from toolsupport.providers.lines import LineSplitter
+from toolsupport.providers.native_calls import NativeCalls
+from toolsupport.providers.ollama_request import encode
+
+SHOWN_BODY = 65_536
+NANOSECONDS = 1e6  # in a millisecond
+
+
+class OllamaCodec:
+    """One reply. Feed it bytes in any pieces; the events are the same."""
+
+    def __init__(self, line_bytes: int) -> None:
+        self._lines = LineSplitter(line_bytes)
+        self._limit = line_bytes
+        self._calls = NativeCalls()
+        self._said = False
+        self._over = False
+
+    def encode(self, request: Request) -> bytes:
+        """The body of POST /api/chat. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
+        return encode(request)
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that these bytes complete."""
+        if self._over:
+            return []
+        events: list[Event] = []
+        for line in self._lines.feed(data):
+            self._line(line, events)
+            if self._ended():
+                return events
+        if self._lines.overflow:
+            self._fail("too_large", f"The server sent a line of more than {self._limit:,} bytes.", events)
+        return events
+
+    def flush(self) -> list[Event]:
+        """What is certain once the connection has ended."""
+        events: list[Event] = []
+        rest = self._lines.flush()
+        if not self._over and rest.strip() and _is_json(rest):
+            self._line(rest, events)
+        if not self._ended():
+            self._fail("cut", "The answer broke off before the server said that it was done.", events)
+        return events
+
+    def _ended(self) -> bool:
+        return self._over
+
+    def _line(self, line: bytes, events: list[Event]) -> None:
+        if not line.strip():
+            return
+        try:
+            chunk = orjson.loads(line)
+            if "message" in chunk or "done" in chunk:
+                self._chunk(chunk, events)
+                return
+        except (ValueError, TypeError, AttributeError):
+            chunk = None
+        if isinstance(chunk, dict) and any(key.startswith("error") for key in chunk):
+            self._told(line, events)
+        else:
+            self._fail("garbled", "The server sent something that is not a line of an Ollama answer.", events, line)
+
+    def _chunk(self, chunk: JSON, events: list[Event]) -> None:
+        """Read one object. Raises ValueError, TypeError or AttributeError where it is not of the right shape."""
+        if chunk.get("error"):
+            self._told(orjson.dumps(chunk), events)
+            return
+        message = chunk.get("message") or {}
+        if thinking := message.get("thinking"):
+            self._said = True
+            events.append(ThinkingDelta(_text(thinking)))
+        if content := message.get("content"):
+            self._said = self._said or not content.isspace()
+            events.append(TextDelta(_text(content)))
+        if elements := message.get("tool_calls"):
+            self._said = True
+            events += self._calls.feed(elements)
+        if chunk.get("done"):
+            self._done(chunk, events)
+
+    def _done(self, chunk: JSON, events: list[Event]) -> None:
+        reason = str(chunk.get("done_reason") or "stop")
+        events += self._calls.flush()
+        events.append(_usage(chunk))
+        if self._said:
+            self._over = True
+            events.append(Finished(reason))
+        else:
+            self._fail("empty", f"The model finished without an answer (it said: {reason}).", events)
+
+    def _told(self, line: bytes, events: list[Event]) -> None:
+        words = unwrap(line.decode(errors="replace")).message or "an error without words"
+        self._fail("server", f"The server failed while answering: {words}", events, line)
+
+    def _fail(self, kind: str, message: str, events: list[Event], body: bytes = b"") -> None:
+        self._over = True
+        events.append(Failed(kind, message, 200, body[:SHOWN_BODY].decode(errors="replace")))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text is not a string")
+    return value
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _usage(chunk: JSON) -> Usage:
+    return Usage(
+        prompt_tokens=_count(chunk.get("prompt_eval_count")),
+        output_tokens=_count(chunk.get("eval_count")),
+        load_ms=_milliseconds(chunk.get("load_duration")),
+        prompt_ms=_milliseconds(chunk.get("prompt_eval_duration")),
+        output_ms=_milliseconds(chunk.get("eval_duration")),
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _milliseconds(value: Any) -> float | None:
+    return value / NANOSECONDS if isinstance(value, int | float) and not isinstance(value, bool) else None

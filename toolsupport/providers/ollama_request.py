@@ -1,0 +1,76 @@
+"""Writes the body of a request to Ollama's native /api/chat."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+
+import orjson
+
+from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.words import JSON, Message, Request, Role, ToolCall
+
+
+def encode(request: Request) -> bytes:
+    """The JSON body. Raises ToolsupportError for tools that may not be sent, ValueError for what JSON cannot hold."""
+    if request.tools and not request.may_carry_tools:
+        raise ToolsupportError(f"Tools were not sent: {request.model} is not known to support them.")
+    body: JSON = {
+        "model": request.model,
+        "messages": [WRITERS[message.role](message) for message in request.messages],
+        "stream": request.stream,
+    }
+    if request.tools:
+        body["tools"] = [tool.to_openai() for tool in request.tools]
+    if request.options:
+        body["options"] = dict(request.options)
+    if request.think is not None:
+        body["think"] = request.think
+    if request.keep_alive:
+        body["keep_alive"] = _keep_alive(request.keep_alive)
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        raise ValueError(f"The request cannot be written as JSON: {error}.") from error
+
+
+def _keep_alive(value: str) -> str | int:
+    """A bare number is seconds (-1: for ever); only a number may be written without a unit."""
+    return int(value) if value.removeprefix("-").isdecimal() else value
+
+
+def _spoken(message: Message) -> JSON:
+    written: JSON = {"role": message.role.value, "content": message.content}
+    if message.images:
+        written["images"] = [b64encode(image).decode() for image in message.images]
+    return written
+
+
+def _assistant(message: Message) -> JSON:
+    written = _spoken(message)
+    if message.thinking:
+        written["thinking"] = message.thinking
+    if message.calls:
+        written["tool_calls"] = [_call(call) for call in message.calls]
+    return written
+
+
+def _call(call: ToolCall) -> JSON:
+    return {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _result(message: Message) -> JSON:
+    return _spoken(message) | {"tool_name": message.name, "tool_call_id": message.call_id}
+
+
+def _notice(message: Message) -> JSON:
+    raise ToolsupportError("A notice is for people: it must not reach a model.")
+
+
+WRITERS: dict[Role, Callable[[Message], JSON]] = {
+    Role.SYSTEM: _spoken,
+    Role.USER: _spoken,
+    Role.ASSISTANT: _assistant,
+    Role.TOOL: _result,
+    Role.NOTICE: _notice,
+}

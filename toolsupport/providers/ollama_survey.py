@@ -1,0 +1,95 @@
+"""Reads what an Ollama server says about itself and its models."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from toolsupport.core.errors import ProviderError
+from toolsupport.core.words import JSON, Endpoint
+from toolsupport.providers import client, failures
+from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
+
+
+async def survey(endpoint: Endpoint) -> ServerReport:
+    """Version, models, and which of them are loaded. Raises ProviderError."""
+    paths = ("/api/tags", "/api/version", "/api/ps")
+    tags, version, running = await asyncio.gather(
+        client.get_json(endpoint, paths[0]), *(_if_known(endpoint, path) for path in paths[1:])
+    )
+    loaded = {str(entry.get("name")) for entry in _entries(running)}
+    if not isinstance(tags, dict) or "models" not in tags:
+        raise client.raised(failures.failed(endpoint, "garbled", "it lists no models"))
+    models = {report.name: report for entry in _entries(tags) if (report := _report(entry, loaded)).name}
+    return ServerReport(_text(version, "version"), tuple(models.values()))
+
+
+async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
+    """What /api/show tells of one model. Raises ProviderError."""
+    shown = await client.post_json(endpoint, "/api/show", {"model": name})
+    if not isinstance(shown, dict):
+        raise client.raised(failures.failed(endpoint, "garbled", "it does not describe its models"))
+    info, details = _mapping(shown, "model_info"), _mapping(shown, "details")
+    template = _text(shown, "template")
+    return ModelDetails(
+        template_hash=hashlib.sha256(template.encode()).hexdigest()[:32] if template else "",
+        capabilities=_capabilities(shown),
+        context_length=_number(info, f"{info.get('general.architecture', '')}.context_length"),
+        parameter_count=_number(info, "general.parameter_count"),
+        quantization=_text(details, "quantization_level"),
+        family=_text(details, "family"),
+        system=_text(shown, "system"),
+        parameters=_text(shown, "parameters"),
+    )
+
+
+async def _if_known(endpoint: Endpoint, path: str) -> JSON:
+    """Nothing where a server does not know the path: only the list of models is indispensable."""
+    try:
+        answer = await client.get_json(endpoint, path)
+    except ProviderError as error:
+        if error.kind == "unreachable":
+            raise
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _report(entry: Mapping[str, Any], loaded: set[str]) -> ModelReport:
+    details, name = _mapping(entry, "details"), _text(entry, "name") or _text(entry, "model")
+    return ModelReport(
+        name=name,
+        digest=_text(entry, "digest"),
+        size_bytes=_number(entry, "size"),
+        family=_text(details, "family"),
+        quantization=_text(details, "quantization_level"),
+        loaded=name in loaded,
+        capabilities=_capabilities(entry),
+        modified_at=_text(entry, "modified_at"),
+    )
+
+
+def _entries(answer: Any) -> list[Mapping[str, Any]]:
+    models = answer.get("models") if isinstance(answer, dict) else None
+    return [entry for entry in models if isinstance(entry, dict)] if isinstance(models, list) else []
+
+
+def _capabilities(entry: Mapping[str, Any]) -> tuple[str, ...] | None:
+    listed = entry.get("capabilities")
+    return tuple(str(word) for word in listed) if isinstance(listed, list) else None
+
+
+def _mapping(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = entry.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    value = entry.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(entry: Mapping[str, Any], key: str) -> int | None:
+    value = entry.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

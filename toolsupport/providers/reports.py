@@ -1,0 +1,51 @@
+"""What a server says about itself when it is asked which models it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReport:
+    """One model as a server lists it.
+
+    `digest` is "" and `size_bytes` None where the server does not say. `capabilities` is None where the list is
+    missing, which is not the same as an empty list: a server that says nothing has denied nothing.
+    `modified_at` is the server's own text (ISO 8601) or "".
+    """
+
+    name: str
+    digest: str = ""
+    size_bytes: int | None = None
+    family: str = ""
+    quantization: str = ""
+    loaded: bool = False
+    capabilities: tuple[str, ...] | None = None
+    modified_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """A server that answered: `version` is "" where it has none; each model name stands once."""
+
+    version: str
+    models: tuple[ModelReport, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDetails:
+    """What a server tells about one model when it is asked for it by name.
+
+    `template_hash` is 32 hex characters of sha256 over the prompt template, "" without one. `capabilities` is None
+    where the key is missing (Ollama before 0.6.4). `context_length` is the trained context in tokens.
+    `parameters` is the text of the model file's parameters, as the server gives it.
+    """
+
+    template_hash: str = ""
+    capabilities: tuple[str, ...] | None = None
+    context_length: int | None = None
+    parameter_count: int | None = None
+    quantization: str = ""
+    family: str = ""
+    system: str = ""
+    parameters: str = ""

@@ -1,0 +1,154 @@
+"""Asks a model server and passes its answer on while it comes: the one loop for all providers.
+
+An answer is a stream of batches, one list of events per read, so that whoever sends them on sends once per read.
+Leaving the stream early (aclose, cancellation) closes the connection at once, which makes the server stop.
+Limits count from the server's silence: `first_token` until the first byte of the answer (loading included), `between`
+after that, `total` over everything. A request is repeated at most twice, only while nothing of the answer has come,
+and only where the server could not be reached or asked to come back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import httpx
+
+from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.events import Event, Failed, Finished
+from toolsupport.core.words import Endpoint, Request
+from toolsupport.providers import client, failures
+from toolsupport.providers.codec import Codec
+from toolsupport.providers.table import provider
+
+PAUSES = (0.25, 1.0)  # seconds before the second and the third try; each is stretched by up to a half
+LONGEST_PAUSE = 10.0
+ERROR_BODY = 5.0  # seconds to wait for the words of an error
+
+
+@dataclass(frozen=True, slots=True)
+class _NotOpened:
+    """A try that failed; `again` where another may help, `pause` in seconds where the server asks for one."""
+
+    failure: Failed
+    again: bool = False
+    pause: float | None = None
+
+
+class _Clock:
+    """How long the next wait may take. Times are the loop's, in seconds."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._now = asyncio.get_running_loop().time
+        self.limits = endpoint.limits
+        self._end = self._now() + self.limits.total
+        self._first = self._now() + self.limits.first_token
+        self.begun = False
+
+    def deadline(self) -> float:
+        return min(self._end, self._now() + self.limits.between if self.begun else self._first)
+
+    def late(self) -> Failed:
+        """What to say when the deadline has passed."""
+        if self._now() >= self._end:
+            return Failed("timeout", f"The answer was stopped: it took longer than {self.limits.total:g} s.")
+        if self.begun:
+            return Failed("timeout", f"The answer was given up: nothing came for {self.limits.between:g} s.")
+        waited = self.limits.first_token
+        return Failed("timeout", f"The model said nothing for {waited:g} s. It may still be loading; try again.")
+
+
+async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Event], None]:
+    """Batches of events, none of them empty; the last event is Finished or Failed."""
+    row = provider(endpoint.kind)
+    codec = row.codec(endpoint.limits.line_bytes)
+    try:
+        body = codec.encode(request)
+    except (ToolsupportError, ValueError) as error:
+        yield [Failed("refused", str(error))]
+        return
+    client.client()  # making the first one is not the server's time
+    clock = _Clock(endpoint)
+    response = await _open(endpoint, body, clock)
+    if isinstance(response, Failed):
+        yield [response]
+        return
+    try:
+        async for events in _read(response, codec, clock):
+            yield events
+    finally:
+        await response.aclose()
+
+
+async def _open(endpoint: Endpoint, body: bytes, clock: _Clock) -> httpx.Response | Failed:
+    """An answer with status 200 whose body is still to be read, after as many tries as are allowed."""
+    for pause in PAUSES:
+        opened = await _try(endpoint, body, clock)
+        if isinstance(opened, httpx.Response):
+            return opened
+        wait = opened.pause if opened.pause is not None else pause * random.uniform(1.0, 1.5)
+        if not opened.again or wait > LONGEST_PAUSE:
+            return opened.failure
+        await asyncio.sleep(wait)
+    opened = await _try(endpoint, body, clock)
+    return opened.failure if isinstance(opened, _NotOpened) else opened
+
+
+async def _try(endpoint: Endpoint, body: bytes, clock: _Clock) -> httpx.Response | _NotOpened:
+    try:
+        async with asyncio.timeout_at(clock.deadline()) as waiting:
+            sent = client.request(endpoint, provider(endpoint.kind).chat_path, body)
+            response = await client.client().send(sent, stream=True)
+    except failures.FAULTS as error:
+        if waiting.expired():
+            return _NotOpened(clock.late())
+        return _NotOpened(failures.not_reached(endpoint, error), failures.cause_of(error).again)
+    return response if response.status_code == 200 else await _refused(endpoint, response)
+
+
+async def _refused(endpoint: Endpoint, response: httpx.Response) -> _NotOpened:
+    """Read why, as far as it comes in time: the status alone tells enough to go on."""
+    body = b""
+    try:
+        async with asyncio.timeout(ERROR_BODY):
+            body = await client.read(response, client.LARGEST_ERROR)
+    except failures.FAULTS:
+        pass
+    finally:
+        await response.aclose()
+    text = body[: client.LARGEST_ERROR].decode(errors="replace")
+    failure = failures.answered(endpoint, response.status_code, text)
+    return _NotOpened(failure, failure.kind == "busy", _asked_pause(response))
+
+
+def _asked_pause(response: httpx.Response) -> float | None:
+    """Retry-After in seconds; a date is taken as too long to wait for."""
+    asked = response.headers.get("retry-after", "")
+    if not asked:
+        return None
+    return float(asked) if asked.isdecimal() and len(asked) < 9 else LONGEST_PAUSE + 1
+
+
+async def _read(response: httpx.Response, codec: Codec, clock: _Clock) -> AsyncGenerator[list[Event], None]:
+    async with aclosing(response.aiter_raw()) as pieces:  # type: ignore[type-var]
+        while True:
+            try:
+                async with asyncio.timeout_at(clock.deadline()) as waiting:
+                    piece = await anext(pieces, b"")
+            except failures.FAULTS as error:
+                yield [clock.late() if waiting.expired() else failures.broken_off(error)]
+                return
+            clock.begun = True
+            events = codec.feed(piece) if piece else codec.flush()
+            if events:
+                yield events
+            if not piece or (events and ended(events[-1])):
+                return
+
+
+def ended(event: Event) -> bool:
+    """True for the event after which a codec says nothing more."""
+    return isinstance(event, Failed | Finished)

@@ -1,0 +1,106 @@
+"""Supervises what runs beside requests and turns: the periodic jobs of this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+from django.conf import settings
+
+from toolsupport import refreshing
+from toolsupport.registry import leases
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something done at start, then every `minutes` (0: never again), by one worker at a time."""
+
+    name: str
+    run: Callable[[], Awaitable[object]]
+    at_start: bool
+    minutes: float
+
+
+def jobs() -> tuple[Job, ...]:
+    """The periodic jobs, as the environment wants them."""
+    refresh = bool(settings.ENV["TOOLSUPPORT_STARTUP_REFRESH"])
+    minutes = settings.ENV["TOOLSUPPORT_REFRESH_MINUTES"]
+    return (
+        Job("servers", refreshing.ensure_servers, at_start=True, minutes=0),
+        Job("refresh", refreshing.refresh_all, at_start=refresh, minutes=minutes),
+    )
+
+
+class Work:
+    """One for each process; owns its tasks, which end with `stop`."""
+
+    def __init__(self) -> None:
+        self.owner = uuid.uuid4().hex
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self) -> None:
+        """Begin the periodic jobs; needs the running event loop."""
+        self.spawn(self._begin())
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """A supervised task with a context of its own."""
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def stop(self) -> None:
+        """Cancel everything but the task that asks for it."""
+        others = [task for task in self._tasks if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    async def _begin(self) -> None:
+        """What is due at start, in the order of the table, then each at its own pace."""
+        for job in jobs():
+            if job.at_start:
+                await self._once(job)
+            self.spawn(self._repeat(job))
+
+    async def _repeat(self, job: Job) -> None:
+        while job.minutes:
+            await asyncio.sleep(job.minutes * 60)
+            await self._once(job)
+
+    async def _once(self, job: Job) -> None:
+        """Do a job unless another worker does it at the moment. A failure is logged, and it is tried again later."""
+        try:
+            if await in_database(leases.take)(job.name, self.owner):
+                await job.run()
+        except Exception:
+            log.exception("the job %s failed; it is tried again at its next time", job.name)
+        finally:
+            await in_database(leases.release)(job.name, self.owner)
+
+
+_work: Work | None = None
+
+
+def current() -> Work:
+    """This process's supervisor, made at the first call."""
+    global _work
+    if _work is None:
+        _work = Work()
+    return _work
+
+
+async def shut_down() -> None:
+    """End the periodic jobs of this process."""
+    global _work
+    if _work is not None:
+        await _work.stop()
+        _work = None
