@@ -31,33 +31,21 @@ def check(place: Place) -> None:
 
 def hello(place: Place) -> frames.Hello:
     """What a page needs to know when its socket opens."""
-    shown = conversations.show(person(place.user_id, Action.CHAT), place.conversation)
+    state = conversations.state(person(place.user_id, Action.CHAT), place.conversation)
     return frames.Hello(
-        conversation=shown.id,
-        model=asdict(shown.model) if shown.model else None,
-        capabilities=conversations.capabilities(shown.model.id, shown.id) if shown.model else {},
-        tail=shown.tail,
-        turn=shown.turn,
+        conversation=place.conversation,
+        model=asdict(state.model) if state.model else None,
+        capabilities=state.capabilities,
+        tail=state.tail,
+        turn=state.turn,
     )
 
 
 async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) -> None:
     """Keep the message, tell everybody, start the turn."""
-    here = runner.current()
-    here.check_room()
-
-    def accept() -> turns.Accepted:
-        sent = turns.Sent(frame.client_id, frame.text, frame.parent)
-        return turns.accept(person(place.user_id, Action.CHAT), place.conversation, sent)
-
-    accepted = await in_database(accept)()
-    shown = accepted.message
-    if not accepted.repeated:
-        html = fragments.message(shown)
-        started = frames.MessageStarted(accepted.seq, shown.id, shown.parent, "user", accepted.turn, html)
-        here.tell(place.conversation, started)
-        here.wake(accepted.turn)
-    socket.put(frames.MessageAccepted(frame.client_id, shown.id, accepted.turn))
+    sent = turns.Sent(frame.client_id, frame.text, frame.parent)
+    accepted = await runner.current().accept(place.user_id, place.conversation, sent)
+    socket.put(frames.MessageAccepted(frame.client_id, accepted.message.id, accepted.turn))
 
 
 async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) -> None:

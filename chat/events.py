@@ -17,9 +17,13 @@ class RoundStarted:
 
 @dataclass(frozen=True, slots=True)
 class RoundEnded:
-    """The assistant message is whole: its text, thinking and calls will not change any more."""
+    """The assistant message is whole: its text, thinking and calls will not change any more.
+
+    `last` says that the turn's end follows at once, so that both can be written down together.
+    """
 
     number: int
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

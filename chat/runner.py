@@ -14,12 +14,14 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
 from chat import fragments, frames
+from chat.events import TurnEnded
 from chat.sockets import Listeners, Send, Socket
-from chat.tools import BUILTINS
-from chat.transcript import contexts, turns
+from chat.transcript import contexts, conversations, turns
+from chat.transcript.people import person
 from chat.turn_run import TurnRun
-from toolsupport.core.errors import Busy
-from toolsupport.registry import briefs
+from toolsupport.access import Action
+from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.registry.briefs import Briefing
 
 log = logging.getLogger(__name__)
 
@@ -95,12 +97,56 @@ class Runner:
         if len(self._tasks) >= most:
             raise Busy(f"{most} answers are running already, the most this server takes at once.", "process")
 
-    def wake(self, turn_id: int) -> None:
-        """A turn is queued: claim it and run it, beside whoever said so."""
-        if turn_id not in self._tasks:
-            task = self.spawn(self._run(turn_id))
-            self._tasks[turn_id] = task
-            task.add_done_callback(lambda _: self._tasks.pop(turn_id, None))
+    async def accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
+        """Keep a message, tell it to the pages, begin its answer. Raises NotFound, NotAllowed, Busy, ConfigError."""
+        self.check_room()
+        accepted, run = await in_database(self._accept)(user_id, conversation, sent)
+        if not accepted.repeated:
+            shown = accepted.message
+            html = fragments.message(shown)
+            started = frames.MessageStarted(accepted.seq, shown.id, shown.parent, "user", accepted.turn, html)
+            self.tell(conversation, started)
+        if run is not None:
+            self._begin(run, accepted.seq + 1)
+        return accepted
+
+    def _accept(self, user_id: int, conversation: str, sent: turns.Sent) -> tuple[turns.Accepted, TurnRun | None]:
+        """In one hop: what is known is read first, then everything is written in one short transaction."""
+        who = person(user_id, Action.CHAT)
+        found = conversations.own(who, conversation)
+        if found.profile_id is None:
+            raise ConfigError("Choose a model first.")
+        briefing = contexts.briefing(found.profile_id, conversation, found.settings)
+        accepted = turns.accept(who, conversation, sent, self._start(briefing))
+        return accepted, self._run_of(accepted, briefing)
+
+    async def wake(self, turn_id: int) -> None:
+        """Claim a queued turn that nobody else has begun, and run it."""
+        claimed = await in_database(self._claim)(turn_id)
+        if claimed is not None:
+            self._begin(*claimed)
+
+    def _claim(self, turn_id: int) -> tuple[TurnRun, int] | None:
+        briefing = contexts.briefing(*turns.queued(turn_id))
+        accepted = turns.claim(turn_id, self._start(briefing))
+        run = self._run_of(accepted, briefing) if accepted else None
+        return (run, accepted.seq + 1) if accepted and run else None
+
+    def _start(self, briefing: Briefing) -> turns.Start:
+        return turns.Start(self.owner, briefing.brief.capabilities.to_json(), briefing.brief.format)
+
+    def _run_of(self, accepted: turns.Accepted, briefing: Briefing) -> TurnRun | None:
+        if accepted.claimed is None:
+            return None
+        return TurnRun(accepted, briefing, contexts.tool_context(accepted.claimed.conversation))
+
+    def _begin(self, run: TurnRun, seq: int) -> None:
+        """Run a turn this process owns, beside whoever asked for it."""
+        turn_id = run.claimed.turn
+        self.runs[turn_id] = run
+        task = self.spawn(self._run(run, seq))
+        self._tasks[turn_id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(turn_id, None))
 
     def request_stop(self, turn_id: int) -> None:
         """Stop a turn if this process runs it; another process reads the request from the row."""
@@ -115,55 +161,35 @@ class Runner:
             self._why[turn_id] = why
             self._tasks[turn_id].cancel()
 
-    async def _run(self, turn_id: int) -> None:
-        run = None
-        try:
-            run = await in_database(self._begin)(turn_id)
-            if run is not None:
-                self.runs[turn_id] = run
-                await self._perform(run)
-        except asyncio.CancelledError:
-            if self._why.get(turn_id) is None:
-                raise
-            await self._end(turn_id, run, (self._why[turn_id], END_WORDS[self._why[turn_id]]))
-        except Exception:
-            log.exception("turn %s failed", turn_id)
-            await self._end(turn_id, run, ("failed", "The server made a mistake; it is in its log."))
-        finally:
-            self.runs.pop(turn_id, None)
-            self._why.pop(turn_id, None)
-
-    def _begin(self, turn_id: int) -> TurnRun | None:
-        """Claim and prepare, in one hop to the database's thread."""
-        claimed = turns.claim(turn_id, self.owner)
-        if claimed is None:
-            return None
-        specs = [tool.spec for tool in BUILTINS.values()]
-        chosen = contexts.chat_settings(claimed.settings)
-        briefing = briefs.brief(claimed.profile, specs, chosen, claimed.conversation)
-        run = TurnRun(claimed, briefing, contexts.tool_context(claimed.conversation))
-        run.seq = turns.begin(turn_id, briefing.brief.capabilities.to_json(), briefing.brief.format)
-        return run
-
-    async def _perform(self, run: TurnRun) -> None:
+    async def _run(self, run: TurnRun, seq: int) -> None:
         claimed, brief = run.claimed, run.briefing.brief
         names = [tool.name for tool in brief.tools]
-        conversation = claimed.conversation
-        self.tell(conversation, frames.TurnStarted(run.seq, claimed.turn, claimed.model, brief.format, names))
-        await run.perform(lambda frame: self.tell(conversation, frame), self.spawn)
-        ended = run.ended
-        await self._end(claimed.turn, run, (ended.reason, ended.detail) if ended else ("failed", ""))
+        try:
+            self.tell(claimed.conversation, frames.TurnStarted(seq, claimed.turn, claimed.model, brief.format, names))
+            await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
+            ended = run.ended or TurnEnded("failed", MISTAKE)
+            await self._end(run, ended.reason, ended.detail)
+        except asyncio.CancelledError:
+            why = self._why.get(claimed.turn)
+            if why is None:
+                raise
+            await self._end(run, why, END_WORDS[why])
+        except Exception:
+            log.exception("turn %s failed", claimed.turn)
+            await self._end(run, "failed", MISTAKE)
+        finally:
+            self.runs.pop(claimed.turn, None)
+            self._why.pop(claimed.turn, None)
 
-    async def _end(self, turn_id: int, run: TurnRun | None, outcome: tuple[str, str]) -> None:
+    async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
         """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
-        if outcome[0] == "lost":
-            return
-        await asyncio.shield(self.spawn(self._write_end(turn_id, run, outcome)))
+        if reason != "lost":
+            reply = run.last_reply() if run.message else None
+            outcome = turns.Outcome(reason, detail, run.usage, reply)
+            await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
-    async def _write_end(self, turn_id: int, run: TurnRun | None, outcome: tuple[str, str]) -> None:
-        if run is not None:
-            await in_database(turns.keep_alive)(self.owner, [turn_id], _texts([run]))
-        ended = await in_database(turns.end)(self.owner, turn_id, outcome, run.usage if run else {})
+    async def _write_end(self, run: TurnRun, outcome: turns.Outcome) -> None:
+        ended = await in_database(turns.end)(self.owner, run.claimed.turn, outcome)
         if ended is not None:
             self.tell_end(ended)
 
@@ -208,9 +234,10 @@ class Runner:
         for each in ended:
             self.tell_end(each)
         for turn_id in queued if self.accepting else []:
-            self.wake(turn_id)
+            await self.wake(turn_id)
 
 
+MISTAKE = "The server made a mistake; it is in its log."
 END_WORDS = {
     "stopped": "Stopped by you.",
     "interrupted": "The server stopped while this answer was being written.",

@@ -75,11 +75,11 @@ async def advance(state: TurnState, ask: Ask, run: RunTool) -> AsyncGenerator[li
                 for event in batch:
                     reply.take(event)
                 yield list(batch)
-        yield [RoundEnded(state.rounds)]
         state.history.append(reply.message())
         if reply.failed or not reply.asked:
-            yield [_ending(reply)]
+            yield [RoundEnded(state.rounds, last=True), _ending(reply)]
             return
+        yield [RoundEnded(state.rounds)]
         async with aclosing(_serve(state, reply, run)) as served:
             async for happened in served:
                 yield [happened]

@@ -19,7 +19,7 @@ from chat.tools import BUILTINS, policy
 from chat.tools.policy import Outcome
 from chat.tools.tool import ToolContext
 from chat.transcript import recording
-from chat.transcript.turns import Claimed
+from chat.transcript.turns import Accepted, Claimed
 from toolsupport import exchange
 from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta, ThinkingDelta, ToolsRefused, Usage
 from toolsupport.core.words import Message, ToolCall, ToolResult
@@ -32,12 +32,14 @@ Spawn = Callable[..., asyncio.Task[Any]]
 class TurnRun:
     """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
 
-    def __init__(self, claimed: Claimed, briefing: Briefing, context: ToolContext) -> None:
-        self.claimed = claimed
+    def __init__(self, accepted: Accepted, briefing: Briefing, context: ToolContext) -> None:
+        assert accepted.claimed is not None
+        self.claimed: Claimed = accepted.claimed
         self.briefing = briefing
         self.context = context
         self.message = 0
-        self.seq = 0
+        # The first reply was made with the turn; later ones are made when their round begins.
+        self._prepared = (accepted.seq + 2, accepted.reply)
         self.text, self.thinking = LiveText(), LiveText()
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
@@ -74,6 +76,10 @@ class TurnRun:
         finally:
             self.tool_task = None
 
+    def last_reply(self) -> tuple[int, str, str, int | None]:
+        """The message that is being written: (id, text, thinking, thinking_ms)."""
+        return self.message, self.text.text, self.thinking.text, self._thinking_ms
+
     def stop_call(self, call_id: str) -> bool:
         """Stop the tool that runs at the moment, if it is this one; the turn goes on."""
         if self.tool_task is None or self.tool_task[0] != call_id:
@@ -90,7 +96,10 @@ class TurnRun:
     async def _round_started(self, event: RoundStarted) -> None:
         self.text, self.thinking = LiveText(), LiveText()
         self._thinking_since = self._thinking_ms = None
-        seq, shown = await in_database(recording.start_reply)(self.claimed.turn)
+        seq, shown = self._prepared
+        self._prepared = (0, None)
+        if shown is None:
+            seq, shown = await in_database(recording.start_reply)(self.claimed.turn)
         self.message = shown.id
         html = fragments.message(shown)
         self._tell(frames.MessageStarted(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))
@@ -122,6 +131,8 @@ class TurnRun:
     async def _round_ended(self, event: RoundEnded) -> None:
         if self._thinking_since is not None and self._thinking_ms is None:
             self._thinking_ms = round((time.monotonic() - self._thinking_since) * 1000)
+        if event.last:
+            return
         reply = recording.Reply(self.text.text, self.thinking.text, self._thinking_ms)
         seq, shown = await in_database(recording.finish_reply)(self.message, reply)
         self.text.mark_written()

@@ -8,9 +8,12 @@ from typing import Any
 
 from django.conf import settings
 
+from chat.tools import BUILTINS
 from chat.tools.tool import ToolContext
 from chat.tools.workspace import Workspace
 from toolsupport.core.words import ChatSettings
+from toolsupport.registry import briefs
+from toolsupport.registry.briefs import Briefing
 
 
 def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
@@ -22,10 +25,20 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
     )
 
 
+def briefing(profile_id: int, conversation: str, stored: Mapping[str, Any]) -> Briefing:
+    """What to ask the model of a conversation, with every tool that might be offered."""
+    specs = [tool.spec for tool in BUILTINS.values()]
+    return briefs.brief(profile_id, specs, chat_settings(stored), conversation)
+
+
 def workspace(conversation: str) -> Workspace:
     """The files of a conversation; the caller has looked up that it may be used."""
-    quota = int(settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"]) * 1024 * 1024
-    return Workspace(Path(settings.WORKSPACES_DIR) / conversation, quota)
+    return Workspace(Path(settings.WORKSPACES_DIR) / conversation, quota())
+
+
+def quota() -> int:
+    """How many bytes the files of one conversation may have."""
+    return int(settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"]) * 1024 * 1024
 
 
 def tool_context(conversation: str) -> ToolContext:

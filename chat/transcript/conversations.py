@@ -8,9 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -18,11 +17,10 @@ from chat import notices
 from chat.models import OPEN, Conversation, Message, Turn
 from chat.shown import ShownConversation, ShownMessage
 from chat.tools.example_workspace import fill
-from chat.tools.workspace import Workspace
-from chat.transcript import shown
+from chat.transcript import contexts, shown
 from toolsupport.core.errors import NotFound
-from toolsupport.core.words import ChatSettings, Role
-from toolsupport.registry import briefs, picker
+from toolsupport.core.words import Role
+from toolsupport.registry import picker, standings
 from toolsupport.registry.choices import ShownModel
 
 Person = User | AnonymousUser
@@ -45,12 +43,25 @@ class Switched:
     model: ShownModel
 
 
-def own(person: Person, conversation_id: str) -> Conversation:
-    """The person's conversation. Raises NotFound alike for an absent one, a foreign one, a malformed id."""
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a conversation stands; `capabilities` as the frames say them."""
+
+    tail: int
+    turn: int | None
+    model: ShownModel | None
+    capabilities: dict[str, Any]
+
+
+def own(person: Person, conversation_id: str, lock: bool = False) -> Conversation:
+    """The person's conversation. Raises NotFound alike for an absent one, a foreign one, a malformed id.
+
+    With `lock` nobody else writes to it until the transaction ends.
+    """
+    rows = Conversation.objects.select_related("profile__server")
+    rows = rows.select_for_update(of=("self",)) if lock and connection.features.has_select_for_update_of else rows
     try:
-        return Conversation.objects.select_related("profile__server").get(
-            pk=uuid.UUID(str(conversation_id)), owner_id=person.pk
-        )
+        return rows.get(pk=uuid.UUID(str(conversation_id)), owner_id=person.pk)
     except (Conversation.DoesNotExist, ValueError) as error:
         raise NotFound("There is no such conversation.") from error
 
@@ -76,7 +87,7 @@ def create(person: Person) -> str:
     conversation = Conversation.objects.create(
         owner_id=person.pk or 0, profile_id=picker.first_choice(last.profile_id if last else None)
     )
-    fill(Workspace(_root(conversation), _quota()))
+    fill(contexts.workspace(str(conversation.pk)))
     return str(conversation.pk)
 
 
@@ -175,15 +186,7 @@ def say(conversation: Conversation, code: str, facts: dict[str, str]) -> tuple[i
 
 def workspace_root(person: Person, conversation_id: str) -> Path:
     """The directory of the conversation's files. Raises NotFound alike for absent and foreign ones."""
-    return _root(own(person, conversation_id))
-
-
-def _root(conversation: Conversation) -> Path:
-    return Path(settings.WORKSPACES_DIR) / str(conversation.pk)
-
-
-def _quota() -> int:
-    return int(settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"]) * 1024 * 1024
+    return contexts.workspace(str(own(person, conversation_id).pk)).root
 
 
 def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str, str]:
@@ -194,7 +197,12 @@ def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str,
     return message.content, message.thinking
 
 
-def capabilities(profile_id: int, conversation_id: str) -> dict[str, Any]:
-    """What is known of a model, as the frames and the API say it."""
-    briefing = briefs.brief(profile_id, [], ChatSettings(), conversation_id)
-    return briefing.brief.capabilities.to_json()
+def state(person: Person, conversation_id: str) -> State:
+    """What a page needs to know when its socket opens. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).values_list("pk", flat=True).first()
+    here = str(conversation.pk)
+    if conversation.profile is None:
+        return State(conversation.tail, turn, None, {})
+    known = standings.known(conversation.profile, here)
+    return State(conversation.tail, turn, picker.row_of(conversation.profile, known), known.to_json())

@@ -13,14 +13,13 @@ INTERRUPTED = "This call was not finished: it was interrupted before it gave a r
 
 
 def canonical(conversation: Conversation) -> tuple[words.Message, ...]:
-    """The branch that is shown, without notices; every call is followed by exactly one result."""
+    """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result."""
     rows = Message.objects.filter(conversation=conversation).order_by("id")
-    leaf = Conversation.objects.values_list("leaf_id", flat=True).get(pk=conversation.pk)
     runs: dict[int, list[ToolRun]] = defaultdict(list)
     for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
         runs[run.message_id].append(run)
     log: list[words.Message] = []
-    for row in branch(rows, leaf):
+    for row in branch(rows, conversation.leaf_id):
         if row.role != Role.NOTICE:
             log.extend(_entries(row, runs[row.pk]))
     return tuple(log)

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from chat.models import OPEN, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownMessage
@@ -21,6 +22,7 @@ from chat.transcript.history import canonical
 from toolsupport.core import words
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.core.words import Role
+from toolsupport.models import ModelProfile
 
 TITLE_LENGTH = 60
 PATIENCE = timedelta(seconds=2)
@@ -36,13 +38,12 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
-    """The message is kept. `repeated` says that this client_id was already known: nothing was done again."""
+class Start:
+    """How a turn begins at once: who runs it, what is known of the model at this moment (kept with the turn)."""
 
-    turn: int
-    message: ShownMessage
-    seq: int
-    repeated: bool = False
+    owner: str
+    capabilities: Mapping[str, Any]
+    format: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,36 @@ class Claimed:
 
     turn: int
     conversation: str
-    owner_id: int
     profile: int
     model: str
     settings: Mapping[str, Any]
     history: tuple[words.Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The message is kept. `repeated` says that this client_id was already known: nothing was done again.
+
+    A turn that began at once has `claimed` with the empty `reply` it will write into; the numbers of the three
+    announcements (message, turn, reply) follow each other from `seq` on.
+    """
+
+    turn: int
+    message: ShownMessage
+    seq: int
+    repeated: bool = False
+    claimed: Claimed | None = None
+    reply: ShownMessage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms)."""
+
+    reason: str
+    detail: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    reply: tuple[int, str, str, int | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +106,54 @@ class Pulse:
 
 
 @transaction.atomic
-def accept(person: Person, conversation_id: str, sent: Sent) -> Accepted:
-    """Keep a message with the turn that will answer it. Raises NotFound, Busy or ConfigError."""
-    conversation = own(person, conversation_id)
-    Conversation.objects.select_for_update().filter(pk=conversation.pk).first()
+def accept(person: Person, conversation_id: str, sent: Sent, start: Start | None = None) -> Accepted:
+    """Keep a message with the turn that will answer it, in one transaction; without `start` the turn is queued.
+
+    Raises NotFound, Busy or ConfigError, and then nothing is kept.
+    """
+    conversation = own(person, conversation_id, lock=True)
     known = Turn.objects.filter(conversation=conversation, client_id=sent.client_id).first()
     if known is not None:
-        asked = known.messages.filter(role=Role.USER).first()
-        if asked is not None:
-            return Accepted(known.pk, shown.message(asked), conversation.tail, repeated=True)
-    _room_for_another(person, conversation)
-    if conversation.profile_id is None:
-        raise ConfigError("Choose a model first.")
-    turn = Turn.objects.create(conversation=conversation, client_id=sent.client_id, profile_id=conversation.profile_id)
-    leaf = Conversation.objects.values_list("leaf_id", flat=True).get(pk=conversation.pk)
+        asked = known.messages.filter(role=Role.USER).get()
+        return Accepted(known.pk, shown.message(asked), conversation.tail, repeated=True)
+    _room_for_another(conversation)
+    turn = _new_turn(conversation, sent.client_id, start)
     asked = Message.objects.create(
-        conversation=conversation, parent_id=leaf, role=Role.USER, content=sent.text, turn=turn
+        conversation=conversation, parent_id=conversation.leaf_id, role=Role.USER, content=sent.text, turn=turn
     )
-    title = conversation.title or title_of(sent.text)
-    Conversation.objects.filter(pk=conversation.pk).update(leaf=asked, title=title)
-    return Accepted(turn.pk, shown.message(asked), announce(conversation))
+    conversation.title = conversation.title or title_of(sent.text)
+    if start is None:
+        return Accepted(turn.pk, shown.message(asked), _grown(conversation, asked, 1))
+    conversation.leaf = asked
+    reply = _empty_reply(turn, conversation)
+    seq = _grown(conversation, reply, 3) - 2
+    claimed = _claimed(turn, conversation)
+    return Accepted(turn.pk, shown.message(asked), seq, claimed=claimed, reply=shown.message(reply))
+
+
+def _new_turn(conversation: Conversation, client_id: str, start: Start | None) -> Turn:
+    turn = Turn(conversation=conversation, client_id=client_id, profile=_model_of(conversation))
+    if start is not None:
+        turn.status, turn.owner, turn.format = "running", start.owner, start.format
+        turn.capabilities = dict(start.capabilities)
+        turn.started_at = timezone.now()
+        turn.lease_until = lease()
+    turn.save(force_insert=True)
+    return turn
+
+
+def _model_of(conversation: Conversation) -> ModelProfile:
+    if conversation.profile is None:
+        raise ConfigError("Choose a model first.")
+    return conversation.profile
+
+
+def _grown(conversation: Conversation, leaf: Message, things: int) -> int:
+    """Move a locked conversation on by new messages; gives the number of the last announcement."""
+    conversation.tail += things
+    conversation.leaf, conversation.updated_at = leaf, timezone.now()
+    conversation.save(update_fields=["tail", "leaf", "updated_at", "title"])
+    return conversation.tail
 
 
 def title_of(text: str) -> str:
@@ -110,41 +164,60 @@ def title_of(text: str) -> str:
     return line[:TITLE_LENGTH].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
 
 
-def _room_for_another(person: Person, conversation: Conversation) -> None:
+def _room_for_another(conversation: Conversation) -> None:
     expire(Turn.objects.filter(conversation=conversation))
-    if Turn.objects.filter(conversation=conversation, status__in=OPEN).exists():
+    theirs = Turn.objects.filter(conversation__owner_id=conversation.owner_id, status__in=OPEN)
+    running = list(theirs.values_list("conversation_id", flat=True))
+    if conversation.pk in running:
         raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
     most = settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
-    if Turn.objects.filter(conversation__owner_id=person.pk, status__in=OPEN).count() >= most:
+    if len(running) >= most:
         raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
 
 
 @transaction.atomic
-def claim(turn_id: int, owner: str) -> Claimed | None:
+def claim(turn_id: int, start: Start) -> Accepted | None:
     """Make a queued turn this process's own; None when another was faster or it was stopped meanwhile."""
     mine = Turn.objects.filter(pk=turn_id, status="queued").update(
-        status="running", owner=owner, lease_until=lease(), started_at=Now()
+        status="running",
+        owner=start.owner,
+        lease_until=lease(),
+        started_at=Now(),
+        capabilities=dict(start.capabilities),
+        format=start.format,
     )
     if not mine:
         return None
     turn = Turn.objects.select_related("conversation", "profile").get(pk=turn_id)
-    return Claimed(
-        turn=turn.pk,
-        conversation=str(turn.conversation_id),
-        owner_id=turn.conversation.owner_id,
-        profile=turn.profile_id,
-        model=turn.profile.name,
-        settings=turn.conversation.settings,
-        history=canonical(turn.conversation),
+    asked = turn.messages.filter(role=Role.USER).get()
+    reply = _empty_reply(turn, turn.conversation)
+    Conversation.objects.filter(pk=turn.conversation_id).update(leaf=reply)
+    seq = announce(turn.conversation, 2) - 2
+    claimed = _claimed(turn, turn.conversation)
+    return Accepted(turn.pk, shown.message(asked), seq, claimed=claimed, reply=shown.message(reply))
+
+
+def _empty_reply(turn: Turn, conversation: Conversation) -> Message:
+    return Message.objects.create(
+        conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT, finished=False, turn=turn
     )
 
 
-@transaction.atomic
-def begin(turn_id: int, capabilities: Mapping[str, Any], format: str) -> int:
-    """Keep what the turn began with; gives the number of its announcement."""
+def _claimed(turn: Turn, conversation: Conversation) -> Claimed:
+    return Claimed(
+        turn=turn.pk,
+        conversation=str(conversation.pk),
+        profile=turn.profile_id,
+        model=turn.profile.name,
+        settings=conversation.settings,
+        history=canonical(conversation),
+    )
+
+
+def queued(turn_id: int) -> tuple[int, str, Mapping[str, Any]]:
+    """(profile, conversation, its settings) of a turn that waits to be claimed."""
     turn = Turn.objects.select_related("conversation").get(pk=turn_id)
-    Turn.objects.filter(pk=turn_id).update(capabilities=capabilities, format=format)
-    return announce(turn.conversation)
+    return turn.profile_id, str(turn.conversation_id), turn.conversation.settings
 
 
 @transaction.atomic
@@ -174,14 +247,19 @@ def request_stop(person: Person, conversation_id: str) -> int | None:
 
 
 @transaction.atomic
-def end(owner: str, turn_id: int, outcome: tuple[str, str], usage: Mapping[str, Any]) -> Ended | None:
-    """End a turn of this process with (reason, detail). None when it is no longer its own."""
-    reason, detail = outcome
-    status = reason if reason in ("done", "stopped", "interrupted", "failed") else "done"
+def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
+    """End a turn of this process. None when it is no longer its own: then nothing is written."""
+    status = outcome.reason if outcome.reason in ("done", "stopped", "interrupted", "failed") else "done"
     mine = Turn.objects.filter(pk=turn_id, owner=owner, status__in=OPEN)
-    if not mine.update(status=status, reason=detail, usage=dict(usage), ended_at=Now(), lease_until=None):
+    usage = dict(outcome.usage)
+    if not mine.update(status=status, reason=outcome.detail, usage=usage, ended_at=Now(), lease_until=None):
         return None
-    return _close(Turn.objects.select_related("conversation").get(pk=turn_id), reason)
+    if outcome.reply is not None:
+        message_id, text, thinking, thinking_ms = outcome.reply
+        Message.objects.filter(pk=message_id, turn=turn_id, finished=False).update(
+            content=text, thinking=thinking, thinking_ms=thinking_ms
+        )
+    return _close(Turn.objects.select_related("conversation", "profile").get(pk=turn_id), outcome.reason)
 
 
 @transaction.atomic
@@ -196,7 +274,7 @@ def expire(turns: Any) -> list[Ended]:
     """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
     expired = turns.filter(status="running").filter(Q(lease_until__lt=Now()) | Q(lease_until=None))
     ended = []
-    for turn in expired.select_related("conversation"):
+    for turn in expired.select_related("conversation", "profile"):
         text = "The server that wrote this answer stopped before it was finished."
         changed = turns.model.objects.filter(pk=turn.pk, status="running", lease_until=turn.lease_until)
         if changed.update(status="interrupted", reason=text, ended_at=Now(), lease_until=None):
@@ -207,17 +285,18 @@ def expire(turns: Any) -> list[Ended]:
 
 def _close(turn: Turn, reason: str) -> Ended:
     """Finish what a turn left open, so that nothing of it changes any more."""
-    answers = turn.messages.filter(role=Role.ASSISTANT).order_by("id")
-    last = answers.values_list("pk", flat=True).last()
+    answers = list(turn.messages.filter(role=Role.ASSISTANT).order_by("id"))
+    last = answers[-1] if answers else None
     # A bad end is told in the turn's last message, so that one is shown again even if it was whole.
-    again = set(answers.filter(finished=False).values_list("pk", flat=True))
-    again |= {last} if last and reason != "done" else set()
-    ToolRun.objects.filter(turn=turn, status="running").update(
-        status="stopped" if reason == "stopped" else "interrupted", error=f"The turn was {reason}."
-    )
-    answers.filter(finished=False).update(finished=True)
+    again = [row for row in answers if not row.finished or (row is last and reason != "done")]
+    if reason != "done":
+        ToolRun.objects.filter(turn=turn, status="running").update(
+            status="stopped" if reason == "stopped" else "interrupted", error=f"The turn was {reason}."
+        )
+    for row in again:
+        row.finished, row.turn = True, turn
+    Message.objects.filter(pk__in=[row.pk for row in again]).update(finished=True)
     seq = announce(turn.conversation, len(again) + 1)
-    rows = answers.filter(pk__in=again).select_related("turn__profile")
     return Ended(
         turn=turn.pk,
         conversation=str(turn.conversation_id),
@@ -225,10 +304,5 @@ def _close(turn: Turn, reason: str) -> Ended:
         reason=reason,
         detail=turn.reason,
         usage=turn.usage,
-        messages=tuple(shown.message(row, row.tool_runs.all(), row.pk == last) for row in rows),
+        messages=tuple(shown.message(row, row.tool_runs.all(), row is last) for row in again),
     )
-
-
-def open_turns(owner: str) -> int:
-    """How many turns this process still has open, by the rows."""
-    return Turn.objects.filter(owner=owner, status__in=OPEN).count()

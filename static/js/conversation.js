@@ -29,13 +29,11 @@ const refresh = async () => {
   if (catching) return;
   catching = true;
   try {
-    await catchUp(`${path}messages/`);
+    // Signed out, or the conversation is gone: the page itself knows what to say.
+    if (!(await catchUp(`${path}messages/`))) return void location.reload();
     setTurn(transcript().dataset.turn);
     refreshPicker();
-  } catch {
-    // Signed out, or the conversation is gone: the page itself knows what to say.
-    if (navigator.onLine) location.reload();
-  }
+  } catch { /* The server went away again: the next hello leads here again. */ }
   catching = false;
   const late = waiting;
   waiting = [];

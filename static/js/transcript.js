@@ -39,7 +39,10 @@ export const putMessage = (html) => put(transcript(), parse(html));
 
 export const putCall = (message, html) => {
   const calls = messageOf(message)?.querySelector("[data-calls]");
-  if (calls) put(calls, parse(html));
+  if (!calls) return;
+  put(calls, parse(html));
+  // A round that calls tools is no empty answer after all.
+  messageOf(message).querySelector("[data-ended=empty]")?.remove();
 };
 
 // A finished message comes without the cards of calls that began meanwhile only if it is older than they are.
@@ -50,10 +53,10 @@ export const finishMessage = (html) => {
   put(transcript(), fresh);
 };
 
-// Fetch the transcript and change only what differs. Throws where the server does not give it.
+// Fetch the transcript and change only what differs. False where the server will not give it (any more).
 export const catchUp = async (url) => {
-  const response = await fetch(url, { redirect: "error" });
-  if (!response.ok) throw new Error(String(response.status));
+  const response = await fetch(url, { redirect: "manual" });
+  if (!response.ok) return false;
   const fresh = parse(await response.text()), here = transcript();
   const wanted = new Set([...fresh.children].map((child) => child.id));
   for (const child of [...here.children]) if (!wanted.has(child.id)) child.remove();
@@ -64,6 +67,7 @@ export const catchUp = async (url) => {
     htmx.process(child);
   });
   Object.assign(here.dataset, { tail: fresh.dataset.tail, turn: fresh.dataset.turn });
+  return true;
 };
 
 export const answerWords = () => {

@@ -50,7 +50,7 @@ def test_an_answer_without_calls_is_one_round() -> None:
     state = question()
     events = played(state, model([TextDelta("hel"), TextDelta("lo"), Finished("stop")]))
     assert events[0] == RoundStarted(1)
-    assert events[-2:] == [RoundEnded(1), TurnEnded("done")]
+    assert events[-2:] == [RoundEnded(1, last=True), TurnEnded("done")]
     assert state.history[-1] == Message(Role.ASSISTANT, "hello")
 
 

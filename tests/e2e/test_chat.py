@@ -17,7 +17,7 @@ pytestmark = pytest.mark.e2e
 def streaming(page: Page, length: int = 40) -> str:
     """Wait until so much of an answer is there; gives what is there."""
     growing = page.locator(".message[data-role=assistant][data-finished=false] [data-text]")
-    expect(growing).to_have_text(re.compile(".{%d}" % length, re.DOTALL))
+    expect(growing).to_have_text(re.compile(f".{{{length}}}", re.DOTALL))
     return growing.text_content() or ""
 
 
@@ -30,7 +30,7 @@ def test_the_first_example_ends_in_a_tool_card(page: Page) -> None:
     page.get_by_role("button", name="What's in this folder?").click()
     card = page.locator(".call")
     expect(card).to_have_attribute("data-status", "done")
-    expect(card.locator("summary")).to_contain_text("this folder")
+    expect(card.locator("> summary")).to_contain_text("this folder")
     answered(page)
     expect(page.locator(".prose").last).to_contain_text("config.json")
     expect(page.locator(".welcome")).to_be_hidden()
@@ -117,7 +117,7 @@ def test_two_tabs_show_the_same(page: Page) -> None:
 def test_a_swap_is_told_in_the_chat(page: Page) -> None:
     # D4
     choose(page, "sim-refuses")
-    expect(page.locator("[data-code=switched]")).to_have_text(re.compile(r"^Switched to sim-refuses.*Tools: Disabled"))
+    expect(page.locator("[data-code=switched]").last).to_have_text(re.compile(r"^Switched to sim-refuses.*Tools: Disabled"))
     expect(page.get_by_label("Message", exact=True)).to_have_attribute("placeholder", re.compile("sim-refuses"))
     ask(page, "What's in this folder?")
     answered(page)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
@@ -22,7 +23,6 @@ from toolsupport.core.words import JSON, ToolCall, ToolSpec
 MOST_COMPLAINTS = 5
 LONGEST_COMPLAINT = 300
 MOST_NAMES = 40
-BACKTRACKS = 100_000  # steps of a schema's regular expression before it is given up
 
 
 def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallRejected:
@@ -91,24 +91,23 @@ def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
     validator = _validator(_json(schema))
     if isinstance(validator, str):
         return [validator]
-    found = []
-    for number, error in enumerate(validator.iter_errors(arguments)):
-        if number == MOST_COMPLAINTS:
-            break
-        place = ".".join(str(step) for step in error.instance_path)
-        found.append(f"{place}: {error.message}"[:LONGEST_COMPLAINT] if place else error.message[:LONGEST_COMPLAINT])
-    return found
+    try:
+        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:  # half of a character, infinity: what no schema would find
+        return [f"they are not JSON ({error})"[:LONGEST_COMPLAINT]]
+    return [_complaint(error) for error in islice(validator.iter_errors(arguments), MOST_COMPLAINTS)]
+
+
+def _complaint(error: jsonschema_rs.ValidationError) -> str:
+    place = ".".join(str(step) for step in error.instance_path)
+    return f"{place}: {error.message}"[:LONGEST_COMPLAINT] if place else error.message[:LONGEST_COMPLAINT]
 
 
 @lru_cache(maxsize=1024)
 def _validator(schema: str) -> jsonschema_rs.Validator | str:
     """The compiled schema, or why it cannot be one: then nothing fits it, since nothing can be checked."""
     try:
-        return jsonschema_rs.validator_for(
-            json.loads(schema),
-            retriever=_refuse,
-            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACKS),
-        )
+        return jsonschema_rs.validator_for(json.loads(schema), retriever=_refuse)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         return f"the tool's own schema cannot be used ({str(error)[:LONGEST_COMPLAINT]})"
 

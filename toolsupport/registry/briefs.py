@@ -26,7 +26,7 @@ def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, se
     profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
     if profile is None:
         raise NotFound("There is no such model.")
-    capabilities = standings.fold(profile, standings.claims([profile.pk])[profile.pk], session)
+    capabilities = standings.known(profile, session)
     candidates = [Candidate(spec, True) for spec in tools]
     toolbox = choose(capabilities, candidates, Wishes(tools_on=settings.tools_on))
     made = Brief(

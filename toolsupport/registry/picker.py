@@ -27,7 +27,7 @@ def choices() -> tuple[ShownModel, ...]:
     """Everything that can be chosen, in three queries. Simulated models stand aside once a real server answers."""
     rows = list(_offered())
     known = folded(row.pk for row in rows)
-    shown_models = (_shown(row, known[row.pk]) for row in rows)
+    shown_models = (row_of(row, known[row.pk]) for row in rows)
     return tuple(sorted(shown_models, key=_order))
 
 
@@ -36,7 +36,7 @@ def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
     row = ModelProfile.objects.select_related("server").filter(pk=profile_id).first() if profile_id else None
     if row is None:
         return None
-    return _shown(row, standings.fold(row, standings.claims([row.pk])[row.pk], conversation))
+    return row_of(row, standings.known(row, conversation))
 
 
 def find(wanted: str) -> int:
@@ -123,7 +123,8 @@ def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
     return exact or list(there.values_list("pk", flat=True))
 
 
-def _shown(row: ModelProfile, capabilities: Capabilities) -> ShownModel:
+def row_of(row: ModelProfile, capabilities: Capabilities) -> ShownModel:
+    """A model as the picker shows it, with what is known of it."""
     state, word = chip(capabilities)
     tools = capabilities["tools"]
     source = SOURCES[tools.source]

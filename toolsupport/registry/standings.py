@@ -51,6 +51,11 @@ def fold(profile: ModelProfile, said: Sequence[Claim], session: str = "") -> Cap
     return resolve(families.find(profile.name), said, profile.build.key, session)
 
 
+def known(profile: ModelProfile, session: str = "") -> Capabilities:
+    """What holds for one model now, in one query."""
+    return fold(profile, claims([profile.pk])[profile.pk], session)
+
+
 @transaction.atomic
 def refold(profiles: Sequence[ModelProfile]) -> None:
     """Bring the standings of these models in line with their claims; what already agrees is not written again."""

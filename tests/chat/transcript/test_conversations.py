@@ -35,6 +35,7 @@ def test_a_conversation_made_before_any_model_was_known_gets_one_when_shown(alic
     "act",
     [
         lambda person, where: conversations.show(person, where),
+        lambda person, where: conversations.state(person, where),
         lambda person, where: conversations.select_model(person, where, "1"),
         lambda person, where: conversations.save_settings(person, where, "", ""),
         lambda person, where: conversations.switch_tools(person, where, False),
@@ -70,8 +71,8 @@ def test_a_conversations_own_decision_counts_here_only(alice: User) -> None:
     here, there = ConversationFactory(owner=alice), ConversationFactory(owner=alice)
     Conversation.objects.filter(pk=there.pk).update(profile=here.profile)
     OverrideFactory(profile=here.profile, value=False, source="runtime_error", session=str(here.pk))
-    assert conversations.capabilities(here.profile_id, str(here.pk))["tools"]["value"] is False
-    assert conversations.capabilities(here.profile_id, str(there.pk))["tools"]["value"] is None
+    assert conversations.state(alice, str(here.pk)).capabilities["tools"]["value"] is False
+    assert conversations.state(alice, str(there.pk)).capabilities["tools"]["value"] is None
 
 
 @pytest.mark.parametrize(("given", "kept"), [("", None), ("0.7", 0.7), ("2", 2.0)])

@@ -11,7 +11,7 @@ from django.utils import timezone
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript import recording, turns
 from chat.transcript.history import INTERRUPTED, canonical
-from chat.transcript.turns import Sent, accept, claim, end, keep_alive, request_stop, settle
+from chat.transcript.turns import Outcome, Sent, Start, accept, claim, end, keep_alive, request_stop, settle
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import Role, ToolCall, ToolResult
@@ -79,16 +79,37 @@ def test_without_a_model_nothing_is_kept(alice: User) -> None:
     assert not Message.objects.exists() and not Turn.objects.exists()
 
 
+def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conversation: Conversation) -> None:
+    start = Start("me", {"tools": {}}, "native")
+    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), start)
+    turn = Turn.objects.get(pk=accepted.turn)
+    assert (turn.status, turn.owner, turn.format, turn.capabilities) == ("running", "me", "native", {"tools": {}})
+    assert accepted.claimed is not None and [m.content for m in accepted.claimed.history] == ["hello"]
+    assert accepted.reply is not None and accepted.reply.parent == accepted.message.id
+    conversation.refresh_from_db()
+    assert (conversation.leaf_id, conversation.tail) == (accepted.reply.id, accepted.seq + 2)
+
+
+def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conversation) -> None:
+    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), Start("me", {}, ""))
+    assert accepted.reply is not None
+    ended = end("me", accepted.turn, Outcome("done", reply=(accepted.reply.id, "whole text", "hm", 7)))
+    assert ended is not None and ended.messages[0].html == "<p>whole text</p>\n"
+    stored = Message.objects.get(pk=accepted.reply.id)
+    assert (stored.content, stored.thinking, stored.thinking_ms, stored.finished) == ("whole text", "hm", 7, True)
+
+
 def test_of_two_who_claim_one_gets_it(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claimed = claim(turn_id, "me")
-    assert claimed is not None and claimed.history[0].content == "hello"
-    assert claim(turn_id, "another") is None
+    claimed = claim(turn_id, Start("me", {}, ""))
+    assert claimed is not None and claimed.claimed is not None
+    assert [message.content for message in claimed.claimed.history] == ["hello"]
+    assert claim(turn_id, Start("another", {}, "")) is None
 
 
 def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, "me")
+    claim(turn_id, Start("me", {}, ""))
     assert settle() == ([], [])
     run_out(turn_id)
     ended, _ = settle()
@@ -98,7 +119,7 @@ def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Convers
 
 def test_a_dead_answer_does_not_block_the_next_message(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, "dead")
+    claim(turn_id, Start("dead", {}, ""))
     run_out(turn_id)
     assert sent(alice, conversation, "c2").turn != turn_id
     assert Turn.objects.get(pk=turn_id).status == "interrupted"
@@ -112,7 +133,7 @@ def test_queued_turns_nobody_claimed_are_offered(alice: User, conversation: Conv
 
 def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, "me")
+    claim(turn_id, Start("me", {}, ""))
     _, reply = recording.start_reply(turn_id)
     assert keep_alive("me", [turn_id], [(reply.id, "so far", "hm")]).lost == frozenset()
     run_out(turn_id)
@@ -120,25 +141,26 @@ def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Con
     pulse = keep_alive("me", [turn_id], [(reply.id, "more than so far", "")])
     assert pulse.lost == {turn_id}
     assert Message.objects.get(pk=reply.id).content == "so far"
-    assert end("me", turn_id, ("done", ""), {}) is None
+    assert end("me", turn_id, Outcome("done")) is None
 
 
 def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, "me")
+    claim(turn_id, Start("me", {}, ""))
     assert request_stop(alice, str(conversation.pk)) == turn_id
     assert keep_alive("me", [turn_id], []).stop == {turn_id}
-    end("me", turn_id, ("stopped", "Stopped by you."), {})
+    end("me", turn_id, Outcome("stopped", "Stopped by you."))
     assert request_stop(alice, str(conversation.pk)) is None
 
 
 def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, "me")
+    claim(turn_id, Start("me", {}, ""))
     _, reply = recording.start_reply(turn_id)
+    conversation.refresh_from_db()
     asked = recording.AskedCall(ToolCall("x", "read_file", {"path": "a"}), "native", "A1")
     before, call = recording.start_call(reply.id, asked)
-    ended = end("me", turn_id, ("stopped", "Stopped by you."), {"output_tokens": 3})
+    ended = end("me", turn_id, Outcome("stopped", "Stopped by you.", {"output_tokens": 3}))
     assert ended is not None
     assert ended.seq == before + len(ended.messages) + 1 == Conversation.objects.get().tail
     last = ended.messages[-1]
@@ -149,7 +171,7 @@ def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: 
 # F7: a kill between a call and its result still gives every call one answer.
 def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, "me")
+    claim(turn_id, Start("me", {}, ""))
     _, reply = recording.start_reply(turn_id)
     for number, name in enumerate(("read_file", "list_directory")):
         recording.start_call(reply.id, recording.AskedCall(ToolCall(f"c{number}", name, {}), "native", "A1"))
@@ -157,6 +179,7 @@ def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> 
     recording.finish_call(first.pk, "done", ToolResult("contents"), 5)
     recording.reject_call(reply.id, recording.Rejection("c2", "nothing", "No such tool.", ""))
     recording.notice(str(conversation.pk), "tools_refused", {"model": "m"})
+    conversation.refresh_from_db()
     log = canonical(conversation)
     assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.TOOL, Role.TOOL]
     assert [message.content for message in log[2:]] == ["contents", INTERRUPTED, "No such tool."]

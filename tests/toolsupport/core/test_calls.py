@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,11 +109,14 @@ def test_complaints_are_few_and_short() -> None:
     assert max(map(len, complaints)) <= 300
 
 
-@pytest.mark.parametrize("reference", ["http://127.0.0.1:1/x.json", "https://example.com/x", "file:///etc/passwd"])
-def test_a_schema_reaches_nothing_outside(reference: str) -> None:
+@pytest.mark.parametrize("scheme", ["file", "http", "https", "urn"])
+def test_a_schema_reaches_nothing_outside(scheme: str, tmp_path: Path) -> None:
+    outside = tmp_path / "schema.json"
+    outside.write_text('{"type": "integer"}')
+    reference = f"file://{outside}" if scheme == "file" else f"{scheme}://127.0.0.1:1/schema.json"
     schema: JSON = {"type": "object", "properties": {"a": {"$ref": reference}}}
     [complaint] = calls.complaints_about({"a": 1}, schema)
-    assert "cannot be used" in complaint
+    assert "is outside of the schema" in complaint
 
 
 def test_a_schema_refers_to_itself() -> None:
@@ -128,6 +133,11 @@ def test_a_broken_schema_lets_nothing_pass(schema: JSON) -> None:
 def test_a_slow_pattern_gives_up() -> None:
     schema: JSON = {"properties": {"a": {"type": "string", "pattern": r"^(a+)+\1$"}}}
     assert calls.complaints_about({"a": "a" * 40 + "b"}, schema)
+
+
+@pytest.mark.parametrize("arguments", [{"path": "\ud800"}, {"\udfff": "a"}, {"path": "a", "lines": float("nan")}])
+def test_what_is_not_json_does_not_pass(arguments: JSON) -> None:
+    assert "they are not JSON" in rejected(check(call("read_file", arguments), OFFERED)).reason
 
 
 def test_a_schema_is_compiled_once() -> None:

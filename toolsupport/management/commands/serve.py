@@ -78,9 +78,21 @@ class Command(BaseCommand):
         return lines
 
 
-def make_server(application: Any, host: str, port: int) -> Server:
-    """Daphne's server with the limits of this site."""
-    return Server(
+class PortKeepingServer(Server):  # type: ignore[misc]  # daphne is untyped
+    """Daphne's server, which can also stop listening while it goes on with what it has begun."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.ports: list[Any] = []
+
+    def listen_success(self, port: Any) -> None:
+        self.ports.append(port)
+        super().listen_success(port)
+
+
+def make_server(application: Any, host: str, port: int) -> PortKeepingServer:
+    """The server with the limits of this site."""
+    return PortKeepingServer(
         application=application,
         endpoints=[f"tcp:port={port}:interface={host}"],
         signal_handlers=False,
@@ -93,15 +105,17 @@ def make_server(application: Any, host: str, port: int) -> Server:
     )
 
 
-def stop_on_signals(server: Server) -> None:
+def stop_on_signals(server: PortKeepingServer) -> None:
     """At SIGTERM or SIGINT: listen no more, let running answers finish, then stop."""
     from toolsupport import asgi, work
 
     async def end() -> None:
-        for listener in server.listeners:
-            await listener.result.stopListening().asFuture(loop)
-        await asgi.stop()
-        server.stop()
+        try:
+            for port in server.ports:
+                await port.stopListening().asFuture(loop)
+            await asgi.stop()
+        finally:
+            server.stop()
 
     def asked_to_stop() -> None:
         # Once is enough: whoever asks again waits for the same end.
