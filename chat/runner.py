@@ -16,12 +16,11 @@ from django.conf import settings
 from chat import fragments, frames
 from chat.events import TurnEnded
 from chat.sockets import Listeners, Send, Socket
-from chat.transcript import contexts, conversations, turns
+from chat.transcript import contexts, turns
 from chat.transcript.people import person
 from chat.turn_run import TurnRun
 from toolsupport.access import Action
-from toolsupport.core.errors import Busy, ConfigError
-from toolsupport.registry.briefs import Briefing
+from toolsupport.core.errors import Busy
 
 log = logging.getLogger(__name__)
 
@@ -100,51 +99,33 @@ class Runner:
     async def accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
         """Keep a message, tell it to the pages, begin its answer. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
-        accepted, run = await in_database(self._accept)(user_id, conversation, sent)
+        accepted = await in_database(self._accept)(user_id, conversation, sent)
         if not accepted.repeated:
             shown = accepted.message
             html = fragments.message(shown)
             started = frames.MessageStarted(accepted.seq, shown.id, shown.parent, "user", accepted.turn, html)
             self.tell(conversation, started)
-        if run is not None:
-            self._begin(run, accepted.seq + 1)
+        if accepted.claimed is not None:
+            self._begin(accepted)
         return accepted
 
-    def _accept(self, user_id: int, conversation: str, sent: turns.Sent) -> tuple[turns.Accepted, TurnRun | None]:
-        """In one hop: what is known is read first, then everything is written in one short transaction."""
-        who = person(user_id, Action.CHAT)
-        found = conversations.own(who, conversation)
-        if found.profile_id is None:
-            raise ConfigError("Choose a model first.")
-        briefing = contexts.briefing(found.profile_id, conversation, found.settings)
-        accepted = turns.accept(who, conversation, sent, self._start(briefing))
-        return accepted, self._run_of(accepted, briefing)
+    def _accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
+        """In one hop to the database's thread."""
+        return turns.accept(person(user_id, Action.CHAT), conversation, sent, self.owner)
 
     async def wake(self, turn_id: int) -> None:
         """Claim a queued turn that nobody else has begun, and run it."""
-        claimed = await in_database(self._claim)(turn_id)
-        if claimed is not None:
-            self._begin(*claimed)
+        accepted = await in_database(turns.claim)(turn_id, self.owner)
+        if accepted is not None:
+            self._begin(accepted)
 
-    def _claim(self, turn_id: int) -> tuple[TurnRun, int] | None:
-        briefing = contexts.briefing(*turns.queued(turn_id))
-        accepted = turns.claim(turn_id, self._start(briefing))
-        run = self._run_of(accepted, briefing) if accepted else None
-        return (run, accepted.seq + 1) if accepted and run else None
-
-    def _start(self, briefing: Briefing) -> turns.Start:
-        return turns.Start(self.owner, briefing.brief.capabilities.to_json(), briefing.brief.format)
-
-    def _run_of(self, accepted: turns.Accepted, briefing: Briefing) -> TurnRun | None:
-        if accepted.claimed is None:
-            return None
-        return TurnRun(accepted, briefing, contexts.tool_context(accepted.claimed.conversation))
-
-    def _begin(self, run: TurnRun, seq: int) -> None:
+    def _begin(self, accepted: turns.Accepted) -> None:
         """Run a turn this process owns, beside whoever asked for it."""
+        assert accepted.claimed is not None
+        run = TurnRun(accepted, contexts.tool_context(accepted.claimed.conversation))
         turn_id = run.claimed.turn
         self.runs[turn_id] = run
-        task = self.spawn(self._run(run, seq))
+        task = self.spawn(self._run(run, accepted.seq + 1))
         self._tasks[turn_id] = task
         task.add_done_callback(lambda _: self._tasks.pop(turn_id, None))
 
@@ -162,7 +143,7 @@ class Runner:
             self._tasks[turn_id].cancel()
 
     async def _run(self, run: TurnRun, seq: int) -> None:
-        claimed, brief = run.claimed, run.briefing.brief
+        claimed, brief = run.claimed, run.claimed.briefing.brief
         names = [tool.name for tool in brief.tools]
         try:
             self.tell(claimed.conversation, frames.TurnStarted(seq, claimed.turn, claimed.model, brief.format, names))

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
@@ -23,7 +23,6 @@ from chat.transcript.turns import Accepted, Claimed
 from toolsupport import exchange
 from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta, ThinkingDelta, ToolsRefused, Usage
 from toolsupport.core.words import Message, ToolCall, ToolResult
-from toolsupport.registry.briefs import Briefing
 
 Tell = Callable[[frames.ServerFrame], None]
 Spawn = Callable[..., asyncio.Task[Any]]
@@ -32,10 +31,10 @@ Spawn = Callable[..., asyncio.Task[Any]]
 class TurnRun:
     """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
 
-    def __init__(self, accepted: Accepted, briefing: Briefing, context: ToolContext) -> None:
+    def __init__(self, accepted: Accepted, context: ToolContext) -> None:
         assert accepted.claimed is not None
         self.claimed: Claimed = accepted.claimed
-        self.briefing = briefing
+        self.briefing = self.claimed.briefing
         self.context = context
         self.message = 0
         # The first reply was made with the turn; later ones are made when their round begins.
@@ -124,6 +123,9 @@ class TurnRun:
         self._tell(frames.CallRejected(seq, self.message, event.name, event.reason, html, suggestion))
 
     async def _refused(self, event: ToolsRefused) -> None:
+        # What the server refused once it would refuse again in every round of this turn.
+        brief = exchange.without_tools(self.briefing.brief, event.rule, event.message)
+        self.briefing = replace(self.briefing, brief=brief)
         facts = {"model": self.claimed.model}
         seq, shown = await in_database(recording.notice)(self.claimed.conversation, "tools_refused", facts)
         self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))

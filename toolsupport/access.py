@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import wraps
 from typing import Any
@@ -55,8 +55,19 @@ def actions(person: Person) -> frozenset[Action]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Action)
-    names = person.groups.values_list("name", flat=True)
-    return frozenset[Action]().union(*(ROLES.get(name, frozenset()) for name in names))
+    return _of_roles(person.groups.values_list("name", flat=True))
+
+
+def actions_of(user_id: int) -> frozenset[Action]:
+    """The same for the person of this id, in one query: what every frame of a socket asks for."""
+    rows = list(User.objects.filter(pk=user_id, is_active=True).values_list("is_superuser", "groups__name"))
+    if any(is_superuser for is_superuser, _ in rows):
+        return frozenset(Action)
+    return _of_roles(name for _, name in rows)
+
+
+def _of_roles(names: Iterable[str | None]) -> frozenset[Action]:
+    return frozenset[Action]().union(*(ROLES.get(name or "", frozenset()) for name in names))
 
 
 def may(person: Person, action: Action) -> bool:

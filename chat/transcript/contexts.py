@@ -8,9 +8,11 @@ from typing import Any
 
 from django.conf import settings
 
+from chat.models import Conversation
 from chat.tools import BUILTINS
 from chat.tools.tool import ToolContext
 from chat.tools.workspace import Workspace
+from toolsupport.core.errors import ConfigError
 from toolsupport.core.words import ChatSettings
 from toolsupport.registry import briefs
 from toolsupport.registry.briefs import Briefing
@@ -25,10 +27,12 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
     )
 
 
-def briefing(profile_id: int, conversation: str, stored: Mapping[str, Any]) -> Briefing:
-    """What to ask the model of a conversation, with every tool that might be offered."""
+def briefing(conversation: Conversation) -> Briefing:
+    """What to ask the model of a conversation, with every tool that might be offered. Raises ConfigError."""
+    if conversation.profile is None:
+        raise ConfigError("Choose a model first.")
     specs = [tool.spec for tool in BUILTINS.values()]
-    return briefs.brief(profile_id, specs, chat_settings(stored), conversation)
+    return briefs.brief_of(conversation.profile, specs, chat_settings(conversation.settings), str(conversation.pk))
 
 
 def workspace(conversation: str) -> Workspace:

@@ -14,10 +14,11 @@ INTERRUPTED = "This call was not finished: it was interrupted before it gave a r
 
 def canonical(conversation: Conversation) -> tuple[words.Message, ...]:
     """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result."""
-    rows = Message.objects.filter(conversation=conversation).order_by("id")
+    rows = list(Message.objects.filter(conversation=conversation).order_by("id"))
     runs: dict[int, list[ToolRun]] = defaultdict(list)
-    for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
-        runs[run.message_id].append(run)
+    if any(row.role == Role.ASSISTANT and row.finished for row in rows):  # a reply is whole before its calls run
+        for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
+            runs[run.message_id].append(run)
     log: list[words.Message] = []
     for row in branch(rows, conversation.leaf_id):
         if row.role != Role.NOTICE:

@@ -15,14 +15,14 @@ from django.utils import timezone
 
 from chat.models import OPEN, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownMessage
-from chat.transcript import shown
+from chat.transcript import contexts, shown
 from chat.transcript.clock import in_future, lease
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.history import canonical
 from toolsupport.core import words
-from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.core.errors import Busy
 from toolsupport.core.words import Role
-from toolsupport.models import ModelProfile
+from toolsupport.registry.briefs import Briefing
 
 TITLE_LENGTH = 60
 PATIENCE = timedelta(seconds=2)
@@ -38,15 +38,6 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """How a turn begins at once: who runs it, what is known of the model at this moment (kept with the turn)."""
-
-    owner: str
-    capabilities: Mapping[str, Any]
-    format: str
-
-
-@dataclass(frozen=True, slots=True)
 class Claimed:
     """A turn this process owns now, with all it needs to run."""
 
@@ -54,7 +45,7 @@ class Claimed:
     conversation: str
     profile: int
     model: str
-    settings: Mapping[str, Any]
+    briefing: Briefing
     history: tuple[words.Message, ...]
 
 
@@ -106,46 +97,40 @@ class Pulse:
 
 
 @transaction.atomic
-def accept(person: Person, conversation_id: str, sent: Sent, start: Start | None = None) -> Accepted:
-    """Keep a message with the turn that will answer it, in one transaction; without `start` the turn is queued.
+def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") -> Accepted:
+    """Keep a message with the turn that will answer it, in one transaction.
 
-    Raises NotFound, Busy or ConfigError, and then nothing is kept.
+    With an `owner` the turn is that process's at once, otherwise it is queued. Raises NotFound, Busy or ConfigError,
+    and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
-    known = Turn.objects.filter(conversation=conversation, client_id=sent.client_id).first()
+    known = _room_for(conversation, sent.client_id)
     if known is not None:
-        asked = known.messages.filter(role=Role.USER).get()
-        return Accepted(known.pk, shown.message(asked), conversation.tail, repeated=True)
-    _room_for_another(conversation)
-    turn = _new_turn(conversation, sent.client_id, start)
+        asked = Message.objects.filter(turn=known, role=Role.USER).get()
+        return Accepted(known, shown.message(asked), conversation.tail, repeated=True)
+    briefing = contexts.briefing(conversation)
+    turn = _new_turn(conversation, sent.client_id, owner, briefing)
     asked = Message.objects.create(
         conversation=conversation, parent_id=conversation.leaf_id, role=Role.USER, content=sent.text, turn=turn
     )
     conversation.title = conversation.title or title_of(sent.text)
-    if start is None:
-        return Accepted(turn.pk, shown.message(asked), _grown(conversation, asked, 1))
     conversation.leaf = asked
+    if not owner:
+        return Accepted(turn.pk, shown.message(asked), _grown(conversation, asked, 1))
     reply = _empty_reply(turn, conversation)
     seq = _grown(conversation, reply, 3) - 2
-    claimed = _claimed(turn, conversation)
+    claimed = _claimed(turn, conversation, briefing)
     return Accepted(turn.pk, shown.message(asked), seq, claimed=claimed, reply=shown.message(reply))
 
 
-def _new_turn(conversation: Conversation, client_id: str, start: Start | None) -> Turn:
-    turn = Turn(conversation=conversation, client_id=client_id, profile=_model_of(conversation))
-    if start is not None:
-        turn.status, turn.owner, turn.format = "running", start.owner, start.format
-        turn.capabilities = dict(start.capabilities)
-        turn.started_at = timezone.now()
-        turn.lease_until = lease()
+def _new_turn(conversation: Conversation, client_id: str, owner: str, briefing: Briefing) -> Turn:
+    turn = Turn(conversation=conversation, client_id=client_id, profile_id=conversation.profile_id or 0)
+    turn.capabilities, turn.format = briefing.brief.capabilities.to_json(), briefing.brief.format
+    if owner:
+        turn.status, turn.owner = "running", owner
+        turn.started_at, turn.lease_until = timezone.now(), lease()
     turn.save(force_insert=True)
     return turn
-
-
-def _model_of(conversation: Conversation) -> ModelProfile:
-    if conversation.profile is None:
-        raise ConfigError("Choose a model first.")
-    return conversation.profile
 
 
 def _grown(conversation: Conversation, leaf: Message, things: int) -> int:
@@ -164,36 +149,36 @@ def title_of(text: str) -> str:
     return line[:TITLE_LENGTH].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
 
 
-def _room_for_another(conversation: Conversation) -> None:
-    expire(Turn.objects.filter(conversation=conversation))
-    theirs = Turn.objects.filter(conversation__owner_id=conversation.owner_id, status__in=OPEN)
-    running = list(theirs.values_list("conversation_id", flat=True))
-    if conversation.pk in running:
-        raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
+def _room_for(conversation: Conversation, client_id: str) -> int | None:
+    """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn."""
+    here = Q(conversation=conversation, client_id=client_id)
+    theirs = Q(conversation__owner_id=conversation.owner_id, status__in=OPEN)
+    rows = list(Turn.objects.filter(here | theirs).values_list("pk", "conversation_id", "client_id"))
+    known = [pk for pk, where, which in rows if (where, which) == (conversation.pk, client_id)]
+    if known:
+        return int(known[0])
+    if conversation.pk in [where for _, where, _ in rows]:
+        # The process that ran it may be dead: then the way is free.
+        if not expire(Turn.objects.filter(conversation=conversation)):
+            raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
+        conversation.refresh_from_db(fields=["tail", "leaf"])
     most = settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
-    if len(running) >= most:
+    if len(rows) >= most:
         raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
+    return None
 
 
 @transaction.atomic
-def claim(turn_id: int, start: Start) -> Accepted | None:
+def claim(turn_id: int, owner: str) -> Accepted | None:
     """Make a queued turn this process's own; None when another was faster or it was stopped meanwhile."""
-    mine = Turn.objects.filter(pk=turn_id, status="queued").update(
-        status="running",
-        owner=start.owner,
-        lease_until=lease(),
-        started_at=Now(),
-        capabilities=dict(start.capabilities),
-        format=start.format,
-    )
-    if not mine:
+    mine = Turn.objects.filter(pk=turn_id, status="queued")
+    if not mine.update(status="running", owner=owner, lease_until=lease(), started_at=Now()):
         return None
-    turn = Turn.objects.select_related("conversation", "profile").get(pk=turn_id)
+    turn = Turn.objects.select_related("conversation__profile__server", "profile").get(pk=turn_id)
     asked = turn.messages.filter(role=Role.USER).get()
     reply = _empty_reply(turn, turn.conversation)
-    Conversation.objects.filter(pk=turn.conversation_id).update(leaf=reply)
-    seq = announce(turn.conversation, 2) - 2
-    claimed = _claimed(turn, turn.conversation)
+    seq = _grown(turn.conversation, reply, 2) - 2
+    claimed = _claimed(turn, turn.conversation, contexts.briefing(turn.conversation))
     return Accepted(turn.pk, shown.message(asked), seq, claimed=claimed, reply=shown.message(reply))
 
 
@@ -203,21 +188,15 @@ def _empty_reply(turn: Turn, conversation: Conversation) -> Message:
     )
 
 
-def _claimed(turn: Turn, conversation: Conversation) -> Claimed:
+def _claimed(turn: Turn, conversation: Conversation, briefing: Briefing) -> Claimed:
     return Claimed(
         turn=turn.pk,
         conversation=str(conversation.pk),
         profile=turn.profile_id,
-        model=turn.profile.name,
-        settings=conversation.settings,
+        model=briefing.brief.model,
+        briefing=briefing,
         history=canonical(conversation),
     )
-
-
-def queued(turn_id: int) -> tuple[int, str, Mapping[str, Any]]:
-    """(profile, conversation, its settings) of a turn that waits to be claimed."""
-    turn = Turn.objects.select_related("conversation").get(pk=turn_id)
-    return turn.profile_id, str(turn.conversation_id), turn.conversation.settings
 
 
 @transaction.atomic

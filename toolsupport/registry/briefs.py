@@ -26,6 +26,11 @@ def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, se
     profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
     if profile is None:
         raise NotFound("There is no such model.")
+    return brief_of(profile, tools, settings, session)
+
+
+def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> Briefing:
+    """The same for a model whose row was read already, together with its server."""
     capabilities = standings.known(profile, session)
     candidates = [Candidate(spec, True) for spec in tools]
     toolbox = choose(capabilities, candidates, Wishes(tools_on=settings.tools_on))

@@ -11,7 +11,7 @@ from django.utils import timezone
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript import recording, turns
 from chat.transcript.history import INTERRUPTED, canonical
-from chat.transcript.turns import Outcome, Sent, Start, accept, claim, end, keep_alive, request_stop, settle
+from chat.transcript.turns import Outcome, Sent, accept, claim, end, keep_alive, request_stop, settle
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import Role, ToolCall, ToolResult
@@ -80,10 +80,10 @@ def test_without_a_model_nothing_is_kept(alice: User) -> None:
 
 
 def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conversation: Conversation) -> None:
-    start = Start("me", {"tools": {}}, "native")
-    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), start)
+    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), "me")
     turn = Turn.objects.get(pk=accepted.turn)
-    assert (turn.status, turn.owner, turn.format, turn.capabilities) == ("running", "me", "native", {"tools": {}})
+    assert (turn.status, turn.owner) == ("running", "me")
+    assert turn.capabilities["tools"]["reason"] and turn.capabilities["tools"]["source"] == "default"
     assert accepted.claimed is not None and [m.content for m in accepted.claimed.history] == ["hello"]
     assert accepted.reply is not None and accepted.reply.parent == accepted.message.id
     conversation.refresh_from_db()
@@ -91,7 +91,7 @@ def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conver
 
 
 def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conversation) -> None:
-    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), Start("me", {}, ""))
+    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), "me")
     assert accepted.reply is not None
     ended = end("me", accepted.turn, Outcome("done", reply=(accepted.reply.id, "whole text", "hm", 7)))
     assert ended is not None and ended.messages[0].html == "<p>whole text</p>\n"
@@ -101,15 +101,15 @@ def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conver
 
 def test_of_two_who_claim_one_gets_it(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claimed = claim(turn_id, Start("me", {}, ""))
+    claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.claimed is not None
     assert [message.content for message in claimed.claimed.history] == ["hello"]
-    assert claim(turn_id, Start("another", {}, "")) is None
+    assert claim(turn_id, "another") is None
 
 
 def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, Start("me", {}, ""))
+    claim(turn_id, "me")
     assert settle() == ([], [])
     run_out(turn_id)
     ended, _ = settle()
@@ -119,7 +119,7 @@ def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Convers
 
 def test_a_dead_answer_does_not_block_the_next_message(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, Start("dead", {}, ""))
+    claim(turn_id, "dead")
     run_out(turn_id)
     assert sent(alice, conversation, "c2").turn != turn_id
     assert Turn.objects.get(pk=turn_id).status == "interrupted"
@@ -133,7 +133,7 @@ def test_queued_turns_nobody_claimed_are_offered(alice: User, conversation: Conv
 
 def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, Start("me", {}, ""))
+    claim(turn_id, "me")
     _, reply = recording.start_reply(turn_id)
     assert keep_alive("me", [turn_id], [(reply.id, "so far", "hm")]).lost == frozenset()
     run_out(turn_id)
@@ -146,7 +146,7 @@ def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Con
 
 def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, Start("me", {}, ""))
+    claim(turn_id, "me")
     assert request_stop(alice, str(conversation.pk)) == turn_id
     assert keep_alive("me", [turn_id], []).stop == {turn_id}
     end("me", turn_id, Outcome("stopped", "Stopped by you."))
@@ -155,7 +155,7 @@ def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -
 
 def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, Start("me", {}, ""))
+    claim(turn_id, "me")
     _, reply = recording.start_reply(turn_id)
     conversation.refresh_from_db()
     asked = recording.AskedCall(ToolCall("x", "read_file", {"path": "a"}), "native", "A1")
@@ -171,13 +171,14 @@ def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: 
 # F7: a kill between a call and its result still gives every call one answer.
 def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, Start("me", {}, ""))
+    claim(turn_id, "me")
     _, reply = recording.start_reply(turn_id)
     for number, name in enumerate(("read_file", "list_directory")):
         recording.start_call(reply.id, recording.AskedCall(ToolCall(f"c{number}", name, {}), "native", "A1"))
     first = ToolRun.objects.order_by("id")[0]
     recording.finish_call(first.pk, "done", ToolResult("contents"), 5)
     recording.reject_call(reply.id, recording.Rejection("c2", "nothing", "No such tool.", ""))
+    recording.finish_reply(reply.id, recording.Reply("", "", None))
     recording.notice(str(conversation.pk), "tools_refused", {"model": "m"})
     conversation.refresh_from_db()
     log = canonical(conversation)
