@@ -25,6 +25,7 @@ from toolsupport.core.errors import Busy
 log = logging.getLogger(__name__)
 
 TICK = 0.5
+PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
 TICKS_PER_HEARTBEAT = 3
 TICKS_PER_SWEEP = 2
 
@@ -75,9 +76,13 @@ class Runner:
 
     def listen(self, conversation: str, send: Send) -> tuple[Socket, asyncio.Task[Any]]:
         """Add an open page; its pump is owned here and ends with `forget`."""
-        socket = Socket(send)
+        socket = Socket(send, self._pause)
         self.listeners.add(conversation, socket)
         return socket, self.spawn(socket.pump())
+
+    def _pause(self) -> float:
+        """Seconds for which deltas gather before the next frame: none while little runs, 30 ms at 150 answers."""
+        return min(LONGEST_PAUSE, len(self.runs) * PAUSE_PER_RUN)
 
     def forget(self, conversation: str, socket: Socket, pump: asyncio.Task[Any]) -> None:
         self.listeners.remove(conversation, socket)

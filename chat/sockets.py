@@ -12,6 +12,7 @@ from chat.frames import ServerFrame
 from chat.live import utf16_length
 
 QUEUE_BYTES = 512 * 1024
+SHORTEST_PAUSE = 0.002  # seconds; a shorter one would cost more than it saves
 
 Send = Callable[[str], Awaitable[None]]
 Delta = frames.TextDelta | frames.ThinkingDelta
@@ -24,8 +25,9 @@ class Socket:
     are never dropped, and the client finds the gap by the delta's offset.
     """
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, pause: Callable[[], float] = lambda: 0.0) -> None:
         self._send = send
+        self._pause = pause
         self._queue: deque[ServerFrame] = deque()
         self._bytes = 0
         self._filled = asyncio.Event()
@@ -46,6 +48,10 @@ class Socket:
             while self._queue:
                 frame = self._next()
                 await self._send(frame.render())
+                # The busier the process, the longer deltas gather: a frame costs system calls, a token does not.
+                pause = self._pause() if isinstance(frame, Delta) else 0.0
+                if pause > SHORTEST_PAUSE:
+                    await asyncio.sleep(pause)
 
     def _next(self) -> ServerFrame:
         """The next frame; deltas that follow each other without a gap are sent as one."""
