@@ -76,6 +76,8 @@ export const start = (sender) => {
   send = sender;
   field.value = pending?.text ?? stored("draft") ?? "";
   show();
+  // Where there is a keyboard one can write at once; elsewhere one would pop up over the page.
+  if (matchMedia("(pointer: fine)").matches) field.focus({ preventScroll: true });
 };
 
 form.addEventListener("submit", (event) => {
