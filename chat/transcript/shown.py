@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from chat import markdown
-from chat.models import Conversation, Message, ToolRun
-from chat.shown import ShownCall, ShownMessage
+from chat.models import Conversation, Message, Question, ToolRun
+from chat.shown import ShownCall, ShownMessage, ShownQuestion
 from chat.tools import BUILTINS
 from toolsupport.core.words import Role
 
@@ -75,7 +75,18 @@ def call(run: ToolRun) -> ShownCall:
         error=run.error,
         repairs=tuple(run.repairs),
         raw=run.raw,
+        question=_open_question(run) if run.status == "waiting" else None,
     )
+
+
+def _open_question(run: ToolRun) -> ShownQuestion | None:
+    row = run.questions.filter(answer="").order_by("id").last()
+    return question(row) if row else None
+
+
+def question(row: Question) -> ShownQuestion:
+    """One open question."""
+    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), row.preview, row.expires_at)
 
 
 def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:
