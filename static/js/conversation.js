@@ -4,6 +4,7 @@ import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { connect } from "./socket.js";
 import { offline, online, say } from "./status.js";
+import { asked, closed } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
@@ -72,11 +73,10 @@ const FRAMES = {
   "call.started": (frame) => putCall(frame.message, frame.call.html),
   "call.finished": (frame) => putCall(frame.message, frame.call.html),
   "call.rejected": (frame) => putCall(frame.message, frame.html),
+  "question.asked": asked,
+  "question.closed": closed,
   resync: (frame) => deltas.resync(frame, send),
-  error: (frame) => {
-    composer.refused(frame.client_id);
-    say(frame.text, "off");
-  },
+  error: (frame) => { composer.refused(frame.client_id); say(frame.text, "off"); },
 };
 
 const receive = (frame, late = false) => {
