@@ -18,6 +18,9 @@ from toolsupport import environment
 _DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
 DATA_DIR = Path(_DIRECTORY.name)
 
+# Another database to run the tests on, as in DATABASE_URL; the name gets `test_` put before it.
+OTHER_DATABASE = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
+
 # Fast, since a test database need not outlive the machine; a short timeout, so that a lock shows itself.
 PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"
 
@@ -31,6 +34,16 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.STATIC_ROOT = DATA_DIR / "static"
     settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    if OTHER_DATABASE:
+        use_database(OTHER_DATABASE)
+
+
+def use_database(url: str) -> None:
+    """Take another database than the one the settings came with."""
+    connections.close_all()
+    del connections["default"]
+    settings.DATABASES = {"default": environment.database({"DATABASE_URL": url}, DATA_DIR)}
+    connections.settings = connections.configure_settings(settings.DATABASES)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

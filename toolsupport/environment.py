@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from toolsupport.core.errors import ConfigError
 
@@ -60,7 +60,12 @@ VARIABLES = (
     Variable("TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names this site answers to."),
     Variable("TOOLSUPPORT_ORIGINS", "", words, "Full origins browsers come from; unset: where `serve` listens."),
     Variable("TOOLSUPPORT_DEBUG", "0", switch, "Django's debug pages. Never on a machine others reach."),
-    Variable("DATABASE_URL", "", text, "sqlite:///path; unset: SQLite in the data directory."),
+    Variable(
+        "DATABASE_URL",
+        "",
+        text,
+        "sqlite:///path or postgresql://user:password@host/name; unset: SQLite in the data directory.",
+    ),
     Variable("OLLAMA_HOST", "", text, "An Ollama server; unset: 127.0.0.1:11434 if it answers."),
     Variable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
     Variable(
@@ -115,10 +120,18 @@ def secret_key(values: Mapping[str, Any], directory: Path) -> str:
 
 
 def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
-    """Django's settings for DATABASE_URL. SQLite: immediate transactions, WAL, full sync (docs/decisions)."""
-    url = urlsplit(values["DATABASE_URL"] or f"sqlite:///{directory / 'toolsupport.sqlite3'}")
-    if url.scheme != "sqlite":
-        raise ConfigError(f"DATABASE_URL: {url.scheme!r} is not supported, use sqlite:///path.")
+    """Django's settings for DATABASE_URL. Raises ConfigError for what is neither SQLite nor PostgreSQL."""
+    try:
+        url = urlsplit(values["DATABASE_URL"] or f"sqlite:///{directory / 'toolsupport.sqlite3'}")
+        return DATABASES[url.scheme](url)
+    except (KeyError, ValueError) as error:
+        known = "sqlite:///path or postgresql://user:password@host/name"
+        # The address may hold a password, so it is not repeated.
+        raise ConfigError(f"DATABASE_URL cannot be used; write {known}.") from error
+
+
+def sqlite(url: SplitResult) -> dict[str, Any]:
+    """Immediate transactions, a log beside the file, and nothing acknowledged that is not on the disk."""
     pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
     return {
         "ENGINE": "django.db.backends.sqlite3",
@@ -126,3 +139,25 @@ def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
         "CONN_MAX_AGE": None,
         "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas},
     }
+
+
+def postgresql(url: SplitResult) -> dict[str, Any]:
+    """Connections from a pool (a fresh one for each use costs six times as much); `?sslmode=…` goes to the driver."""
+    if not url.path.strip("/"):
+        raise ValueError("the database has no name")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(url.path)[1:],
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": url.hostname or "",
+        "PORT": str(url.port or ""),
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"pool": dict(POOL), **dict(parse_qsl(url.query))},
+    }
+
+
+# `timeout` is how long one waits for a free connection, in seconds.
+POOL = {"min_size": 2, "max_size": 20, "timeout": 20}
+DATABASES = {"sqlite": sqlite, "postgresql": postgresql, "postgres": postgresql}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from chat.models import OPEN, Conversation, Message, Turn
 from chat.shown import ShownConversation, ShownMessage
 from chat.tools.example_workspace import fill
 from chat.transcript import contexts, shown
+from chat.transcript.locks import leaf_of
 from toolsupport.core.errors import NotFound
 from toolsupport.core.words import Role
 from toolsupport.registry import picker, standings
@@ -59,7 +60,7 @@ def own(person: Person, conversation_id: str, lock: bool = False) -> Conversatio
     With `lock` nobody else writes to it until the transaction ends.
     """
     rows = Conversation.objects.select_related("profile__server")
-    rows = rows.select_for_update(of=("self",)) if lock and connection.features.has_select_for_update_of else rows
+    rows = rows.select_for_update(of=("self",), no_key=True) if lock else rows
     try:
         return rows.get(pk=uuid.UUID(str(conversation_id)), owner_id=person.pk)
     except (Conversation.DoesNotExist, ValueError) as error:
@@ -132,7 +133,7 @@ def save_settings(person: Person, conversation_id: str, system: str, temperature
 
     Raises ValueError with words for people where the temperature is not a number from 0 to 2.
     """
-    conversation = own(person, conversation_id)
+    conversation = own(person, conversation_id, lock=True)
     if len(system) > SYSTEM_LENGTH:
         raise ValueError(f"The system prompt may have {SYSTEM_LENGTH:,} characters at most.")
     try:
@@ -149,7 +150,7 @@ def save_settings(person: Person, conversation_id: str, system: str, temperature
 @transaction.atomic
 def switch_tools(person: Person, conversation_id: str, on: bool) -> dict[str, Any]:
     """The conversation's own tools switch. Raises NotFound."""
-    conversation = own(person, conversation_id)
+    conversation = own(person, conversation_id, lock=True)
     changed: dict[str, Any] = conversation.settings | {"tools_on": on}
     Conversation.objects.filter(pk=conversation.pk).update(settings=changed)
     return changed
@@ -158,7 +159,7 @@ def switch_tools(person: Person, conversation_id: str, on: bool) -> dict[str, An
 @transaction.atomic
 def select_model(person: Person, conversation_id: str, wanted: str) -> Switched:
     """Choose a model by profile id, `server/name` or a unique name; says so in the chat when it is another one."""
-    conversation = own(person, conversation_id)
+    conversation = own(person, conversation_id, lock=True)
     profile_id = picker.find(wanted)
     model = picker.shown(profile_id, str(conversation.pk))
     if model is None:
@@ -172,7 +173,7 @@ def select_model(person: Person, conversation_id: str, wanted: str) -> Switched:
 
 def say(conversation: Conversation, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
     """Put a notice into the transcript (it never reaches a model). Must run inside a transaction."""
-    leaf = Conversation.objects.values_list("leaf_id", flat=True).get(pk=conversation.pk)
+    leaf = leaf_of(conversation.pk)
     row = Message.objects.create(
         conversation=conversation,
         parent_id=leaf,

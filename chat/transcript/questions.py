@@ -17,6 +17,7 @@ from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
 from chat.transcript import shown
 from chat.transcript.conversations import Person, announce
+from chat.transcript.locks import hold
 from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.events import CallRejected
@@ -71,6 +72,7 @@ class Closed:
 def park(owner: str, run_id: int, asking: Asking, usage: Mapping[str, Any]) -> Parked | None:
     """Let the turn wait for a person, in rows and with no process. None when it is no longer `owner`'s."""
     run = ToolRun.objects.select_related("turn__conversation", "message").get(pk=run_id)
+    hold(run.turn.conversation_id)
     mine = Turn.objects.filter(pk=run.turn_id, owner=owner, status="running", stop_requested_at=None)
     if not mine.update(status="waiting", owner="", lease_until=None, usage=dict(usage)):
         return None
@@ -103,6 +105,7 @@ def answer(person: Person, question_id: int, given: Answer) -> Closed:
     Raises NotFound (absent, foreign), Conflict (answered already), ValueError (an answer that is none, with words).
     """
     mine = Question.objects.select_related("tool_run", "turn__conversation", "conversation", "answered_by")
+    hold(*mine.filter(pk=question_id).values_list("conversation_id", flat=True))
     question = mine.filter(pk=question_id, conversation__owner_id=person.pk).first()
     if question is None:
         raise NotFound("There is no such question.")
@@ -152,6 +155,7 @@ def expire() -> list[Closed]:
     """Close the questions whose time is over: what they asked for is not run, and the model is told."""
     closed = []
     late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")
+    hold(*late.values_list("conversation_id", flat=True))
     for question in late:
         if Question.objects.filter(pk=question.pk, answer="").update(answer="expired", answered_at=Now()):
             closed.append(_closed(question, "expired", ""))

@@ -11,6 +11,7 @@ from chat.models import UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownCall, ShownMessage
 from chat.transcript import shown
 from chat.transcript.conversations import announce, say
+from chat.transcript.locks import leaf_of
 from toolsupport.core.words import Role, ToolCall, ToolResult
 
 
@@ -48,7 +49,7 @@ class Rejection:
 def start_reply(turn_id: int) -> tuple[int, ShownMessage]:
     """A new, empty assistant message at the end of the branch."""
     turn = Turn.objects.select_related("conversation", "profile").get(pk=turn_id)
-    leaf = Conversation.objects.values_list("leaf_id", flat=True).get(pk=turn.conversation_id)
+    leaf = leaf_of(turn.conversation_id)
     row = Message.objects.create(
         conversation=turn.conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn
     )

@@ -19,6 +19,7 @@ from chat.transcript import contexts, questions, shown
 from chat.transcript.clock import in_future, lease
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.history import WAITS, canonical
+from chat.transcript.locks import hold
 from toolsupport.core import words
 from toolsupport.core.errors import Busy
 from toolsupport.core.words import Role, ToolCall
@@ -187,6 +188,7 @@ def _room_for(conversation: Conversation, client_id: str) -> int | None:
 def claim(turn_id: int, owner: str) -> Accepted | None:
     """Make a queued turn this process's own; None when another was faster or it was stopped meanwhile."""
     mine = Turn.objects.filter(pk=turn_id, status="queued")
+    hold(*mine.values_list("conversation_id", flat=True))
     if not mine.update(status="running", owner=owner, lease_until=lease(), started_at=Now()):
         return None
     turn = Turn.objects.select_related("conversation__profile__server", "profile").get(pk=turn_id)
@@ -255,7 +257,7 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 @transaction.atomic
 def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Ended | None]:
     """Ask for the open turn to stop: (its id or None, its end if nobody runs it). Raises NotFound."""
-    conversation = own(person, conversation_id)
+    conversation = own(person, conversation_id, lock=True)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
     if turn is None:
         return None, None
@@ -283,6 +285,7 @@ def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
     """End a turn of this process. None when it is no longer its own: then nothing is written."""
     status = outcome.reason if outcome.reason in ("done", "stopped", "interrupted", "failed") else "done"
     mine = Turn.objects.filter(pk=turn_id, owner=owner, status__in=OPEN)
+    hold(*mine.values_list("conversation_id", flat=True))
     usage = dict(outcome.usage)
     if not mine.update(status=status, reason=outcome.detail, usage=usage, ended_at=Now(), lease_until=None):
         return None
@@ -305,6 +308,7 @@ def settle() -> tuple[list[Ended], list[int]]:
 def expire(turns: QuerySet[Turn]) -> list[Ended]:
     """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
     expired = turns.filter(status="running").filter(Q(lease_until__lt=Now()) | Q(lease_until=None))
+    hold(*expired.values_list("conversation_id", flat=True))
     ended = []
     for turn in expired.select_related("conversation", "profile"):
         text = "The server that wrote this answer stopped before it was finished."
