@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async as in_database
 from chat import fragments, frames, runner
 from chat.frames import FrameError
 from chat.sockets import Socket
-from chat.transcript import conversations, questions, turns
+from chat.transcript import conversations, leaders, questions, turns
 from chat.transcript.people import person
 from toolsupport.access import Action
 from toolsupport.core.errors import NotFound
@@ -76,14 +76,18 @@ async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) 
 async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
-    def request() -> tuple[int | None, turns.Ended | None]:
-        return turns.request_stop(person(place.user_id, Action.CHAT), place.conversation)
+    def request() -> tuple[int | None, turns.Ended | None, str]:
+        asked = turns.request_stop(person(place.user_id, Action.CHAT), place.conversation)
+        return *asked, leaders.leader_of(place.conversation)
 
-    turn_id, ended = await in_database(request)()
+    turn_id, ended, leader = await in_database(request)()
+    here = runner.current()
     if ended is not None:
-        runner.current().tell_end(ended)
+        here.tell_end(ended)
     elif turn_id is not None:
-        runner.current().request_stop(turn_id)
+        here.request_stop(turn_id)
+        if here.elsewhere is not None and leader != here.owner:
+            here.elsewhere.stop(leader, turn_id)
 
 
 async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) -> None:
@@ -93,18 +97,28 @@ async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) ->
         socket.put(frames.Resync(frame.message, run.text.text, run.thinking.text))
         return
 
-    def stored() -> tuple[str, str]:
-        return conversations.text_of(person(place.user_id, Action.CHAT), place.conversation, frame.message)
+    def stored() -> tuple[tuple[str, str], str]:
+        found = conversations.text_of(person(place.user_id, Action.CHAT), place.conversation, frame.message)
+        return found, leaders.writer_of(frame.message)
 
-    socket.put(frames.Resync(frame.message, *await in_database(stored)()))
+    found, leader = await in_database(stored)()
+    elsewhere = runner.current().elsewhere
+    if leader and elsewhere is not None:
+        # That process answers, and its answer comes before the text that follows it.
+        elsewhere.follow(place.conversation, leader)
+    else:
+        socket.put(frames.Resync(frame.message, *found))
 
 
 async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> None:
     """Stop one running tool; the turn goes on with an error result."""
-    runs = runner.current().runs.values()
-    here = [run for run in runs if run.claimed.conversation == place.conversation]
-    if not any(run.stop_call(frame.call) for run in here):
+    here = runner.current()
+    if here.stop_call(place.conversation, frame.call):
+        return
+    leader = await in_database(leaders.leader_of)(place.conversation) if here.elsewhere else ""
+    if here.elsewhere is None or leader in ("", here.owner):
         raise NotFound("This tool is not running any more.")
+    here.elsewhere.stop_call(leader, place.conversation, frame.call)
 
 
 async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAnswer) -> None:

@@ -37,6 +37,8 @@ CODES: dict[type[Exception], str] = {
 class ChatConsumer(AsyncWebsocketConsumer):
     """One open page of one conversation. No method waits for a turn."""
 
+    channel_layer_alias = "none"  # the runner hears other processes for all its sockets
+
     async def connect(self) -> None:
         self.pump = None
         self.recent: deque[float] = deque()
@@ -54,6 +56,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.runner = runner.current()
         # Listening begins before the rows are read, so that nothing falls between the two.
         self.socket, self.pump = self.runner.listen(self.place.conversation, self._send)
+        if self.runner.elsewhere is not None:
+            await self.runner.elsewhere.relay.join(self.place.conversation)
         self.socket.put(await in_database(answers.hello)(self.place))
 
     async def disconnect(self, code: int) -> None:

@@ -14,6 +14,7 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
 from chat import fragments, frames
+from chat.elsewhere import Elsewhere
 from chat.events import TurnEnded
 from chat.sockets import Listeners, Send, Socket
 from chat.transcript import contexts, questions, turns
@@ -38,6 +39,7 @@ class Runner:
         self.listeners = Listeners()
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
+        self.elsewhere: Elsewhere | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
@@ -49,6 +51,9 @@ class Runner:
         """Begin to keep turns alive; needs the running event loop."""
         self._loop = asyncio.get_running_loop()
         self.spawn(self._beat())
+        if settings.ENV["REDIS_URL"]:
+            self.elsewhere = Elsewhere(self.owner, self)
+            self.elsewhere.start(self.spawn)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """A supervised task with a context of its own: a request's database handles must not leak into it."""
@@ -70,6 +75,8 @@ class Runner:
     async def stop(self) -> None:
         """End everything this process owns at once."""
         await self.drain(0)
+        if self.elsewhere is not None:
+            await self.elsewhere.relay.close()
         for task in list(self._others):
             task.cancel()
         await asyncio.gather(*self._others, return_exceptions=True)
@@ -89,9 +96,14 @@ class Runner:
     def forget(self, conversation: str, socket: Socket, pump: asyncio.Task[Any]) -> None:
         self.listeners.remove(conversation, socket)
         pump.cancel()
+        if self.elsewhere is not None and not self.listeners.has(conversation):
+            self.spawn(self.elsewhere.relay.leave(conversation, lambda: self.listeners.has(conversation)))
 
     def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
+        """Hand a frame to every page of the conversation, here and in other processes."""
         self.listeners.tell(conversation, frame)
+        if self.elsewhere is not None:
+            self.elsewhere.tell(conversation, frame)
 
     # -- turns --
 
@@ -164,6 +176,16 @@ class Runner:
     def live(self, message_id: int) -> TurnRun | None:
         """The run that writes this message at the moment, here."""
         return next((run for run in self.runs.values() if run.message == message_id), None)
+
+    def growing(self, conversation: str) -> frames.Resync | None:
+        """The whole text so far of what is being written in a conversation here; None where no turn runs here."""
+        run = next((run for run in self.runs.values() if run.claimed.conversation == conversation), None)
+        return frames.Resync(run.message, run.text.text, run.thinking.text) if run else None
+
+    def stop_call(self, conversation: str, call_id: str) -> bool:
+        """Stop one running tool of a conversation, if it runs here; its turn goes on."""
+        here = [run for run in self.runs.values() if run.claimed.conversation == conversation]
+        return any(run.stop_call(call_id) for run in here)
 
     def _cancel(self, turn_id: int, why: str) -> None:
         if turn_id in self._tasks and turn_id not in self._why:

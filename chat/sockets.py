@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import cast
 
 from chat import frames
@@ -72,6 +72,18 @@ def _continues(first: Delta, end: int, follower: ServerFrame) -> bool:
     return isinstance(follower, type(first)) and follower.message == first.message and follower.offset == end
 
 
+def joined(deltas: Iterable[Delta]) -> list[Delta]:
+    """The same text in as few deltas as possible."""
+    found: list[Delta] = []
+    for delta in deltas:
+        last = found[-1] if found else None
+        if last is not None and _continues(last, last.offset + utf16_length(last.text), delta):
+            found[-1] = type(last)(last.message, last.offset, last.text + delta.text)
+        else:
+            found.append(delta)
+    return found
+
+
 class Listeners:
     """The sockets of each conversation."""
 
@@ -85,6 +97,9 @@ class Listeners:
         self._sockets[conversation].discard(socket)
         if not self._sockets[conversation]:
             del self._sockets[conversation]
+
+    def has(self, conversation: str) -> bool:
+        return conversation in self._sockets
 
     def tell(self, conversation: str, frame: ServerFrame) -> None:
         """Hand a frame to every page that shows the conversation here."""

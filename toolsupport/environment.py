@@ -66,6 +66,7 @@ VARIABLES = (
         text,
         "sqlite:///path or postgresql://user:password@host/name; unset: SQLite in the data directory.",
     ),
+    Variable("REDIS_URL", "", text, "redis://host:6379; lets several processes serve one site. Unset: one process."),
     Variable("OLLAMA_HOST", "", text, "An Ollama server; unset: 127.0.0.1:11434 if it answers."),
     Variable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
     Variable(
@@ -161,3 +162,14 @@ def postgresql(url: SplitResult) -> dict[str, Any]:
 # `timeout` is how long one waits for a free connection, in seconds.
 POOL = {"min_size": 2, "max_size": 20, "timeout": 20}
 DATABASES = {"sqlite": sqlite, "postgresql": postgresql, "postgres": postgresql}
+
+
+def channel_layers(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Channels' settings for REDIS_URL: what several processes of one site tell each other."""
+    url = values["REDIS_URL"]
+    if not url:
+        return {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    if urlsplit(url).scheme not in ("redis", "rediss", "unix"):
+        raise ConfigError("REDIS_URL cannot be used; write redis://host:6379.")
+    config = {"hosts": [url], "prefix": "toolsupport."}
+    return {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}}

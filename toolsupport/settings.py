@@ -43,7 +43,7 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "toolsupport.urls"
 ASGI_APPLICATION = "toolsupport.asgi.application"
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+CHANNEL_LAYERS = environment.channel_layers(ENV)
 
 TEMPLATES = [
     {
@@ -103,6 +103,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
 WORKSPACES_DIR = DATA_DIR / "workspaces"
+
+# Where this process's own Simulator listens; `serve` says it when it has started one.
+SIMULATOR_URL = ""
 
 LOGGING = {
     "version": 1,

@@ -151,7 +151,9 @@ def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint
     """The endpoint with the server's limits, those of the profile before them (options["timeouts"], in seconds)."""
     timeouts = server.options.get("timeouts", {}) | (profile.options.get("timeouts", {}) if profile else {})
     key = secrets_at_rest.decrypt(server.api_key)
-    return Endpoint(server.kind, server.base_url, key, Limits(**_known_limits(timeouts)))
+    # With several processes each asks the Simulator it started itself: another's may be gone, or on another machine.
+    own = settings.SIMULATOR_URL if (server.kind, server.origin) == ("simulator", "built-in") else ""
+    return Endpoint(server.kind, own or server.base_url, key, Limits(**_known_limits(timeouts)))
 
 
 def _known_limits(timeouts: dict[str, Any]) -> dict[str, Any]:

@@ -143,7 +143,8 @@ def meet_simulator(child: subprocess.Popen[str] | None) -> None:
     line = child.stdout.readline() if child.stdout else ""
     if "http://" not in line:
         raise CommandError("The Simulator did not start; TOOLSUPPORT_SIMULATOR=off goes without it.")
-    servers.ensure_simulator(line.split()[-1])
+    settings.SIMULATOR_URL = line.split()[-1]
+    servers.ensure_simulator(settings.SIMULATOR_URL)
 
 
 def stop_simulator(child: subprocess.Popen[str] | None) -> None:

@@ -1,0 +1,118 @@
+"""Carries messages between the processes of one site, in the order in which each of them sent its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from channels.layers import get_channel_layer
+
+log = logging.getLogger(__name__)
+
+Message = dict[str, Any]
+MOST_WAITING = 20_000  # messages; more than that means that nobody takes them
+SECONDS_TO_JOIN = 2.0
+
+
+def of_process(owner: str) -> str:
+    """The group that one process alone hears."""
+    return f"process.{owner}"
+
+
+def of_conversation(conversation: str) -> str:
+    """The group of those who have a page of a conversation open."""
+    return f"conversation.{conversation}"
+
+
+class Relay:
+    """One for each process. `hear` gets what others sent; what this process sent itself does not come back."""
+
+    def __init__(self, owner: str, hear: Callable[[Message], None]) -> None:
+        self.owner = owner
+        self._hear = hear
+        self._layer: Any = get_channel_layer()
+        self._out: asyncio.Queue[tuple[str, Message]] = asyncio.Queue(MOST_WAITING)
+        self._channel: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._joined: dict[str, asyncio.Event] = {}
+        self._changing = asyncio.Lock()
+
+    def send(self, group: str, kind: str, **fields: Any) -> None:
+        """Queue a message; never waits. What nobody takes is dropped, and pages find the gap."""
+        try:
+            self._out.put_nowait((group, {"type": kind, "from": self.owner, **fields}))
+        except asyncio.QueueFull:
+            log.error("a message to other processes was dropped: too many are waiting")
+
+    async def post(self) -> None:
+        """Send what is queued. Ends only by being cancelled."""
+        while True:
+            group, message = await self._out.get()
+            try:
+                await self._layer.group_send(group, message)
+            except Exception as error:
+                log.error("other processes cannot be reached through Redis: %s", error)
+            finally:
+                self._out.task_done()
+
+    async def receive(self) -> None:
+        """Hear what others send. Ends only by being cancelled."""
+        channel = await self._open()
+        while True:
+            message = await self._layer.receive(channel)
+            try:
+                self._take(message)
+            except Exception:
+                log.exception("a message of another process could not be taken")
+
+    async def _open(self) -> str:
+        while True:
+            try:
+                channel: str = await self._layer.new_channel()
+                await self._layer.group_add(of_process(self.owner), channel)
+                self._channel.set_result(channel)
+                return channel
+            except Exception as error:
+                log.error("Redis does not answer, trying again: %s", error)
+                await asyncio.sleep(1)
+
+    def _take(self, message: Message) -> None:
+        if message["from"] != self.owner:
+            self._hear(message)
+        elif message.get("joined") in self._joined:
+            self._joined[message["joined"]].set()
+
+    async def join(self, conversation: str) -> None:
+        """Hear of a conversation; returns when that is certain, since a message of our own came back from there."""
+        try:
+            await asyncio.wait_for(self._join(of_conversation(conversation)), SECONDS_TO_JOIN)
+        except TimeoutError:
+            log.error("the other processes are not heard in %s: Redis is silent", conversation)
+        except Exception as error:
+            log.error("the other processes are not heard in %s: %s", conversation, error)
+
+    async def _join(self, group: str) -> None:
+        channel = await asyncio.shield(self._channel)
+        async with self._changing:
+            if group not in self._joined:
+                await self._layer.group_add(group, channel)
+                self._joined[group] = asyncio.Event()
+                self.send(group, "joined", joined=group)
+        await self._joined[group].wait()
+
+    async def leave(self, conversation: str, unless: Callable[[], bool]) -> None:
+        """Hear no more of a conversation, `unless` somebody came back meanwhile."""
+        group = of_conversation(conversation)
+        async with self._changing:
+            if group in self._joined and not unless():
+                del self._joined[group]
+                await self._layer.group_discard(group, self._channel.result())
+
+    async def close(self) -> None:
+        """Send what is still queued, if that is quick, and let the connections go."""
+        try:
+            await asyncio.wait_for(self._out.join(), SECONDS_TO_JOIN)
+            await self._layer.flush()
+        except Exception as error:
+            log.error("Redis was left without a farewell: %s", error)

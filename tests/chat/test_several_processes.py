@@ -1,0 +1,156 @@
+"""Two processes of one site: whatever happens in one shows itself in the other, word for word."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests import databases
+from tests.chat.test_approvals import asked, notes
+from tests.chat.test_corridor import choose
+from tests.serving import Page, Site, new_chat, page, serving, sign_in
+
+
+@contextmanager
+def pair(directory: Path, kind: str) -> Iterator[tuple[Site, Site]]:
+    """Two running processes over one directory, one database, one Redis."""
+    environment = {"REDIS_URL": databases.needed("TOOLSUPPORT_TEST_REDIS_URL", databases.REDIS)}
+    with ExitStack() as stack:
+        if kind == "postgresql":
+            environment["DATABASE_URL"] = stack.enter_context(databases.database())
+        first = stack.enter_context(serving(directory, **environment))
+        yield first, stack.enter_context(serving(directory, **environment))
+        assert "ERROR chat.relay" not in (directory / "serve.log").read_text()
+
+
+@pytest.fixture(scope="module", params=["postgresql", "sqlite"])
+def sites(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Site]]:
+    with pair(tmp_path_factory.mktemp("pair"), request.param) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(sites: tuple[Site, Site]) -> Iterator[httpx.Client]:
+    with closing(sign_in(sites[0])) as browser:
+        yield browser
+
+
+def seqs(open_page: Page) -> list[int]:
+    return [frame["seq"] for frame in open_page.got if "seq" in frame]
+
+
+async def long_answer(open_page: Page) -> int:
+    """Start a long answer; gives the message in which it is being written."""
+    await choose(open_page, "sim-long:latest")
+    await open_page.send("message.send", text="Tell me a long story")
+    return int((await open_page.until("text.delta"))["message"])
+
+
+# O2 C2
+@pytest.mark.asyncio
+async def test_a_page_elsewhere_follows_from_the_first_word(sites: tuple[Site, Site], client: httpx.Client) -> None:
+    here, there = sites
+    conversation = new_chat(client)
+    async with page(here, client, conversation) as first, page(there, client, conversation) as second:
+        await second.until("hello")
+        message = await long_answer(first)
+        while len(second.text(message)) < 200:
+            await second.until("text.delta", message=message)
+        await first.send("turn.stop")
+        await asyncio.gather(first.until("turn.ended"), second.until("turn.ended"))
+        assert first.text(message) == second.text(message) != ""
+        # No thing is missed, none comes twice.
+        assert seqs(second) == list(range(seqs(second)[0], seqs(second)[-1] + 1))
+        assert seqs(second)[-3:] == seqs(first)[-3:]
+
+
+# O2 C2
+@pytest.mark.asyncio
+async def test_a_page_elsewhere_that_comes_late_catches_up_exactly(
+    sites: tuple[Site, Site], client: httpx.Client
+) -> None:
+    here, there = sites
+    conversation = new_chat(client)
+    async with page(here, client, conversation) as first:
+        message = await long_answer(first)
+        async with page(there, client, conversation) as second:
+            assert (await second.until("hello"))["turn"] == first.of("turn.started")[0]["turn"]
+            await second.send("turn.resync", message=message)
+            await second.until("resync", message=message)
+            for _ in range(5):
+                await second.until("text.delta", message=message)
+            await second.send("turn.resync", message=message)
+            await second.until("resync", message=message)
+            await second.until("text.delta", message=message)
+            await first.send("turn.stop")
+            await asyncio.gather(first.until("turn.ended"), second.until("turn.ended"))
+            assert first.text(message) == second.text(message) != ""
+
+
+# C5
+@pytest.mark.asyncio
+async def test_stop_is_heard_in_the_other_process(sites: tuple[Site, Site], client: httpx.Client) -> None:
+    here, there = sites
+    conversation = new_chat(client)
+    async with page(here, client, conversation) as first, page(there, client, conversation) as second:
+        await second.until("hello")
+        await long_answer(first)
+        await second.send("turn.stop")
+        ends = await asyncio.gather(second.until("turn.ended"), first.until("turn.ended"))
+        assert [end["reason"] for end in ends] == ["stopped", "stopped"]
+
+
+# D9
+@pytest.mark.asyncio
+async def test_what_waits_here_is_allowed_there(sites: tuple[Site, Site], client: httpx.Client) -> None:
+    here, there = sites
+    conversation = new_chat(client)
+    async with page(here, client, conversation) as first, page(there, client, conversation) as second:
+        await second.until("hello")
+        question = await asked(first)
+        assert (await second.until("question.asked"))["question"] == question
+        await second.until("turn.waiting")
+        await second.send("question.answer", question=question, answer="once")
+        ends = await asyncio.gather(first.until("turn.ended"), second.until("turn.ended"))
+        assert [end["reason"] for end in ends] == ["done", "done"]
+        assert notes(here, conversation) == "hello there"
+        last = first.of("message.finished")[-1]["message"]
+        assert first.text(last) == second.text(last) != ""
+
+
+# O4 T11
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["postgresql", "sqlite"])
+async def test_what_waited_through_a_restart_of_both_is_allowed_in_the_other(tmp_path: Path, kind: str) -> None:
+    with pair(tmp_path, kind) as (here, there), closing(sign_in(here)) as client:
+        conversation = new_chat(client)
+        async with page(here, client, conversation) as first:
+            question = await asked(first)
+        for site in (here, there):
+            site.kill(signal.SIGKILL)
+        for site in (there, here):
+            site.start()
+        async with page(there, client, conversation) as second:
+            await second.until("hello")
+            await second.send("question.answer", question=question, answer="once")
+            assert (await second.until("turn.ended"))["reason"] == "done"
+        assert notes(there, conversation) == "hello there"
+
+
+# C2 O4
+@pytest.mark.asyncio
+async def test_the_death_of_one_process_is_told_by_the_other(tmp_path: Path) -> None:
+    with pair(tmp_path, "postgresql") as (here, there), closing(sign_in(here)) as client:
+        conversation = new_chat(client)
+        async with page(here, client, conversation) as first, page(there, client, conversation) as second:
+            await second.until("hello")
+            message = await long_answer(first)
+            await second.until("text.delta", message=message)
+            here.kill(signal.SIGKILL)
+            assert (await second.until("turn.ended"))["reason"] == "interrupted"

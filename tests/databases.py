@@ -1,0 +1,37 @@
+"""PostgreSQL and Redis for tests that need them: taken from the environment, left out with a reason where absent."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+POSTGRESQL = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
+REDIS = os.environ.get("TOOLSUPPORT_TEST_REDIS_URL", "")
+
+
+def needed(name: str, value: str) -> str:
+    """The address, or the test is left out; where nothing may be left out, it fails."""
+    if value:
+        return value
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{name} is not set, and here nothing may be left out.")
+    pytest.skip(f"{name} names no server")
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """The address of a new, empty database of that server; it is gone afterwards."""
+    url = urlsplit(needed("TOOLSUPPORT_TEST_DATABASE_URL", POSTGRESQL))
+    name = f"toolsupport_{uuid.uuid4().hex}"
+    with psycopg.connect(url._replace(path="/postgres").geturl(), autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield url._replace(path=f"/{name}").geturl()
+        finally:
+            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
