@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -35,3 +35,13 @@ def database() -> Iterator[str]:
             yield url._replace(path=f"/{name}").geturl()
         finally:
             server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@contextmanager
+def for_site(environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """What a site's environment needs so that it runs on the kind of database that the tests run on."""
+    if not POSTGRESQL or "DATABASE_URL" in environment:
+        yield {}
+        return
+    with database() as url:
+        yield {"DATABASE_URL": url}

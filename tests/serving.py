@@ -19,6 +19,8 @@ from typing import Any
 import aiohttp
 import httpx
 
+from tests import databases
+
 ROOT = Path(__file__).resolve().parent.parent
 ADMIN = ("ana", "a passphrase for tests")
 PATIENCE = 20.0
@@ -84,14 +86,15 @@ class Site:
 
 @contextmanager
 def serving(directory: Path, **environment: str) -> Iterator[Site]:
-    """A migrated, running site; ended at the end, however the test ended."""
-    site = Site(directory, environment)
-    site.manage("migrate", "--verbosity", "0")
-    site.start()
-    try:
-        yield site
-    finally:
-        site.kill(signal.SIGTERM if site.process and site.process.poll() is None else signal.SIGKILL)
+    """A migrated, running site on the kind of database the tests run on; ended however the test ended."""
+    with databases.for_site(environment) as database:
+        site = Site(directory, {**database, **environment})
+        site.manage("migrate", "--verbosity", "0")
+        site.start()
+        try:
+            yield site
+        finally:
+            site.kill(signal.SIGTERM if site.process and site.process.poll() is None else signal.SIGKILL)
 
 
 def sign_in(site: Site, name: str = ADMIN[0], password: str = ADMIN[1]) -> httpx.Client:
