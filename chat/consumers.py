@@ -22,7 +22,9 @@ log = logging.getLogger(__name__)
 
 FRAMES_PER_WINDOW = 30
 WINDOW_SECONDS = 10.0
-NO_SUCH_CONVERSATION = 4404
+STOPS_PER_WINDOW = 100
+FLOOD = 300  # no page of ours sends so many in a window: the socket is closed
+NO_SUCH_CONVERSATION, TOO_SLOW, TOO_FAST = 4404, 4408, 4429
 
 # Which error of ours is told with which code; anything else is our own mistake.
 CODES: dict[type[Exception], str] = {
@@ -52,7 +54,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.accept()
         self.runner = runner.current()
         # Listening begins before the rows are read, so that nothing falls between the two.
-        self.socket, self.pump = self.runner.listen(self.place.conversation, self._send)
+        self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
         self.socket.put(await in_database(answers.hello)(self.place))
 
     async def disconnect(self, code: int) -> None:
@@ -62,6 +64,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
         """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
         client_id = ""
+        if not await self._bearable():
+            return
         try:
             frame = frames.parse(message.get("text"))
             client_id = getattr(frame, "client_id", "")
@@ -80,18 +84,27 @@ class ChatConsumer(AsyncWebsocketConsumer):
         handler: Callable[..., Any] = answers.HANDLERS[type(frame)]
         await handler(self.place, self.socket, frame)
 
-    def _check_rate(self, frame: ClientFrame) -> None:
-        if isinstance(frame, frames.TurnStop):
-            return
+    async def _bearable(self) -> bool:
+        """Count every frame, however it looks; False where so many came that none is read any more."""
         now = time.monotonic()
         while self.recent and now - self.recent[0] > WINDOW_SECONDS:
             self.recent.popleft()
-        if len(self.recent) >= FRAMES_PER_WINDOW:
-            raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
         self.recent.append(now)
+        if len(self.recent) == FLOOD:
+            await self.close(TOO_FAST)
+        return len(self.recent) < FLOOD
+
+    def _check_rate(self, frame: ClientFrame) -> None:
+        # A stop is heard later than anything else: who wrote fast a moment ago may need it.
+        most = STOPS_PER_WINDOW if isinstance(frame, frames.TurnStop) else FRAMES_PER_WINDOW
+        if len(self.recent) > most:
+            raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
 
     def _refuse(self, code: str, text: str, client_id: str) -> None:
         self.socket.put(frames.Error(code, text, client_id or None))
+
+    async def _too_slow(self) -> None:
+        await self.close(TOO_SLOW)
 
     async def _send(self, text: str) -> None:
         await self.send(text_data=text)

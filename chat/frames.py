@@ -173,6 +173,12 @@ class ServerFrame:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return orjson.dumps({"type": self.type} | {k: v for k, v in fields.items() if v is not None}).decode()
 
+    def weight(self) -> int:
+        """About how many characters wait with it in a queue: those of its texts."""
+        values = [getattr(self, field.name) for field in dataclasses.fields(self)]
+        inner = [part for value in values if isinstance(value, dict) for part in value.values()]
+        return sum(len(value) for value in (*values, *inner) if isinstance(value, str))
+
 
 @dataclass(frozen=True, slots=True)
 class Hello(ServerFrame):

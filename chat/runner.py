@@ -15,7 +15,7 @@ from django.conf import settings
 
 from chat import fragments, frames
 from chat.events import TurnEnded
-from chat.sockets import Listeners, Send, Socket
+from chat.sockets import Close, Listeners, Send, Socket
 from chat.transcript import contexts, turns
 from chat.transcript.people import person
 from chat.turn_run import TurnRun
@@ -52,8 +52,14 @@ class Runner:
         """A supervised task with a context of its own: a request's database handles must not leak into it."""
         task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         self._others.add(task)
-        task.add_done_callback(self._others.discard)
+        task.add_done_callback(self._over)
         return task
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._others.discard(task)
+        # Nobody else may be waiting for it: what it died of would never be known.
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a task of the chat ended by a mistake", exc_info=error)
 
     async def drain(self, seconds: float) -> None:
         """Take nothing new, let running turns finish for so long, then interrupt the rest."""
@@ -74,9 +80,9 @@ class Runner:
 
     # -- pages --
 
-    def listen(self, conversation: str, send: Send) -> tuple[Socket, asyncio.Task[Any]]:
-        """Add an open page; its pump is owned here and ends with `forget`."""
-        socket = Socket(send, self._pause)
+    def listen(self, conversation: str, send: Send, close: Close) -> tuple[Socket, asyncio.Task[Any]]:
+        """Add an open page; its pump is owned here and ends with `forget`. `close` is for one too far behind."""
+        socket = Socket(send, self._pause, lambda: self.spawn(close()))
         self.listeners.add(conversation, socket)
         return socket, self.spawn(socket.pump())
 

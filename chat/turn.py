@@ -34,16 +34,22 @@ class Round:
     thinking: list[str] = field(default_factory=list)
     asked: list[CallReady | CallRejected] = field(default_factory=list)
     failed: Failed | None = None
+    left_out: int = 0
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Event, most: int) -> bool:
+        """Keep an event; False for a call beyond the `most` that one reply may ask for."""
         if isinstance(event, TextDelta):
             self.text.append(event.text)
         elif isinstance(event, ThinkingDelta):
             self.thinking.append(event.text)
         elif isinstance(event, CallReady | CallRejected):
+            if len(self.asked) >= most:
+                self.left_out += 1
+                return False
             self.asked.append(event)
         elif isinstance(event, Failed):
             self.failed = event
+        return True
 
     def message(self) -> Message:
         calls = tuple(_as_call(asked) for asked in self.asked)
@@ -72,17 +78,21 @@ async def advance(state: TurnState, ask: Ask, run: RunTool) -> AsyncGenerator[li
         yield [RoundStarted(state.rounds)]
         async with aclosing(ask(state.history)) as batches:
             async for batch in batches:
-                for event in batch:
-                    reply.take(event)
-                yield list(batch)
+                yield [event for event in batch if reply.take(event, state.limits.calls)]
         state.history.append(reply.message())
         if reply.failed or not reply.asked:
             yield [RoundEnded(state.rounds, last=True), _ending(reply)]
             return
         yield [RoundEnded(state.rounds)]
-        async with aclosing(_serve(state, reply, run)) as served:
-            async for happened in served:
+        async with aclosing(_serve(state, reply, run)) as happenings:
+            async for happened in happenings:
                 yield [happened]
+        if reply.left_out:
+            asked = len(reply.asked) + reply.left_out
+            yield [
+                TurnEnded("limit", f"It asked for {asked:,} calls at once; the first {len(reply.asked)} were served.")
+            ]
+            return
 
 
 NOT_RUN = Outcome("denied", ToolResult("Not run: too many calls in one answer.", is_error=True), 0)

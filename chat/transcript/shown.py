@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from chat import markdown
-from chat.models import Conversation, Message, ToolRun
+from chat.models import OPEN, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownCall, ShownMessage
 from chat.tools import BUILTINS
 from toolsupport.core.words import Role
@@ -36,7 +36,7 @@ def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
 def message(row: Message, runs: Iterable[ToolRun] = (), last: bool = False) -> ShownMessage:
     """One message; `last` says that it is its turn's last, where the turn's bad end is told."""
     turn = row.turn if row.role == Role.ASSISTANT else None
-    told = turn is not None and last and turn.status not in ("queued", "running", "waiting", "done")
+    ended = how_ended(turn) if turn and last else ""
     is_answer = row.role == Role.ASSISTANT
     return ShownMessage(
         id=row.pk,
@@ -52,9 +52,16 @@ def message(row: Message, runs: Iterable[ToolRun] = (), last: bool = False) -> S
         model=turn.profile.name if turn else "",
         calls=tuple(call(run) for run in runs),
         created_at=row.created_at,
-        ended=turn.status if turn and told else "",
-        ended_detail=turn.reason if turn and told else "",
+        ended=ended,
+        ended_detail=turn.reason if turn and ended else "",
     )
+
+
+def how_ended(turn: Turn) -> str:
+    """The bad end of a turn, "" for a good one or none yet; an end at a limit is a good one with a reason."""
+    if turn.status == "done":
+        return "limit" if turn.reason else ""
+    return "" if turn.status in OPEN else turn.status
 
 
 def call(run: ToolRun) -> ShownCall:
