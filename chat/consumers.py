@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
 
 from chat import answers, frames, runner
 from chat.frames import ClientFrame, FrameError
@@ -33,6 +34,9 @@ CODES: dict[type[Exception], str] = {
     NotAllowed: "forbidden",
     ConfigError: "not_configured",
 }
+
+
+CANNOT_WRITE = "The server cannot write to its database (is its disk full?). Nothing was changed; try again later."
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
@@ -76,6 +80,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         except tuple(CODES) as error:
             code = next(CODES[kind] for kind in CODES if isinstance(error, kind))
             self._refuse(code, str(error), client_id)
+        except DatabaseError as error:
+            log.error("a frame could not be obeyed: %s", error)
+            self._refuse("storage", CANNOT_WRITE, client_id)
         except Exception:
             log.exception("a frame could not be obeyed")
             self._refuse("internal", "The server made a mistake. Nothing was changed.", client_id)

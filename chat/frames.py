@@ -21,6 +21,7 @@ ERRORS = {
     "forbidden": "you may not do this",
     "busy": "a limit was reached; nothing was queued",
     "not_configured": "something has to be set first, such as a model",
+    "storage": "the database cannot be used at the moment (full, locked, read-only); nothing was changed",
     "internal": "the server failed; nothing was changed",
 }
 

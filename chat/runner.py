@@ -198,9 +198,12 @@ class Runner:
 
     async def _beat(self) -> None:
         """Every half second: write what grew, renew leases, hear stop requests, settle what others left."""
-        number = 0
+        number, now = 0, asyncio.get_running_loop().time
+        due = now()
         while True:
-            await asyncio.sleep(TICK)
+            # By the clock, not after the last one: the time a write takes must not make text wait for longer.
+            due = max(due + TICK, now())
+            await asyncio.sleep(due - now())
             number += 1
             try:
                 await self._keep_alive(everyone=number % TICKS_PER_HEARTBEAT == 0)
@@ -210,12 +213,16 @@ class Runner:
                 log.exception("the heartbeat of the running answers failed; it goes on")
 
     async def _keep_alive(self, everyone: bool) -> None:
-        grown = [run for run in self.runs.values() if run.text.grew or run.thinking.grew]
+        grown = [run for run in self.runs.values() if run.message and (run.text.grew or run.thinking.grew)]
         held = list(self.runs) if everyone else [run.claimed.turn for run in grown]
         if not held:
             return
-        texts = _texts(grown)
+        texts = [(run.message, run.text.text, run.thinking.text) for run in grown]
+        lengths = [(live, live.length) for run in grown for live in (run.text, run.thinking)]
         pulse = await in_database(turns.keep_alive)(self.owner, held, texts)
+        # Only now: what could not be written is tried again at the next tick.
+        for live, length in lengths:
+            live.written = max(live.written, length)
         for turn_id in pulse.lost:
             self._cancel(turn_id, "lost")
         for turn_id in pulse.stop:
@@ -235,17 +242,6 @@ END_WORDS = {
     "interrupted": "The server stopped while this answer was being written.",
     "lost": "",
 }
-
-
-def _texts(runs: list[TurnRun]) -> list[tuple[int, str, str]]:
-    """What has grown, marked as written."""
-    texts = []
-    for run in runs:
-        if run.message:
-            texts.append((run.message, run.text.text, run.thinking.text))
-            run.text.mark_written()
-            run.thinking.mark_written()
-    return texts
 
 
 _runner: Runner | None = None

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +86,10 @@ async def closes(evil: Evil, writer: Writer) -> None:
 
 
 async def long(evil: Evil, writer: Writer) -> None:
+    """Counts, so that every beginning of what it says is known."""
     await send(writer, HEAD)
-    while True:
-        await send(writer, said("word "))
+    for number in count():
+        await send(writer, said(f"{number} "))
         await asyncio.sleep(0.02)
 
 
