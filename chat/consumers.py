@@ -14,7 +14,7 @@ from django.db import DatabaseError
 
 from chat import answers, frames, runner
 from chat.frames import ClientFrame, FrameError
-from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
 
 if TYPE_CHECKING:
     from asgiref.typing import WebSocketReceiveEvent
@@ -33,6 +33,7 @@ CODES: dict[type[Exception], str] = {
     NotFound: "not_found",
     NotAllowed: "forbidden",
     ConfigError: "not_configured",
+    Conflict: "conflict",
 }
 
 

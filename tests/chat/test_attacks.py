@@ -12,7 +12,7 @@ import pytest
 
 from chat.frames import ERRORS
 from tests.nightly import hostile_frames, kills, two_tabs
-from tests.nightly.test_nightly import hold_to_the_figures
+from tests.nightly.test_nightly import expect_the_figures
 from tests.serving import Site, serving, sign_in
 
 
@@ -43,4 +43,4 @@ def test_two_tabs_lose_nothing(site: Site, client: httpx.Client, seed: int) -> N
 
 # SAFETY 2
 def test_kills_lose_nothing_acknowledged() -> None:
-    hold_to_the_figures(kills.run(3, sites=1, seed=0))
+    expect_the_figures(kills.run(3, sites=1, seed=0))

@@ -43,7 +43,7 @@ SAID = {
     "evil-endless-text": ("failed", "cut off after 1,048,576 characters"),
     "evil-endless-thinking": ("failed", "cut off after 1,048,576 characters"),
     "evil-endless-calls": ("limit", "25 times"),
-    "evil-many-calls": ("limit", "It asked for 5,000 calls at once; the first 32 were served."),
+    "evil-many-calls": ("limit", "It made 32 calls without coming to an end."),
 }
 
 

@@ -17,10 +17,10 @@ def test_ten_thousand_hostile_frames() -> None:
 # SAFETY 4
 @pytest.mark.nightly
 def test_a_hundred_kills() -> None:
-    hold_to_the_figures(kills.run(100, sites=4, seed=1))
+    expect_the_figures(kills.run(100, sites=4, seed=1))
 
 
-def hold_to_the_figures(found: list[kills.Kill]) -> None:
+def expect_the_figures(found: list[kills.Kill]) -> None:
     assert not [odd for kill in found for odd in kill.odd]
     # Half a second by design; the rest is for a busy machine and a slow disk.
     assert max(kill.lost_text for kill in found) < 1.5
