@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chat import pages, question_pages
+from chat import pages, question_pages, tool_pages
 from chat.files import FILE_URLS
 
 urlpatterns = [
@@ -15,5 +15,7 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/picker/", pages.picker, name="conversation-picker"),
     path("chat/<uuid:conversation_id>/settings/", pages.settings, name="conversation-settings"),
     path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),
+    path("tools/", tool_pages.tools, name="tools"),
+    path("tools/defaults/", tool_pages.defaults, name="tools-defaults"),
     *FILE_URLS,
 ]
