@@ -88,7 +88,6 @@ class OpenAICodec:
         return self._error_follows or data == b"[DONE]" or _is_json(data)
 
     def _line(self, line: bytes, events: list[Event]) -> None:
-        line = line.rstrip(b"\r")
         if self._document is not None:
             self._keep(line, events)
         elif not line.strip():
