@@ -13,7 +13,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from chat import answers, frames, runner
 from chat.frames import ClientFrame, FrameError
-from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
 
 if TYPE_CHECKING:
     from asgiref.typing import WebSocketReceiveEvent
@@ -30,6 +30,7 @@ CODES: dict[type[Exception], str] = {
     NotFound: "not_found",
     NotAllowed: "forbidden",
     ConfigError: "not_configured",
+    Conflict: "conflict",
 }
 
 
