@@ -133,8 +133,8 @@ class OpenAICodec:
 
     def _chunk(self, chunk: JSON, events: list[Event]) -> None:
         """Read one object. Raises ValueError, TypeError, AttributeError or IndexError for a wrong shape."""
-        if told := _usage(chunk):
-            self._usage = _joined(self._usage, told)
+        if chunk.get("usage") or chunk.get("timings"):
+            self._usage = _joined(self._usage, _usage(chunk))
         choices = chunk.get("choices") or []
         if choices and isinstance(choices, list):
             self._choice(choices[0], events)
@@ -142,12 +142,18 @@ class OpenAICodec:
     def _choice(self, choice: JSON, events: list[Event]) -> None:
         delta = choice.get("delta") or choice.get("message") or {}
         thinking = delta.get("reasoning_content") or delta.get("reasoning")
-        for event in (*_texts(thinking, ThinkingDelta), *_texts(delta.get("content"), TextDelta)):
-            self._said = self._said or isinstance(event, ThinkingDelta) or not event.text.isspace()
-            events.append(event)
+        if thinking:
+            self._say(_texts(thinking, ThinkingDelta), events)
+        if content := delta.get("content"):
+            self._say(_texts(content, TextDelta), events)
         if elements := delta.get("tool_calls"):
             events += self._calls.feed(elements)
         self._finish = str(choice.get("finish_reason") or self._finish)
+
+    def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
+        for event in deltas:
+            self._said = self._said or isinstance(event, ThinkingDelta) or not event.text.isspace()
+            events.append(event)
 
     def _end(self, events: list[Event]) -> None:
         """Nothing more comes: say how it ended."""
@@ -186,9 +192,12 @@ def _is_error(chunk: Any, data: bytes) -> bool:
     """True for an error in whatever envelope, broken JSON that speaks of an error included."""
     if not isinstance(chunk, dict):
         return b"error" in data[:200].lower()
-    if chunk.get("error") or any(key.startswith("error ") for key in chunk):
+    if chunk.get("error"):
         return True
-    return "choices" not in chunk and any(isinstance(chunk.get(key), str | list) for key in ERROR_KEYS)
+    if "choices" in chunk:
+        return False
+    named = any(key.startswith("error ") for key in chunk)
+    return named or any(isinstance(chunk.get(key), str | list) for key in ERROR_KEYS)
 
 
 def _is_json(data: bytes) -> bool:
@@ -199,8 +208,14 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def _texts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> Iterator[TextDelta | ThinkingDelta]:
+def _texts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> list[TextDelta | ThinkingDelta]:
     """The pieces of a text, which is a string or, with some servers, a list of parts that may hold thoughts."""
+    if isinstance(value, str):
+        return [kind(value)]
+    return list(_parts(value, kind))
+
+
+def _parts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> Iterator[TextDelta | ThinkingDelta]:
     for part in value if isinstance(value, list) else [value]:
         made, text = _part(part) if isinstance(part, dict) else (None, part)
         if text and not isinstance(text, str):
@@ -223,10 +238,8 @@ def _joined(old: Usage | None, new: Usage) -> Usage:
     )
 
 
-def _usage(chunk: JSON) -> Usage | None:
+def _usage(chunk: JSON) -> Usage:
     used, timings = chunk.get("usage") or {}, chunk.get("timings") or {}
-    if not used and not timings:
-        return None
     return Usage(
         prompt_tokens=_count(used.get("prompt_tokens")),
         output_tokens=_count(used.get("completion_tokens")),
