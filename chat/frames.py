@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import orjson
+
+# How an answer is made again.
+Mode = Literal["same", "without_tools"]
 
 TEXT_LIMIT = 64 * 1024
 FRAME_LIMIT = 256 * 1024
@@ -39,6 +42,8 @@ class FrameError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MessageSend:
+    """`parent` is the message it stands after: none for the end of the branch shown, 0 for the very beginning."""
+
     client_id: str
     text: str
     parent: int | None = None
@@ -61,6 +66,27 @@ class TurnStop:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnContinue:
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRegenerate:
+    """Answer again; `model` is another one for this answer only."""
+
+    message: int
+    mode: Mode = "same"
+    model: str | None = None
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSelect:
+    message: int
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TurnResync:
     message: int
 
@@ -75,13 +101,27 @@ class Ping:
     pass
 
 
-ClientFrame = MessageSend | ModelSelect | ToolsSwitch | TurnStop | TurnResync | CallStop | Ping
+ClientFrame = (
+    MessageSend
+    | ModelSelect
+    | ToolsSwitch
+    | TurnStop
+    | TurnContinue
+    | TurnRegenerate
+    | BranchSelect
+    | TurnResync
+    | CallStop
+    | Ping
+)
 
 CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "message.send": MessageSend,
     "model.select": ModelSelect,
     "tools.switch": ToolsSwitch,
     "turn.stop": TurnStop,
+    "turn.continue": TurnContinue,
+    "turn.regenerate": TurnRegenerate,
+    "branch.select": BranchSelect,
     "turn.resync": TurnResync,
     "call.stop": CallStop,
     "ping": Ping,
@@ -147,6 +187,8 @@ def _fields(shape: type[ClientFrame], frame: dict[str, Any]) -> dict[str, Any]:
 CHECKS: dict[str, Any] = {
     "str": lambda value: isinstance(value, str) and value != "",
     "bool": lambda value: isinstance(value, bool),
+    "str | None": lambda value: value is None or (isinstance(value, str) and value != ""),
+    "Mode": lambda value: value in get_args(Mode),
     "int": lambda value: type(value) is int and 0 <= value < 2**53,
     "int | None": lambda value: value is None or (type(value) is int and 0 <= value < 2**53),
 }

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.shown import ShownCall, ShownMessage
-from chat.transcript import shown
+from chat.transcript import branches, shown
 from chat.transcript.conversations import announce, say
 from toolsupport.core.words import Role, ToolCall, ToolResult
 
@@ -57,11 +57,11 @@ def start_reply(turn_id: int) -> tuple[int, ShownMessage]:
 @transaction.atomic
 def finish_reply(message_id: int, reply: Reply) -> tuple[int, ShownMessage]:
     """The message is whole: its text will not change any more."""
-    row = Message.objects.select_related("conversation", "turn__profile").get(pk=message_id)
+    row = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).get(pk=message_id)
     row.content, row.thinking, row.thinking_ms = reply.text, reply.thinking, reply.thinking_ms
     row.finished = True
     row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
-    return announce(row.conversation), shown.message(row, row.tool_runs.all())
+    return announce(row.conversation), shown.message(row, row.tool_runs.all(), siblings=branches.siblings(row))
 
 
 @transaction.atomic

@@ -185,15 +185,3 @@ def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> 
     assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.TOOL, Role.TOOL]
     assert [message.content for message in log[2:]] == ["contents", INTERRUPTED, "No such tool."]
     assert [call.id for call in log[1].calls] == [message.call_id for message in log[2:]]
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("short", "short"),
-        ("word " * 30, "word " * 11 + "word…"),
-        ("x" * 90, "x" * 60 + "…"),
-    ],
-)
-def test_titles_are_cut_at_a_word(text: str, title: str) -> None:
-    assert turns.title_of(text) == title
