@@ -21,6 +21,7 @@ export const newId = () =>
 
 let send = () => false;
 let pending = JSON.parse(stored("pending") || "null");
+let parent;
 let running = false;
 
 const show = () => {
@@ -46,7 +47,7 @@ export const flush = () => {
 export const submit = () => {
   const text = field.value.trim();
   if (!text || pending || running) return;
-  keep({ client_id: newId(), text });
+  keep({ client_id: newId(), text, parent });
   flush();
 };
 
@@ -55,6 +56,17 @@ export const accepted = (clientId) => {
   field.value = "";
   stored("draft", "");
   keep(null);
+  edit();
+};
+
+// What is sent next stands after `after`, beside the message whose text this is; undefined ends the editing.
+export const edit = (text, after) => {
+  const leaving = parent !== undefined && after === undefined;
+  parent = after;
+  document.getElementById("editing").hidden = after === undefined;
+  if (text !== undefined || leaving) field.value = text ?? stored("draft") ?? "";
+  if (text !== undefined) field.focus();
+  show();
 };
 
 export const refused = (clientId) => {
@@ -83,8 +95,9 @@ form.addEventListener("submit", (event) => {
   submit();
 });
 stopButton.addEventListener("click", stop);
+document.getElementById("edit-cancel").addEventListener("click", () => edit());
 field.addEventListener("input", () => {
-  stored("draft", field.value);
+  if (parent === undefined) stored("draft", field.value);
   show();
 });
 field.addEventListener("keydown", (event) => {
@@ -95,6 +108,7 @@ field.addEventListener("keydown", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || document.querySelector(":popover-open, dialog[open]")) return;
   if (running) stop();
+  else if (parent !== undefined) edit();
   else if (event.target === field) field.blur();
 });
 document.addEventListener("click", (event) => {

@@ -1,11 +1,13 @@
 // The chat page: one socket, one table of frames. Text comes as deltas, things as HTML of the page's own partials.
+import * as again from "./again.js";
+import { heard } from "./background.js";
 import * as composer from "./composer.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { connect } from "./socket.js";
 import { offline, online, say } from "./status.js";
 import { refreshTitle } from "./title.js";
-import { answerWords, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
+import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import "./elapsed.js";
 import "./files.js";
 import "./picker.js";
@@ -13,6 +15,7 @@ import "./picker.js";
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
 let catching = false, waiting = [];
+
 const setTurn = (turn) => {
   transcript().dataset.turn = turn ?? "";
   transcript().setAttribute("aria-busy", String(Boolean(turn)));
@@ -59,6 +62,7 @@ const FRAMES = {
   "message.accepted": (frame) => composer.accepted(frame.client_id),
   "message.started": (frame) => {
     const first = !transcript().children.length;
+    branchOff(frame.parent);
     putMessage(frame.html);
     if (frame.role === "user") follow();
     if (first) refreshTitle(path);
@@ -96,6 +100,7 @@ const receive = (frame, late = false) => {
     transcript().dataset.tail = frame.seq;
   }
   FRAMES[frame.type]?.(frame);
+  heard(frame);
 };
 
 const down = async (attempts) => {
@@ -110,9 +115,5 @@ const down = async (attempts) => {
 
 const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down });
 composer.start(send);
+again.start(send);
 setTurn(transcript().dataset.turn);
-document.addEventListener("model:chosen", (event) => {
-  const sent = send({ type: "model.select", client_id: composer.newId(), model: event.detail });
-  if (!sent) say("The server cannot be reached; the model stays as it is.", "off");
-  document.getElementById("text").focus();
-});
