@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chat import pages
+from chat import pages, shelf_pages
 from chat.files import FILE_URLS
 
 urlpatterns = [
@@ -14,5 +14,12 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/messages/", pages.messages, name="conversation-messages"),
     path("chat/<uuid:conversation_id>/picker/", pages.picker, name="conversation-picker"),
     path("chat/<uuid:conversation_id>/settings/", pages.settings, name="conversation-settings"),
+    path("chat/list/", shelf_pages.listed, name="conversations"),
+    path("chat/<uuid:conversation_id>/actions/", shelf_pages.actions, name="conversation-actions"),
+    path("chat/<uuid:conversation_id>/rename/", shelf_pages.rename, name="conversation-rename"),
+    path("chat/<uuid:conversation_id>/archive/", shelf_pages.archive, name="conversation-archive"),
+    path("chat/<uuid:conversation_id>/delete/", shelf_pages.delete, name="conversation-delete"),
+    path("chat/<uuid:conversation_id>/export.md", shelf_pages.export_markdown, name="conversation-export-markdown"),
+    path("chat/<uuid:conversation_id>/export.json", shelf_pages.export_json, name="conversation-export-json"),
     *FILE_URLS,
 ]

@@ -4,7 +4,8 @@ import { refresh } from "./times.js";
 export const refreshTitle = async (path) => {
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
   document.title = page.title;
-  for (const place of [".chat-head h1", "#sidebar nav"])
-    document.querySelector(place).replaceWith(page.querySelector(place));
+  for (const place of [".chat-head h1", "#conversations"])
+    document.querySelector(place).replaceWith(document.adoptNode(page.querySelector(place)));
+  htmx.process(document.getElementById("conversations"));
   refresh();
 };
