@@ -19,6 +19,7 @@ pytestmark = pytest.mark.e2e
 def opened(page: Page) -> Locator:
     """The line of the conversation that is shown, with what can be done about it."""
     row = page.locator("#conversations li:has([aria-current])")
+    expect(row).not_to_contain_text("New chat")
     row.locator(".more > summary").click()
     expect(row.get_by_role("button", name="Delete")).to_be_visible()
     return row
