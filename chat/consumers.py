@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from chat import answers, frames, runner
+from chat import answers, frame_reader, frames, runner
 from chat.frames import ClientFrame, FrameError
-from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
 
 if TYPE_CHECKING:
     from asgiref.typing import WebSocketReceiveEvent
@@ -30,6 +30,7 @@ CODES: dict[type[Exception], str] = {
     NotFound: "not_found",
     NotAllowed: "forbidden",
     ConfigError: "not_configured",
+    Conflict: "conflict",
 }
 
 
@@ -63,7 +64,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
         client_id = ""
         try:
-            frame = frames.parse(message.get("text"))
+            frame = frame_reader.parse(message.get("text"))
             client_id = getattr(frame, "client_id", "")
             self._check_rate(frame)
             await self._obey(frame)

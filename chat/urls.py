@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chat import pages, shelf_pages
+from chat import pages, question_pages, shelf_pages
 from chat.files import FILE_URLS
 
 urlpatterns = [
@@ -21,5 +21,6 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/delete/", shelf_pages.delete, name="conversation-delete"),
     path("chat/<uuid:conversation_id>/export.md", shelf_pages.export_markdown, name="conversation-export-markdown"),
     path("chat/<uuid:conversation_id>/export.json", shelf_pages.export_json, name="conversation-export-json"),
+    path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),
     *FILE_URLS,
 ]

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from chat import markdown
-from chat.models import OPEN, Conversation, Message, ToolRun, Turn
-from chat.shown import ShownCall, ShownMessage, ShownUsage
+from chat.models import OPEN, Conversation, Message, Question, ToolRun, Turn
+from chat.shown import ShownCall, ShownMessage, ShownQuestion, ShownUsage
 from chat.tools import BUILTINS
 from toolsupport.core.words import Role
 
@@ -92,7 +92,18 @@ def call(run: ToolRun) -> ShownCall:
         error=run.error,
         repairs=tuple(run.repairs),
         raw=run.raw,
+        question=_open_question(run) if run.status == "waiting" else None,
     )
+
+
+def _open_question(run: ToolRun) -> ShownQuestion | None:
+    row = run.questions.filter(answer="").order_by("id").last()
+    return question(row) if row else None
+
+
+def question(row: Question) -> ShownQuestion:
+    """One open question."""
+    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), row.preview, row.expires_at)
 
 
 def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-// Continue, Regenerate, Edit and the versions of a message; also what happens when a model is chosen.
+// Continue, Regenerate, Edit and the versions of a message.
 import * as composer from "./composer.js";
 import { say } from "./status.js";
 import { messageOf } from "./transcript.js";
@@ -39,9 +39,11 @@ document.addEventListener("click", (event) => {
   if (act) ACTS[act](button);
 });
 
+// Heard before the conversation's own listener, which would swap the model for good.
 document.addEventListener("model:chosen", (event) => {
-  if (forAnswer !== null) ask({ type: "turn.regenerate", message: forAnswer, mode: "same", model: event.detail });
-  else ask({ type: "model.select", model: event.detail });
+  if (forAnswer === null) return;
+  event.stopImmediatePropagation();
+  ask({ type: "turn.regenerate", message: forAnswer, mode: "same", model: event.detail });
   forAnswer = null;
   document.getElementById("text").focus();
 });

@@ -1,20 +1,10 @@
 // The text field: Enter sends, a draft survives a reload, a message is kept until the server has it.
 import { say } from "./status.js";
+import { stored } from "./stored.js";
 
 const form = document.getElementById("composer");
 const field = document.getElementById("text");
 const [sendButton, stopButton] = [document.getElementById("send"), document.getElementById("stop")];
-const key = (name) => `${name}:${document.getElementById("chat").dataset.conversation}`;
-
-const stored = (name, value) => {
-  try {
-    if (value === undefined) return sessionStorage.getItem(key(name));
-    if (value) sessionStorage.setItem(key(name), value);
-    else sessionStorage.removeItem(key(name));
-  } catch { /* no storage: this page only */ }
-  return null;
-};
-
 // randomUUID is only there over https and on this machine itself.
 export const newId = () =>
   crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
@@ -24,9 +14,13 @@ let pending = JSON.parse(stored("pending") || "null");
 let parent;
 let running = false;
 
-const show = () => {
-  sendButton.hidden = running;
-  stopButton.hidden = !running;
+// While a tool waits for an answer, a new message is allowed: it takes the place of the answer.
+const asking = () => document.querySelector("#transcript [data-question]");
+
+export const show = () => {
+  const free = !running || (asking() && field.value.trim());
+  sendButton.hidden = !free;
+  stopButton.hidden = free;
   stopButton.disabled = false;
   sendButton.disabled = Boolean(pending);
   field.readOnly = Boolean(pending);
@@ -46,7 +40,7 @@ export const flush = () => {
 
 export const submit = () => {
   const text = field.value.trim();
-  if (!text || pending || running) return;
+  if (!text || pending || (running && !asking())) return;
   keep({ client_id: newId(), text, parent });
   flush();
 };
@@ -88,6 +82,8 @@ export const start = (sender) => {
   send = sender;
   field.value = pending?.text ?? stored("draft") ?? "";
   show();
+  // Where there is a keyboard one can write at once; elsewhere one would pop up over the page.
+  if (matchMedia("(pointer: fine)").matches) field.focus({ preventScroll: true });
 };
 
 form.addEventListener("submit", (event) => {

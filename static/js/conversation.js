@@ -6,11 +6,12 @@ import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { connect } from "./socket.js";
 import { offline, online, say } from "./status.js";
+import { asked, closed } from "./question.js";
+import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import "./elapsed.js";
 import "./files.js";
-import "./picker.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
@@ -22,11 +23,6 @@ const setTurn = (turn) => {
   composer.setRunning(Boolean(turn));
 };
 
-const refreshPicker = async () => {
-  await htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
-  document.getElementById("text").placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
-};
-
 // Something was missed, or may have been: take the transcript as the server has it, then what came meanwhile.
 const refresh = async () => {
   if (catching) return;
@@ -35,7 +31,7 @@ const refresh = async () => {
     // Signed out, or the conversation is gone: the page itself knows what to say.
     if (!(await catchUp(`${path}messages/`))) return void location.reload();
     setTurn(transcript().dataset.turn);
-    refreshPicker();
+    swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }
   catching = false;
   const late = waiting;
@@ -57,11 +53,11 @@ const FRAMES = {
   notice: (frame) => {
     putMessage(frame.html);
     say(frame.text);
-    if (frame.model) refreshPicker();
+    if (frame.model) swap.refreshPicker(path);
   },
   "message.accepted": (frame) => composer.accepted(frame.client_id),
   "message.started": (frame) => {
-    const first = !transcript().children.length;
+    const first = !transcript().querySelector(".message");
     branchOff(frame.parent);
     putMessage(frame.html);
     if (frame.role === "user") follow();
@@ -81,11 +77,10 @@ const FRAMES = {
   "call.started": (frame) => putCall(frame.message, frame.call.html),
   "call.finished": (frame) => putCall(frame.message, frame.call.html),
   "call.rejected": (frame) => putCall(frame.message, frame.html),
+  "question.asked": asked,
+  "question.closed": closed,
   resync: (frame) => deltas.resync(frame, send),
-  error: (frame) => {
-    composer.refused(frame.client_id);
-    say(frame.text, "off");
-  },
+  error: (frame) => { composer.refused(frame.client_id); say(frame.text, "off"); },
 };
 
 const receive = (frame, late = false) => {
@@ -117,3 +112,4 @@ const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${locat
 composer.start(send);
 again.start(send);
 setTurn(transcript().dataset.turn);
+swap.start(send);

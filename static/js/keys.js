@@ -22,7 +22,7 @@ const KEYS = {
   h: () => document.querySelector("a[href='/history/']")?.click(),
   "/": () => reach(document.querySelector("[data-key='/']")),
   y: () => {
-    const last = [...document.querySelectorAll("#transcript [data-copy]")].pop();
+    const last = [...document.querySelectorAll("#transcript figure [data-copy]")].pop();
     if (last) copyFrom(last);
   },
   "?": openHelp,

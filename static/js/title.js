@@ -1,11 +1,19 @@
-// The first message gives the conversation its title: taken over from the page the server has now.
+// Parts of the page that a message or a swap changes: taken over from the page the server has now.
 import { refresh } from "./times.js";
 
-export const refreshTitle = async (path) => {
+const takeOver = async (path, places) => {
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+  for (const place of places) {
+    const fresh = document.adoptNode(page.querySelector(place));
+    document.querySelector(place).replaceWith(fresh);
+    htmx.process(fresh);
+  }
   document.title = page.title;
-  for (const place of [".chat-head h1", "#conversations"])
-    document.querySelector(place).replaceWith(document.adoptNode(page.querySelector(place)));
-  htmx.process(document.getElementById("conversations"));
   refresh();
 };
+
+// The first message gives the conversation its title.
+export const refreshTitle = (path) => takeOver(path, [".chat-head h1", "#conversations"]);
+
+// The welcome names the model that answers.
+export const refreshWelcome = (path) => takeOver(path, [".welcome"]);

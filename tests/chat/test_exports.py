@@ -34,7 +34,8 @@ def conversation(alice: User) -> Conversation:
     accepted = turns.accept(alice, str(made.pk), Sent("c1", "What is in it?"), "me")
     assert accepted.reply is not None
     asked = recording.AskedCall(ToolCall("x", "read_file", {"path": "a.md"}), "native", "A1")
-    _, call = recording.start_call(accepted.reply.id, asked)
+    recording.finish_reply(accepted.reply.id, recording.Reply("First.", "let me see", 5, (asked,)))
+    _, call = recording.start_call(accepted.turn, "x")
     recording.finish_call(int(call.id), "done", ToolResult("```\nfenced\n```"), 12)
     turns.end("me", accepted.turn, Outcome("done", reply=(accepted.reply.id, "First.", "let me see", 5)))
     anew = again.accept(alice, str(made.pk), again.Anew("c2", accepted.reply.id), "me")

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat import frames
-from chat.frames import ERRORS, FrameError, parse
+from chat.frame_reader import parse
+from chat.frames import ERRORS, FrameError
 
 GOOD = [
     ({"type": "message.send", "client_id": "c1", "text": "hi"}, frames.MessageSend("c1", "hi")),

@@ -57,6 +57,9 @@ def test_axe_finds_nothing_in_the_chat(open_browser: Open, theme: str) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Settings of this conversation").click()
     assert violations(page) == [], "the settings"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Account of").click()
+    assert violations(page) == [], "the account menu"
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -119,7 +119,7 @@ def test_single_keys_can_be_switched_off(page: Page) -> None:
     # WCAG 2.1.4
     outside(page)
     page.keyboard.press("?")
-    page.get_by_label("Single keys act outside text fields").uncheck()
+    page.get_by_label("Single-key shortcuts").uncheck()
     page.keyboard.press("Escape")
     page.reload()
     ready(page)
@@ -129,7 +129,7 @@ def test_single_keys_can_be_switched_off(page: Page) -> None:
     expect(page.locator("dialog[open]")).to_have_count(0)
     page.get_by_role("button", name=re.compile("^Account")).click()
     page.get_by_role("button", name="Keyboard").click()
-    page.get_by_label("Single keys act outside text fields").check()
+    page.get_by_label("Single-key shortcuts").check()
     page.keyboard.press("Escape")
     outside(page)
     page.keyboard.press("m")

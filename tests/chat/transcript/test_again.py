@@ -68,7 +68,8 @@ def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conver
     accepted = ask(alice, conversation, "read it")
     assert accepted.reply is not None
     asked = recording.AskedCall(ToolCall("c0", "read_file", {"path": "a"}), "native", "A1")
-    _, call = recording.start_call(accepted.reply.id, asked)
+    recording.finish_reply(accepted.reply.id, recording.Reply("", "", None, (asked,)))
+    _, call = recording.start_call(accepted.turn, "c0")
     recording.finish_call(int(call.id), "done", ToolResult("contents"), 5)
     ended(accepted, "", "stopped")
     # The result is the last word, so nobody has to ask for more.
