@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 
-from chat import answers, frames, runner
+from chat import answers, frame_reader, frames, runner
 from chat.frames import ClientFrame, FrameError
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
 
@@ -72,7 +72,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if not await self._bearable():
             return
         try:
-            frame = frames.parse(message.get("text"))
+            frame = frame_reader.parse(message.get("text"))
             client_id = getattr(frame, "client_id", "")
             self._check_rate(frame)
             await self._obey(frame)
