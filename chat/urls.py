@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chat import pages, question_pages, shelf_pages
+from chat import pages, question_pages, shelf_pages, tool_pages
 from chat.files import FILE_URLS
 
 urlpatterns = [
@@ -22,5 +22,7 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/export.md", shelf_pages.export_markdown, name="conversation-export-markdown"),
     path("chat/<uuid:conversation_id>/export.json", shelf_pages.export_json, name="conversation-export-json"),
     path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),
+    path("tools/", tool_pages.tools, name="tools"),
+    path("tools/defaults/", tool_pages.defaults, name="tools-defaults"),
     *FILE_URLS,
 ]
