@@ -31,6 +31,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
+    # Compresses pages, not files: those are cached. Form tokens are masked anew in every answer, against BREACH.
+    "django.middleware.gzip.GZipMiddleware",
     "toolsupport.pages.security.ContentSecurityPolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
