@@ -24,6 +24,7 @@ SECTIONS = (
     Section("Chat", "/", "/chat/", Action.CHAT),
     Section("Models", "/models/", "/models/", Action.SEE_MODELS),
     Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS),
+    Section("People", "/people/", "/people/", Action.ADMINISTER),
 )
 
 
