@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from chat.models import Conversation, ToolRun, Turn
+from chat.models import Conversation, Message, ToolRun, Turn
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -50,3 +50,11 @@ class ToolRunAdmin(ReadOnly):
     list_display = ("id", "name", "status", "level", "duration_ms", "started_at")
     list_filter = ("status", "name")
     fields = ("turn", "name", "asked_as", "served_by", "status", "level", "format", "duration_ms", "started_at")
+
+
+@admin.register(Message)
+class MessageAdmin(ReadOnly):
+    list_display = ("id", "conversation", "role", "code", "finished", "created_at")
+    list_filter = ("role",)
+    list_select_related = ("conversation",)
+    fields = ("conversation", "parent", "role", "code", "turn", "finished", "created_at")
