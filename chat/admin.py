@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from chat.models import Conversation, Message, ToolRun, Turn
+from chat.models import Conversation, Grant, Message, Question, ToolRun, Turn
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -58,3 +58,17 @@ class MessageAdmin(ReadOnly):
     list_filter = ("role",)
     list_select_related = ("conversation",)
     fields = ("conversation", "parent", "role", "code", "turn", "finished", "created_at")
+
+
+@admin.register(Question)
+class QuestionAdmin(ReadOnly):
+    list_display = ("id", "conversation", "kind", "answer", "answered_by", "answered_at", "expires_at")
+    list_filter = ("kind", "answer")
+    list_select_related = ("conversation", "answered_by")
+    fields = ("conversation", "turn", "kind", "options", "answer", "answered_by", "answered_at", "expires_at")
+
+
+@admin.register(Grant)
+class GrantAdmin(ReadOnly):
+    list_display = ("tool", "conversation", "granted_by", "granted_at", "revoked_at")
+    list_select_related = ("conversation", "granted_by")

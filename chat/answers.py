@@ -9,8 +9,9 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from chat import fragments, frames, runner
+from chat.frames import FrameError
 from chat.sockets import Socket
-from chat.transcript import conversations, turns
+from chat.transcript import conversations, questions, turns
 from chat.transcript.people import person
 from toolsupport.access import PUBLIC, Action
 from toolsupport.core.errors import NotFound
@@ -95,11 +96,13 @@ async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) 
 async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
-    def request() -> int | None:
+    def request() -> tuple[int | None, turns.Ended | None]:
         return turns.request_stop(person(place.user_id, Action.CHAT), place.conversation)
 
-    turn_id = await in_database(request)()
-    if turn_id is not None:
+    turn_id, ended = await in_database(request)()
+    if ended is not None:
+        runner.current().tell_end(ended)
+    elif turn_id is not None:
         runner.current().request_stop(turn_id)
 
 
@@ -128,6 +131,16 @@ async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> Non
         raise NotFound("This tool is not running any more.")
 
 
+@allowed_to(Action.DECIDE_FOR_CHAT)
+async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAnswer) -> None:
+    """Answer a question of this conversation; the first answer wins."""
+    given = questions.Answer(frame.answer, frame.arguments or {})
+    try:
+        await runner.current().answer(place.user_id, frame.question, given)
+    except ValueError as error:
+        raise FrameError("bad_answer", str(error)) from error
+
+
 @allowed_to(PUBLIC)
 async def ping(place: Place, socket: Socket, frame: frames.Ping) -> None:
     socket.put(frames.Pong())
@@ -140,5 +153,6 @@ HANDLERS: dict[type, Handler] = {
     frames.TurnStop: turn_stop,
     frames.TurnResync: turn_resync,
     frames.CallStop: call_stop,
+    frames.QuestionAnswer: question_answer,
     frames.Ping: ping,
 }

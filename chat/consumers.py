@@ -15,7 +15,7 @@ from chat import answers, frames, runner
 from chat.doorman import pass_of
 from chat.frames import ClientFrame, FrameError
 from toolsupport import metrics
-from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
 
 if TYPE_CHECKING:
     from asgiref.typing import WebSocketReceiveEvent
@@ -32,6 +32,7 @@ CODES: dict[type[Exception], str] = {
     NotFound: "not_found",
     NotAllowed: "forbidden",
     ConfigError: "not_configured",
+    Conflict: "conflict",
 }
 
 

@@ -42,6 +42,13 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalNeeded:
+    """A call waits for a person: the turn is parked, and goes on from rows once the question is answered."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """`reason` is one of TURN_ENDS; `detail` is what a person can read."""
 
@@ -58,4 +65,4 @@ TURN_ENDS = {
     "model_changed": "another model was chosen in mid-turn",
 }
 
-TurnEvent = ReplyEvent | RoundStarted | RoundEnded | ToolStarted | ToolFinished | TurnEnded
+TurnEvent = ReplyEvent | RoundStarted | RoundEnded | ToolStarted | ToolFinished | ApprovalNeeded | TurnEnded

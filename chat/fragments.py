@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from django.template.loader import render_to_string
 
-from chat.shown import ShownCall, ShownMessage
+from chat.shown import ShownCall, ShownMessage, ShownQuestion
 
 
 def message(shown: ShownMessage) -> str:
     """A bubble or a notice."""
     part = "notice" if shown.role == "notice" else "message"
     return render_to_string(f"chat/conversation.html#{part}", {"message": shown})
+
+
+def question(shown: ShownQuestion) -> str:
+    """An open question with its buttons."""
+    return render_to_string("chat/conversation.html#question", {"question": shown})
 
 
 def call(shown: ShownCall) -> str:

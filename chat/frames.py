@@ -20,6 +20,8 @@ ERRORS = {
     "not_found": "it does not exist, or is not yours",
     "forbidden": "you may not do this",
     "busy": "a limit was reached; nothing was queued",
+    "conflict": "somebody else was faster, or it is too late",
+    "bad_answer": "the question does not take this answer",
     "not_configured": "something has to be set first, such as a model",
     "internal": "the server failed; nothing was changed",
 }
@@ -71,11 +73,19 @@ class CallStop:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionAnswer:
+    client_id: str
+    question: int
+    answer: str
+    arguments: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ping:
     pass
 
 
-ClientFrame = MessageSend | ModelSelect | ToolsSwitch | TurnStop | TurnResync | CallStop | Ping
+ClientFrame = MessageSend | ModelSelect | ToolsSwitch | TurnStop | TurnResync | CallStop | QuestionAnswer | Ping
 
 CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "message.send": MessageSend,
@@ -84,6 +94,7 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "turn.stop": TurnStop,
     "turn.resync": TurnResync,
     "call.stop": CallStop,
+    "question.answer": QuestionAnswer,
     "ping": Ping,
 }
 
@@ -148,6 +159,7 @@ CHECKS: dict[str, Any] = {
     "str": lambda value: isinstance(value, str) and value != "",
     "bool": lambda value: isinstance(value, bool),
     "int": lambda value: type(value) is int and 0 <= value < 2**53,
+    "dict[str, Any] | None": lambda value: value is None or isinstance(value, dict),
     "int | None": lambda value: value is None or (type(value) is int and 0 <= value < 2**53),
 }
 
@@ -222,6 +234,35 @@ class TurnStarted(ServerFrame):
     model: str
     format: str
     tools: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnWaiting(ServerFrame):
+    type: ClassVar[str] = "turn.waiting"
+    seq: int
+    turn: int
+    question: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked(ServerFrame):
+    type: ClassVar[str] = "question.asked"
+    seq: int
+    question: int
+    kind: str
+    text: str
+    options: list[str]
+    html: str
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionClosed(ServerFrame):
+    type: ClassVar[str] = "question.closed"
+    seq: int
+    question: int
+    answer: str
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +357,9 @@ SERVER_FRAMES: dict[str, type[ServerFrame]] = {
         MessageStarted,
         MessageAccepted,
         TurnStarted,
+        TurnWaiting,
+        QuestionAsked,
+        QuestionClosed,
         TextDelta,
         ThinkingDelta,
         CallStarted,

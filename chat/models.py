@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 OPEN = ("queued", "running", "waiting")
+UNFINISHED = ("pending", "waiting", "running")
 
 
 class Conversation(models.Model):
@@ -112,3 +113,51 @@ class ToolRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.status})"
+
+
+class Question(models.Model):
+    """Something a person is asked. The first answer wins: it is written only where none stands yet."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="questions")
+    turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="questions")
+    tool_run = models.ForeignKey(ToolRun, null=True, blank=True, on_delete=models.CASCADE, related_name="questions")
+    kind = models.CharField(max_length=30, help_text="approval, unknown_model, runtime_learning or prose_call.")
+    text = models.TextField()
+    options = models.JSONField(default=list)
+    preview = models.TextField(blank=True, default="", help_text="What would change, as a unified diff.")
+    binds = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what is allowed.")
+    answer = models.CharField(max_length=30, blank=True, default="")
+    answered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    answered_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["answer", "expires_at"], name="questions_to_expire")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}: {self.answer or 'open'}"
+
+
+class Grant(models.Model):
+    """A tool that may run in one conversation without being asked for each time; revocable."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="grants")
+    tool = models.CharField(max_length=120)
+    granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    granted_at = models.DateTimeField(auto_now_add=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation", "tool"], condition=Q(revoked_at=None), name="one_grant_in_force"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tool} in {self.conversation_id}"

@@ -17,7 +17,7 @@ from chat import fragments, frames
 from chat.doorman import Doorman
 from chat.events import TurnEnded
 from chat.sockets import Listeners, Send, Socket
-from chat.transcript import contexts, turns
+from chat.transcript import contexts, questions, turns
 from chat.transcript.people import person
 from chat.turn_run import TurnRun
 from toolsupport import metrics
@@ -41,6 +41,7 @@ class Runner:
         self.doorman = Doorman()
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
         self._others: set[asyncio.Task[Any]] = set()
@@ -51,6 +52,7 @@ class Runner:
         """Begin to keep turns alive; needs the running event loop."""
         metrics.SOCKETS.set_function(self.listeners.count)
         metrics.RUNNING.set_function(lambda: len(self.runs))
+        self._loop = asyncio.get_running_loop()
         self.spawn(self._beat())
         self.spawn(self.doorman.watch())
 
@@ -133,12 +135,33 @@ class Runner:
     def _begin(self, accepted: turns.Accepted) -> None:
         """Run a turn this process owns, beside whoever asked for it."""
         assert accepted.claimed is not None
-        run = TurnRun(accepted, contexts.tool_context(accepted.claimed.conversation))
+        run = TurnRun(accepted, contexts.tool_context(accepted.claimed.conversation), self.owner)
         turn_id = run.claimed.turn
         self.runs[turn_id] = run
         task = self.spawn(self._run(run, accepted.seq + 1))
         self._tasks[turn_id] = task
         task.add_done_callback(lambda _: self._tasks.pop(turn_id, None))
+
+    async def answer(self, user_id: int, question_id: int, given: questions.Answer) -> questions.Closed:
+        """Answer a question; the turn that waited for it goes on here. Raises NotFound, Conflict, ValueError."""
+        closed = await in_database(self._answer)(user_id, question_id, given)
+        await self.go_on(closed)
+        return closed
+
+    def _answer(self, user_id: int, question_id: int, given: questions.Answer) -> questions.Closed:
+        return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
+
+    async def go_on(self, closed: questions.Closed) -> None:
+        """Tell that a question is closed, and claim the turn that waited for it."""
+        frame = frames.QuestionClosed(closed.seq, closed.question, closed.answer, closed.by)
+        self.tell(closed.conversation, frame)
+        if closed.turn is not None and self.accepting:
+            await self.wake(closed.turn)
+
+    def nudge(self, closed: questions.Closed) -> None:
+        """The same from another thread, such as a page's. Where no runner runs here, one elsewhere finds the row."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
 
     def request_stop(self, turn_id: int) -> None:
         """Stop a turn if this process runs it; another process reads the request from the row."""
@@ -159,8 +182,9 @@ class Runner:
         try:
             self.tell(claimed.conversation, frames.TurnStarted(seq, claimed.turn, claimed.model, brief.format, names))
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
-            ended = run.ended or TurnEnded("failed", MISTAKE)
-            await self._end(run, ended.reason, ended.detail)
+            if not run.parked:
+                ended = run.ended or TurnEnded("failed", MISTAKE)
+                await self._end(run, ended.reason, ended.detail)
         except asyncio.CancelledError:
             why = self._why.get(claimed.turn)
             if why is None:
@@ -223,6 +247,8 @@ class Runner:
             self._cancel(turn_id, "stopped")
 
     async def _sweep(self) -> None:
+        for closed in await in_database(questions.expire)():
+            await self.go_on(closed)
         ended, queued = await in_database(turns.settle)()
         for each in ended:
             self.tell_end(each)

@@ -10,8 +10,22 @@ from toolsupport.registry.choices import ShownModel
 
 
 @dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """An open question. `options` are the answers it takes; `diff` what would change."""
+
+    id: int
+    kind: str
+    text: str
+    options: tuple[str, ...]
+    diff: str = ""
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A tool card. `status` is running, done, failed, timeout, denied, stopped, interrupted or rejected.
+    """A tool card.
+
+    `status` is pending, waiting, running, done, failed, timeout, denied, stopped, interrupted or rejected.
 
     `phrase` and `target` make the closed line ("Read", "config.json"); `raw` is what the model really wrote.
     """
@@ -30,6 +44,7 @@ class ShownCall:
     error: str = ""
     repairs: tuple[str, ...] = ()
     raw: str = ""
+    question: ShownQuestion | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The `call` object of the frames, without its html."""

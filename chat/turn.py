@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from chat.events import RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
-from chat.tools.policy import Outcome
+from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
+from chat.tools.policy import Outcome, Verdict
 from toolsupport.core.events import CallReady, CallRejected, Event, Failed, TextDelta, ThinkingDelta
 from toolsupport.core.words import Message, Role, ToolCall, ToolResult
 
 Ask = Callable[[Sequence[Message]], AsyncGenerator[list[Event], None]]
-RunTool = Callable[[ToolCall], Awaitable[Outcome]]
+
+
+class Hands(Protocol):
+    """What a turn does with calls: `decide` without waiting, `run` as long as it takes."""
+
+    def decide(self, call: ToolCall) -> Verdict: ...
+
+    async def run(self, call: ToolCall) -> Outcome: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,56 +58,84 @@ class Round:
         return Message(Role.ASSISTANT, "".join(self.text), "".join(self.thinking), calls)
 
 
+Asked = CallReady | CallRejected
+
+
 @dataclass(slots=True)
 class TurnState:
-    """Where a turn stands; with the history alone it can be gone on with anywhere."""
+    """Where a turn stands; with it a turn can be gone on with anywhere. `pending` are calls not answered yet."""
 
     history: list[Message]
     limits: LoopLimits = LoopLimits()
     rounds: int = 0
     calls: Counter[str] = field(default_factory=Counter)
+    pending: list[Asked] = field(default_factory=list)
 
 
-async def advance(state: TurnState, ask: Ask, run: RunTool) -> AsyncGenerator[list[TurnEvent], None]:
-    """Go on until the turn is over. Yields batches of events, in order; the last one is TurnEnded."""
+async def advance(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[list[TurnEvent], None]:
+    """Go on until the turn is over or a person is needed.
+
+    Yields batches of events, in order; the last one is TurnEnded or ApprovalNeeded.
+    """
     while True:
+        async with aclosing(_serve(state, hands)) as served:
+            async for happened in served:
+                yield [happened]
+        if state.pending:
+            return
         over = _limit_reached(state)
         if over:
             yield [TurnEnded("limit", over)]
             return
-        state.rounds += 1
-        reply = Round()
-        yield [RoundStarted(state.rounds)]
-        async with aclosing(ask(state.history)) as batches:
+        async with aclosing(_round(state, ask)) as batches:
             async for batch in batches:
-                for event in batch:
-                    reply.take(event)
-                yield list(batch)
-        state.history.append(reply.message())
-        if reply.failed or not reply.asked:
-            yield [RoundEnded(state.rounds, last=True), _ending(reply)]
-            return
-        yield [RoundEnded(state.rounds)]
-        async with aclosing(_serve(state, reply, run)) as served:
-            async for happened in served:
-                yield [happened]
+                yield batch
+                if isinstance(batch[-1], TurnEnded):
+                    return
+
+
+async def _round(state: TurnState, ask: Ask) -> AsyncGenerator[list[TurnEvent], None]:
+    """One question to the model; what it asks for becomes pending."""
+    state.rounds += 1
+    reply = Round()
+    yield [RoundStarted(state.rounds)]
+    async with aclosing(ask(state.history)) as batches:
+        async for batch in batches:
+            for event in batch:
+                reply.take(event)
+            yield list(batch)
+    state.history.append(reply.message())
+    if reply.failed or not reply.asked:
+        yield [RoundEnded(state.rounds, last=True), _ending(reply)]
+        return
+    state.pending = list(reply.asked)
+    yield [RoundEnded(state.rounds)]
 
 
 NOT_RUN = Outcome("denied", ToolResult("Not run: too many calls in one answer.", is_error=True), 0)
 
 
-async def _serve(state: TurnState, reply: Round, run: RunTool) -> AsyncGenerator[TurnEvent, None]:
-    """Run the calls of one reply, one after the other, each followed by its result in the history."""
-    for asked in reply.asked:
+async def _serve(state: TurnState, hands: Hands) -> AsyncGenerator[TurnEvent, None]:
+    """Answer the pending calls one after the other, each followed by its result in the history.
+
+    A call that needs a person stays pending, with all that follow it.
+    """
+    while state.pending:
+        asked = state.pending[0]
         if isinstance(asked, CallRejected):
             state.calls[f"rejected {asked.name} {asked.raw}"] += 1
             state.history.append(_result(_as_call(asked), asked.reason))
+            del state.pending[0]
             continue
         allowed = state.calls.total() < state.limits.calls
-        state.calls[_fingerprint(asked.call)] += 1
+        if allowed and hands.decide(asked.call) is Verdict.ASK:
+            yield ApprovalNeeded(asked.call)
+            return
+        state.calls[fingerprint_of(asked.call)] += 1
         yield ToolStarted(asked.call)
-        outcome = await run(asked.call) if allowed else NOT_RUN
+        outcome = await hands.run(asked.call) if allowed else NOT_RUN
         state.history.append(_result(asked.call, outcome.result.content))
+        del state.pending[0]
         yield ToolFinished(asked.call, outcome.result, outcome.status, outcome.duration_ms)
 
 
@@ -127,5 +163,6 @@ def _result(call: ToolCall, content: str) -> Message:
     return Message(Role.TOOL, content, call_id=call.id, name=call.name)
 
 
-def _fingerprint(call: ToolCall) -> str:
+def fingerprint_of(call: ToolCall) -> str:
+    """What makes two calls the same call."""
     return f"{call.name} {json.dumps(call.arguments, sort_keys=True)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
@@ -12,15 +13,16 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from chat import fragments, frames, turn
-from chat.events import RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
+from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
 from chat.live import LiveText
-from chat.shown import ShownCall
+from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
 from chat.tools.policy import Outcome
-from chat.tools.tool import ToolContext
-from chat.transcript import recording
+from chat.tools.tool import Preview, ToolContext
+from chat.transcript import questions, recording
 from chat.transcript.turns import Accepted, Claimed
 from toolsupport import exchange
+from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta, ThinkingDelta, ToolsRefused, Usage
 from toolsupport.core.words import Message, ToolCall, ToolResult
 
@@ -31,11 +33,15 @@ Spawn = Callable[..., asyncio.Task[Any]]
 class TurnRun:
     """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
 
-    def __init__(self, accepted: Accepted, context: ToolContext) -> None:
+    def __init__(self, accepted: Accepted, context: ToolContext, owner: str) -> None:
         assert accepted.claimed is not None
         self.claimed: Claimed = accepted.claimed
         self.briefing = self.claimed.briefing
         self.context = context
+        self.owner = owner
+        self.parked = False
+        self.tainted = False
+        self.decisions: dict[str, questions.Decision] = {}
         self.message = 0
         # The first reply was made with the turn; later ones are made when their round begins.
         self._prepared = (accepted.seq + 2, accepted.reply)
@@ -43,26 +49,57 @@ class TurnRun:
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
         self.tool_task: tuple[str, asyncio.Task[Outcome]] | None = None
-        self._raw: dict[str, str] = {}
+        self._asked: list[recording.AskedCall] = []
         self._call: ShownCall | None = None
         self._thinking_since: float | None = None
         self._thinking_ms: int | None = None
 
     async def perform(self, tell: Tell, spawn: Spawn) -> None:
-        """Run to the end; afterwards `ended` says how. Cancelling it closes the connection to the server."""
+        """Run to the end, or until a person is needed; afterwards `ended` or `parked` says how.
+
+        Cancelling it closes the connection to the server.
+        """
         self._tell, self._spawn = tell, spawn
-        state = turn.TurnState(list(self.claimed.history))
-        async with aclosing(turn.advance(state, self._ask, self._run_tool)) as batches:
-            async for batch in batches:
-                for event in joined(batch):
-                    await self._handle(event)
+        state = self._state()
+        while self.ended is None and not self.parked:
+            async with aclosing(turn.advance(state, self._ask, self)) as batches:
+                async for batch in batches:
+                    for event in joined(batch):
+                        await self._handle(event)
+
+    def _state(self) -> turn.TurnState:
+        """Where the turn begins, or goes on after it waited."""
+        resumed = self.claimed.resumed
+        if resumed is None:
+            return turn.TurnState(list(self.claimed.history))
+        self.message, self.usage = resumed.message, dict(resumed.usage)
+        self.decisions = dict(resumed.decisions)
+        self.tainted = any(taints(call.name) for call in resumed.done)
+        return turn.TurnState(
+            list(self.claimed.history),
+            rounds=resumed.rounds,
+            calls=Counter(turn.fingerprint_of(call) for call in resumed.done),
+            pending=[CallReady(call) for call in resumed.pending],
+        )
 
     def _ask(self, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
         return exchange.ask(self.briefing.endpoint, self.briefing.brief, history)
 
-    async def _run_tool(self, call: ToolCall) -> Outcome:
+    # -- hands --
+
+    def decide(self, call: ToolCall) -> policy.Verdict:
+        """A person's decision first, then the policy."""
+        if call.id in self.decisions:
+            return policy.Verdict.RUN
+        return policy.verdict(call.name, self.claimed.granted, self.tainted)
+
+    async def run(self, call: ToolCall) -> Outcome:
         """A tool runs as a task of its own, so that it can be stopped while the turn goes on."""
-        task: asyncio.Task[Outcome] = self._spawn(policy.run(call, self.context))
+        decision = self.decisions.pop(call.id, None)
+        if decision is not None and not decision.allowed:
+            return Outcome("denied", ToolResult(decision.why, is_error=True), 0)
+        approved = decision is not None or self.decide(call) is policy.Verdict.RUN
+        task: asyncio.Task[Outcome] = self._spawn(policy.run(call, self.context, approved=approved))
         self.tool_task = (self._call.id if self._call else "", task)
         try:
             return await task
@@ -74,6 +111,28 @@ class TurnRun:
             return Outcome("stopped", ToolResult("A person stopped this tool.", is_error=True), 0)
         finally:
             self.tool_task = None
+
+    async def _approval_needed(self, event: ApprovalNeeded) -> None:
+        """Ask a person and let the turn wait in rows; a call that could not work anyway is told to the model."""
+        call = event.call
+        try:
+            preview = await asyncio.to_thread(previewed, call, self.context)
+        except (ToolError, NotFound) as error:
+            self.decisions[call.id] = questions.Decision(False, str(error))
+            return
+        asking = questions.Asking(call, preview.question, preview.diff, grantable=not self.tainted)
+        self.parked = True
+        parked = await in_database(self._park)(asking)
+        if parked is None:
+            return
+        shown, question = parked.call, parked.question
+        self._tell(frames.CallStarted(parked.seq, self.message, with_html(shown)))
+        self._tell(question_frame(parked.seq + 1, question))
+        self._tell(frames.TurnWaiting(parked.seq + 2, self.claimed.turn, question.id))
+
+    def _park(self, asking: questions.Asking) -> questions.Parked | None:
+        run = recording.run_of(self.claimed.turn, asking.call.id)
+        return questions.park(self.owner, run, asking, self.usage)
 
     def last_reply(self) -> tuple[int, str, str, int | None]:
         """The message that is being written: (id, text, thinking, thinking_ms)."""
@@ -114,7 +173,9 @@ class TurnRun:
         self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
 
     async def _call_ready(self, event: CallReady) -> None:
-        self._raw[event.call.id] = event.raw
+        tool = BUILTINS.get(event.call.name)
+        level = tool.level if tool else ""
+        self._asked.append(recording.AskedCall(event.call, self.briefing.brief.format, level, event.raw))
 
     async def _rejected(self, event: CallRejected) -> None:
         rejection = recording.Rejection(event.id, event.name, event.reason, event.raw)
@@ -135,23 +196,22 @@ class TurnRun:
             self._thinking_ms = round((time.monotonic() - self._thinking_since) * 1000)
         if event.last:
             return
-        reply = recording.Reply(self.text.text, self.thinking.text, self._thinking_ms)
+        calls, self._asked = tuple(self._asked), []
+        reply = recording.Reply(self.text.text, self.thinking.text, self._thinking_ms, calls)
         seq, shown = await in_database(recording.finish_reply)(self.message, reply)
         self.text.mark_written()
         self.thinking.mark_written()
         self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
 
     async def _tool_started(self, event: ToolStarted) -> None:
-        tool = BUILTINS.get(event.call.name)
-        raw = self._raw.get(event.call.id, "")
-        asked = recording.AskedCall(event.call, self.briefing.brief.format, tool.level if tool else "", raw)
-        seq, self._call = await in_database(recording.start_call)(self.message, asked)
+        seq, self._call = await in_database(recording.start_call)(self.claimed.turn, event.call.id)
         self._tell(frames.CallStarted(seq, self.message, with_html(self._call)))
 
     async def _tool_finished(self, event: ToolFinished) -> None:
         run = int(self._call.id) if self._call else 0
         seq, shown = await in_database(recording.finish_call)(run, event.status, event.result, event.duration_ms)
         self._call = None
+        self.tainted = self.tainted or (event.status == "done" and taints(event.call.name))
         self._tell(frames.CallFinished(seq, self.message, with_html(shown)))
 
     async def _used(self, event: Usage) -> None:
@@ -173,9 +233,35 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     RoundEnded: TurnRun._round_ended,
     ToolStarted: TurnRun._tool_started,
     ToolFinished: TurnRun._tool_finished,
+    ApprovalNeeded: TurnRun._approval_needed,
     Usage: TurnRun._used,
     TurnEnded: TurnRun._turn_ended,
 }
+
+
+def taints(name: str) -> bool:
+    """Whether results of this tool are text of others."""
+    tool = BUILTINS.get(name)
+    return tool is not None and tool.taints
+
+
+def previewed(call: ToolCall, context: ToolContext) -> Preview:
+    """What a person is asked about a call. Blocks on the disk; raises ToolError or NotFound where it cannot work."""
+    tool = BUILTINS[call.name]
+    return tool.preview(context, call.arguments) if tool.preview else Preview(f"Run {call.name}?")
+
+
+def question_frame(seq: int, question: ShownQuestion) -> frames.QuestionAsked:
+    """The announcement of an open question."""
+    return frames.QuestionAsked(
+        seq=seq,
+        question=question.id,
+        kind=question.kind,
+        text=question.text,
+        options=list(question.options),
+        html=fragments.question(question),
+        expires_at=question.expires_at.isoformat() if question.expires_at else None,
+    )
 
 
 def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chat import pages
+from chat import pages, question_pages
 from chat.files import FILE_URLS
 
 urlpatterns = [
@@ -14,5 +14,6 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/messages/", pages.messages, name="conversation-messages"),
     path("chat/<uuid:conversation_id>/picker/", pages.picker, name="conversation-picker"),
     path("chat/<uuid:conversation_id>/settings/", pages.settings, name="conversation-settings"),
+    path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),
     *FILE_URLS,
 ]

@@ -85,6 +85,11 @@ KINDS = {
         foreign=lambda _: conversations.create(UserFactory(role="user")),
         absent=lambda _: str(uuid.uuid4()),
     ),
+    "question_id": Kind(
+        own=lambda person: asked_in(conversations.create(person)),
+        foreign=lambda _: asked_in(conversations.create(UserFactory(role="user"))),
+        absent=lambda _: 987_654_321,
+    ),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "server_id": shared(lambda: ServerFactory().pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),
@@ -93,6 +98,11 @@ KINDS = {
 WAITING = {"server-add", "server-check", "servers-refresh"}
 # What an address needs besides, so that its own thing is found.
 QUERIES = {"conversation-files-download": {"path": "config.json"}}
+
+
+def asked_in(conversation: str) -> int:
+    row = Conversation.objects.get(pk=conversation)
+    return row.questions.create(kind="approval", text="Write it?", options=["once", "deny"]).pk
 
 
 def visitor(who: str) -> tuple[User, Client]:
@@ -204,7 +214,7 @@ def test_the_administration_is_for_administrators(who: str) -> None:
 
 # -- the frames ---------------------------------------------------------------------------------------
 
-SAMPLES: dict[str, Any] = {"str": "x", "bool": True, "int": 1, "int | None": None}
+SAMPLES: dict[str, Any] = {"str": "x", "bool": True, "int": 1, "int | None": None, "dict[str, Any] | None": None}
 
 
 def sample(kind: str) -> dict[str, Any]:

@@ -114,8 +114,7 @@ class LogEntryAdmin(AppendOnly):
     list_select_related = ("user", "content_type")
 
 
-# Django's own for people could change and delete them; it has to be there before it can give way.
-assert UserAdmin
+# Django's own for people could change and delete them: once it is imported, it can give way.
 admin.site.unregister(User)
 
 
@@ -126,4 +125,5 @@ class PersonAdmin(AppendOnly):
     list_display = ("username", "is_active", "is_superuser", "last_login")
     list_filter = ("is_active", "groups")
     search_fields = ("username",)
+    ordering = UserAdmin.ordering
     fields = ("username", "groups", "is_active", "is_staff", "is_superuser", "last_login", "date_joined")

@@ -42,5 +42,22 @@ def plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+@register.filter
+def is_text(value: Any) -> bool:
+    """True for what can be edited in a text field."""
+    return isinstance(value, str)
+
+
+KINDS = {"+": "added", "-": "removed", "@": "place"}
+
+
+@register.filter
+def diff_lines(diff: str) -> list[tuple[str, str]]:
+    """The lines of a unified diff, each with what it is: added, removed, place, head or same."""
+    lines = diff.splitlines()
+    kinds = ["head" if line.startswith(("+++", "---")) else KINDS.get(line[:1], "same") for line in lines]
+    return list(zip(kinds, lines, strict=True))
+
+
 def _indented(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)

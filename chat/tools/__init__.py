@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chat.tools import list_directory, read_file
+from chat.tools import edit_file, list_directory, read_file, write_file
 from chat.tools.tool import Tool
 
 BUILTINS: dict[str, Tool] = {
@@ -10,5 +10,7 @@ BUILTINS: dict[str, Tool] = {
     for tool in (
         read_file.TOOL,
         list_directory.TOOL,
+        write_file.TOOL,
+        edit_file.TOOL,
     )
 }

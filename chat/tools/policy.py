@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from chat.tools import BUILTINS
 from chat.tools.plain_text import bounded
@@ -18,11 +19,35 @@ from toolsupport.core.words import ToolCall, ToolResult
 
 log = logging.getLogger(__name__)
 
-# What runs without asking. Any other level, known or not, does not run at all.
+# What runs without asking, what is asked for. Any other level, known or not, does not run at all.
 RUNS = frozenset({"A0", "A1"})
-
+ASKS = frozenset({"A2"})
 # Room for the note of a tool that has already cut its own result.
 NOTE = 200
+
+
+class Verdict(StrEnum):
+    """What is to be done with a call."""
+
+    RUN = "run"
+    ASK = "ask"
+    DENY = "deny"
+
+
+def verdict(name: str, granted: frozenset[str], tainted: bool) -> Verdict:
+    """Whether a call of this tool runs. A grant counts only while no text of others has entered the turn."""
+    tool = BUILTINS.get(name)
+    if tool is None or tool.level not in RUNS | ASKS:
+        return Verdict.DENY
+    if tool.level in RUNS or (name in granted and not tainted):
+        return Verdict.RUN
+    return Verdict.ASK
+
+
+def fingerprint(call: ToolCall, place: str) -> str:
+    """What an approval is bound to: tool, arguments and place (workspace, turn, person); any change voids it."""
+    arguments = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256("\x1f".join((call.name, arguments, place)).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +59,25 @@ class Outcome:
     duration_ms: int
 
 
-async def run(call: ToolCall, context: ToolContext, tools: Mapping[str, Tool] = BUILTINS) -> Outcome:
-    """Runs one call, or says why not. Nothing but a cancellation is ever raised."""
+async def run(
+    call: ToolCall, context: ToolContext, tools: Mapping[str, Tool] = BUILTINS, approved: bool = False
+) -> Outcome:
+    """Runs one call, or says why not. Nothing but a cancellation is ever raised.
+
+    `approved` says that a person allowed exactly this call, or this tool in this conversation.
+    """
     started = time.monotonic()
-    status, result = await _outcome(call, context, tools.get(call.name))
+    tool = tools.get(call.name)
+    allowed = tool is not None and (tool.level in RUNS or (approved and tool.level in ASKS))
+    status, result = await _outcome(call, context, tool, allowed)
     result = replace(result, content=bounded(result.content, context.text_bytes + NOTE))
     return Outcome(status, result, round((time.monotonic() - started) * 1000))
 
 
-async def _outcome(call: ToolCall, context: ToolContext, tool: Tool | None) -> tuple[str, ToolResult]:
+async def _outcome(call: ToolCall, context: ToolContext, tool: Tool | None, allowed: bool) -> tuple[str, ToolResult]:
     if tool is None:
         return "denied", _error(f"{call.name} was not run: there is no such tool.")
-    if tool.level not in RUNS:
+    if not allowed:
         return "denied", _error(f"{call.name} was not run: it needs a permission that cannot be given here.")
     clock = asyncio.timeout(tool.timeout)
     try:

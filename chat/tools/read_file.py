@@ -54,4 +54,4 @@ def _suggestion(context: ToolContext, path: str) -> str:
     return f" Did you mean {shown(close[0])!r}?" if close else ""
 
 
-TOOL = Tool(SPEC, run, level="A1", phrase="Read", target="path")
+TOOL = Tool(SPEC, run, level="A1", phrase="Read", target="path", taints=True)

@@ -28,11 +28,20 @@ class ToolContext:
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """What a person is asked before a call runs: the question, and what would change (a unified diff or "")."""
+
+    question: str
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """A tool of our own: how a model sees it, how it runs, how its card reads.
 
     `level` is a key of LEVELS, `timeout` in seconds. The closed card reads `phrase`, then the argument named by
     `target` ("Read", "config.json"). `run` raises ToolError or NotFound with words for the model.
+    `preview` blocks on the disk. `taints`: its results are text of others, after which changes are asked each time.
     """
 
     spec: ToolSpec
@@ -41,6 +50,8 @@ class Tool:
     phrase: str
     target: str = ""
     timeout: float = 30.0
+    preview: Callable[[ToolContext, JSON], Preview] | None = None
+    taints: bool = False
 
     def shown_target(self, arguments: JSON) -> str:
         """The argument on the closed card, or "" where it was not given as text."""

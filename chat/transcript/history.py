@@ -12,8 +12,14 @@ from toolsupport.core.words import Role, ToolCall
 INTERRUPTED = "This call was not finished: it was interrupted before it gave a result."
 
 
-def canonical(conversation: Conversation) -> tuple[words.Message, ...]:
-    """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result."""
+WAITS = ("pending", "waiting")
+
+
+def canonical(conversation: Conversation, turn_id: int | None = None) -> tuple[words.Message, ...]:
+    """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result.
+
+    Where a turn is gone on with, its calls that wait have no result yet.
+    """
     rows = list(Message.objects.filter(conversation=conversation).order_by("id"))
     runs: dict[int, list[ToolRun]] = defaultdict(list)
     if any(row.role == Role.ASSISTANT and row.finished for row in rows):  # a reply is whole before its calls run
@@ -22,17 +28,18 @@ def canonical(conversation: Conversation) -> tuple[words.Message, ...]:
     log: list[words.Message] = []
     for row in branch(rows, conversation.leaf_id):
         if row.role != Role.NOTICE:
-            log.extend(_entries(row, runs[row.pk]))
+            log.extend(_entries(row, runs[row.pk], turn_id))
     return tuple(log)
 
 
-def _entries(row: Message, runs: list[ToolRun]) -> list[words.Message]:
+def _entries(row: Message, runs: list[ToolRun], turn_id: int | None) -> list[words.Message]:
     if row.role == Role.USER:
         return [words.Message(Role.USER, row.content)]
     calls = tuple(ToolCall(run.call_id, run.name, run.arguments) for run in runs)
     if not (row.content or calls):
         return []
-    return [words.Message(Role.ASSISTANT, row.content, row.thinking, calls), *(_result(run) for run in runs)]
+    results = [_result(run) for run in runs if not (run.turn_id == turn_id and run.status in WAITS)]
+    return [words.Message(Role.ASSISTANT, row.content, row.thinking, calls), *results]
 
 
 def _result(run: ToolRun) -> words.Message:

@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils import timezone
 
-from chat.models import Conversation, Message, ToolRun, Turn
+from chat.models import UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownCall, ShownMessage
 from chat.transcript import shown
 from chat.transcript.conversations import announce, say
 from toolsupport.core.words import Role, ToolCall, ToolResult
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An assistant message that is whole."""
-
-    text: str
-    thinking: str
-    thinking_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +22,16 @@ class AskedCall:
     format: str
     level: str
     raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An assistant message that is whole."""
+
+    text: str
+    thinking: str
+    thinking_ms: int | None
+    calls: tuple[AskedCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +58,18 @@ def start_reply(turn_id: int) -> tuple[int, ShownMessage]:
 
 @transaction.atomic
 def finish_reply(message_id: int, reply: Reply) -> tuple[int, ShownMessage]:
-    """The message is whole: its text will not change any more."""
+    """The message is whole: its text will not change any more. Its calls are kept, none of them begun."""
     row = Message.objects.select_related("conversation", "turn__profile").get(pk=message_id)
     row.content, row.thinking, row.thinking_ms = reply.text, reply.thinking, reply.thinking_ms
     row.finished = True
     row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
-    return announce(row.conversation), shown.message(row, row.tool_runs.all())
+    for asked in reply.calls:
+        _pending(row, asked)
+    return announce(row.conversation), shown.message(row, row.tool_runs.order_by("id"))
 
 
-@transaction.atomic
-def start_call(message_id: int, asked: AskedCall) -> tuple[int, ShownCall]:
-    """A tool begins to run."""
-    message = Message.objects.select_related("conversation", "turn").get(pk=message_id)
-    run = ToolRun.objects.create(
+def _pending(message: Message, asked: AskedCall) -> None:
+    ToolRun.objects.create(
         turn=turn_of(message),
         message=message,
         call_id=asked.call.id,
@@ -76,12 +77,34 @@ def start_call(message_id: int, asked: AskedCall) -> tuple[int, ShownCall]:
         asked_as=asked.call.name,
         served_by=asked.call.name,
         arguments=asked.call.arguments,
+        status="pending",
         level=asked.level,
         format=asked.format,
         repairs=list(asked.call.repairs),
         raw=asked.raw,
     )
-    return announce(message.conversation), shown.call(run)
+
+
+@transaction.atomic
+def start_call(turn_id: int, call_id: str) -> tuple[int, ShownCall]:
+    """A tool begins to run."""
+    run = _unfinished(turn_id, call_id)
+    run.status, run.started_at = "running", timezone.now()
+    run.save(update_fields=["status", "started_at"])
+    return announce(run.message.conversation), shown.call(run)
+
+
+def run_of(turn_id: int, call_id: str) -> int:
+    """The row of a call that is not answered yet."""
+    return _unfinished(turn_id, call_id).pk
+
+
+def _unfinished(turn_id: int, call_id: str) -> ToolRun:
+    """Ids repeat between the rounds of some models: the newest is meant."""
+    runs = ToolRun.objects.select_related("message__conversation").filter(turn_id=turn_id, call_id=call_id)
+    found = runs.filter(status__in=UNFINISHED).order_by("id").last()
+    assert found is not None
+    return found
 
 
 @transaction.atomic

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from chat import markdown
-from chat.models import Conversation, Message, ToolRun
-from chat.shown import ShownCall, ShownMessage
+from chat.models import OPEN, Conversation, Message, Question, ToolRun
+from chat.shown import ShownCall, ShownMessage, ShownQuestion
 from chat.tools import BUILTINS
 from toolsupport.core.words import Role
 
@@ -36,7 +36,7 @@ def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
 def message(row: Message, runs: Iterable[ToolRun] = (), last: bool = False) -> ShownMessage:
     """One message; `last` says that it is its turn's last, where the turn's bad end is told."""
     turn = row.turn if row.role == Role.ASSISTANT else None
-    told = turn is not None and last and turn.status not in ("queued", "running", "waiting", "done")
+    told = turn is not None and last and turn.status not in OPEN and (turn.status != "done" or turn.reason)
     is_answer = row.role == Role.ASSISTANT
     return ShownMessage(
         id=row.pk,
@@ -52,7 +52,7 @@ def message(row: Message, runs: Iterable[ToolRun] = (), last: bool = False) -> S
         model=turn.profile.name if turn else "",
         calls=tuple(call(run) for run in runs),
         created_at=row.created_at,
-        ended=turn.status if turn and told else "",
+        ended=(turn.status if turn.status != "done" else "limit") if turn and told else "",
         ended_detail=turn.reason if turn and told else "",
     )
 
@@ -75,7 +75,18 @@ def call(run: ToolRun) -> ShownCall:
         error=run.error,
         repairs=tuple(run.repairs),
         raw=run.raw,
+        question=_open_question(run) if run.status == "waiting" else None,
     )
+
+
+def _open_question(run: ToolRun) -> ShownQuestion | None:
+    row = run.questions.filter(answer="").order_by("id").last()
+    return question(row) if row else None
+
+
+def question(row: Question) -> ShownQuestion:
+    """One open question."""
+    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), row.preview, row.expires_at)
 
 
 def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:

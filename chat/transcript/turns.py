@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chat.models import OPEN, Conversation, Message, ToolRun, Turn
+from chat.models import OPEN, UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownMessage
-from chat.transcript import contexts, shown
+from chat.transcript import contexts, questions, shown
 from chat.transcript.clock import in_future, lease
 from chat.transcript.conversations import Person, announce, own
-from chat.transcript.history import canonical
+from chat.transcript.history import WAITS, canonical
 from toolsupport.core import words
 from toolsupport.core.errors import Busy
-from toolsupport.core.words import Role
+from toolsupport.core.words import Role, ToolCall
 from toolsupport.registry.briefs import Briefing
 
 TITLE_LENGTH = 60
@@ -38,6 +38,18 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
+class Resumed:
+    """Where a turn that waited goes on: its calls not answered yet, what was decided, what it did before."""
+
+    message: int
+    pending: tuple[ToolCall, ...]
+    decisions: Mapping[str, questions.Decision]
+    rounds: int
+    done: tuple[ToolCall, ...]
+    usage: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Claimed:
     """A turn this process owns now, with all it needs to run."""
 
@@ -47,6 +59,8 @@ class Claimed:
     model: str
     briefing: Briefing
     history: tuple[words.Message, ...]
+    granted: frozenset[str] = frozenset()
+    resumed: Resumed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +165,16 @@ def title_of(text: str) -> str:
 
 def _room_for(conversation: Conversation, client_id: str) -> int | None:
     """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn."""
-    here = Q(conversation=conversation, client_id=client_id)
+    same = Q(conversation=conversation, client_id=client_id)
     theirs = Q(conversation__owner_id=conversation.owner_id, status__in=OPEN)
-    rows = list(Turn.objects.filter(here | theirs).values_list("pk", "conversation_id", "client_id"))
+    rows = list(Turn.objects.filter(same | theirs).values_list("pk", "conversation_id", "client_id"))
     known = [pk for pk, where, which in rows if (where, which) == (conversation.pk, client_id)]
     if known:
         return int(known[0])
     if conversation.pk in [where for _, where, _ in rows]:
-        # The process that ran it may be dead: then the way is free.
-        if not expire(Turn.objects.filter(conversation=conversation)):
+        # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
+        here = Turn.objects.filter(conversation=conversation)
+        if not expire(here) and not supersede(here):
             raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
         conversation.refresh_from_db(fields=["tail", "leaf"])
     most = settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
@@ -175,11 +190,33 @@ def claim(turn_id: int, owner: str) -> Accepted | None:
     if not mine.update(status="running", owner=owner, lease_until=lease(), started_at=Now()):
         return None
     turn = Turn.objects.select_related("conversation__profile__server", "profile").get(pk=turn_id)
-    asked = turn.messages.filter(role=Role.USER).get()
+    asked = shown.message(turn.messages.filter(role=Role.USER).get())
+    briefing = contexts.briefing(turn.conversation)
+    runs = list(turn.tool_runs.select_related("message").order_by("id"))
+    if any(run.status in WAITS for run in runs):
+        seq = announce(turn.conversation) - 1
+        claimed = replace(_claimed(turn, turn.conversation, briefing), resumed=_resumed(turn, runs))
+        return Accepted(turn.pk, asked, seq, claimed=claimed)
     reply = _empty_reply(turn, turn.conversation)
     seq = _grown(turn.conversation, reply, 2) - 2
-    claimed = _claimed(turn, turn.conversation, contexts.briefing(turn.conversation))
-    return Accepted(turn.pk, shown.message(asked), seq, claimed=claimed, reply=shown.message(reply))
+    claimed = _claimed(turn, turn.conversation, briefing)
+    return Accepted(turn.pk, asked, seq, claimed=claimed, reply=shown.message(reply))
+
+
+def _resumed(turn: Turn, runs: list[ToolRun]) -> Resumed:
+    decided = {run.call_id: questions.decision(run, turn) for run in runs if run.status == "waiting"}
+    return Resumed(
+        message=runs[-1].message_id,
+        pending=tuple(_call(run) for run in runs if run.status in WAITS),
+        decisions={call_id: decision for call_id, decision in decided.items() if decision is not None},
+        rounds=turn.messages.filter(role=Role.ASSISTANT).count(),
+        done=tuple(_call(run) for run in runs if run.status not in WAITS),
+        usage=turn.usage,
+    )
+
+
+def _call(run: ToolRun) -> ToolCall:
+    return ToolCall(run.call_id, run.name, run.arguments, tuple(run.repairs))
 
 
 def _empty_reply(turn: Turn, conversation: Conversation) -> Message:
@@ -195,7 +232,8 @@ def _claimed(turn: Turn, conversation: Conversation, briefing: Briefing) -> Clai
         profile=turn.profile_id,
         model=briefing.brief.model,
         briefing=briefing,
-        history=canonical(conversation),
+        history=canonical(conversation, turn.pk),
+        granted=questions.granted(str(conversation.pk)),
     )
 
 
@@ -215,14 +253,29 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 
 
 @transaction.atomic
-def request_stop(person: Person, conversation_id: str) -> int | None:
-    """Ask for the open turn to stop; gives its id, or None when nothing runs. Raises NotFound."""
+def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Ended | None]:
+    """Ask for the open turn to stop: (its id or None, its end if nobody runs it). Raises NotFound."""
     conversation = own(person, conversation_id)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
     if turn is None:
-        return None
+        return None, None
     Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
-    return turn.pk
+    idle = Turn.objects.filter(pk=turn.pk, status__in=("waiting", "queued"))
+    if idle.update(status="stopped", reason="Stopped by you.", ended_at=Now()):
+        turn.refresh_from_db()
+        return turn.pk, _close(turn, "stopped")
+    return turn.pk, None
+
+
+def supersede(turns: QuerySet[Turn]) -> list[Ended]:
+    """End those of `turns` that wait for an answer: a new message came instead. Must run inside a transaction."""
+    ended = []
+    for turn in turns.filter(status="waiting").select_related("conversation", "profile"):
+        text = "A new message was sent instead of an answer."
+        if Turn.objects.filter(pk=turn.pk, status="waiting").update(status="stopped", reason=text, ended_at=Now()):
+            turn.refresh_from_db()
+            ended.append(_close(turn, "superseded"))
+    return ended
 
 
 @transaction.atomic
@@ -245,11 +298,11 @@ def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
 def settle() -> tuple[list[Ended], list[int]]:
     """Interrupt the turns whose lease ran out; also gives the queued turns that nobody claimed in time."""
     ended = expire(Turn.objects.all())
-    waiting = Turn.objects.filter(status="queued", created_at__lt=in_future(-PATIENCE))
+    waiting = Turn.objects.filter(status="queued", created_at__lt=in_future(-PATIENCE), stop_requested_at=None)
     return ended, list(waiting.values_list("pk", flat=True)[:50])
 
 
-def expire(turns: Any) -> list[Ended]:
+def expire(turns: QuerySet[Turn]) -> list[Ended]:
     """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
     expired = turns.filter(status="running").filter(Q(lease_until__lt=Now()) | Q(lease_until=None))
     ended = []
@@ -269,9 +322,10 @@ def _close(turn: Turn, reason: str) -> Ended:
     # A bad end is told in the turn's last message, so that one is shown again even if it was whole.
     again = [row for row in answers if not row.finished or (row is last and reason != "done")]
     if reason != "done":
-        ToolRun.objects.filter(turn=turn, status="running").update(
-            status="stopped" if reason == "stopped" else "interrupted", error=f"The turn was {reason}."
-        )
+        open_runs = ToolRun.objects.filter(turn=turn, status__in=UNFINISHED)
+        status = "interrupted" if reason == "interrupted" else "stopped"
+        open_runs.update(status=status, error=f"Not finished: the answer was {reason}.")
+        questions.close_all(turn, reason)
     for row in again:
         row.finished, row.turn = True, turn
     Message.objects.filter(pk__in=[row.pk for row in again]).update(finished=True)

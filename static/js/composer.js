@@ -23,9 +23,13 @@ let send = () => false;
 let pending = JSON.parse(stored("pending") || "null");
 let running = false;
 
-const show = () => {
-  sendButton.hidden = running;
-  stopButton.hidden = !running;
+// While a tool waits for an answer, a new message is allowed: it takes the place of the answer.
+const asking = () => document.querySelector("#transcript [data-question]");
+
+export const show = () => {
+  const free = !running || (asking() && field.value.trim());
+  sendButton.hidden = !free;
+  stopButton.hidden = free;
   stopButton.disabled = false;
   sendButton.disabled = Boolean(pending);
   field.readOnly = Boolean(pending);
@@ -45,7 +49,7 @@ export const flush = () => {
 
 export const submit = () => {
   const text = field.value.trim();
-  if (!text || pending || running) return;
+  if (!text || pending || (running && !asking())) return;
   keep({ client_id: newId(), text });
   flush();
 };
@@ -76,6 +80,8 @@ export const start = (sender) => {
   send = sender;
   field.value = pending?.text ?? stored("draft") ?? "";
   show();
+  // Where there is a keyboard one can write at once; elsewhere one would pop up over the page.
+  if (matchMedia("(pointer: fine)").matches) field.focus({ preventScroll: true });
 };
 
 form.addEventListener("submit", (event) => {

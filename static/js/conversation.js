@@ -4,11 +4,12 @@ import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { connect } from "./socket.js";
 import { offline, online, say } from "./status.js";
+import { asked, closed } from "./question.js";
+import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import "./elapsed.js";
 import "./files.js";
-import "./picker.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
@@ -19,11 +20,6 @@ const setTurn = (turn) => {
   composer.setRunning(Boolean(turn));
 };
 
-const refreshPicker = async () => {
-  await htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
-  document.getElementById("text").placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
-};
-
 // Something was missed, or may have been: take the transcript as the server has it, then what came meanwhile.
 const refresh = async () => {
   if (catching) return;
@@ -32,7 +28,7 @@ const refresh = async () => {
     // Signed out, or the conversation is gone: the page itself knows what to say.
     if (!(await catchUp(`${path}messages/`))) return void location.reload();
     setTurn(transcript().dataset.turn);
-    refreshPicker();
+    swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }
   catching = false;
   const late = waiting;
@@ -54,11 +50,11 @@ const FRAMES = {
   notice: (frame) => {
     putMessage(frame.html);
     say(frame.text);
-    if (frame.model) refreshPicker();
+    if (frame.model) swap.refreshPicker(path);
   },
   "message.accepted": (frame) => composer.accepted(frame.client_id),
   "message.started": (frame) => {
-    const first = !transcript().children.length;
+    const first = !transcript().querySelector(".message");
     putMessage(frame.html);
     if (frame.role === "user") follow();
     if (first) refreshTitle(path);
@@ -77,11 +73,10 @@ const FRAMES = {
   "call.started": (frame) => putCall(frame.message, frame.call.html),
   "call.finished": (frame) => putCall(frame.message, frame.call.html),
   "call.rejected": (frame) => putCall(frame.message, frame.html),
+  "question.asked": asked,
+  "question.closed": closed,
   resync: (frame) => deltas.resync(frame, send),
-  error: (frame) => {
-    composer.refused(frame.client_id);
-    say(frame.text, "off");
-  },
+  error: (frame) => { composer.refused(frame.client_id); say(frame.text, "off"); },
 };
 
 const receive = (frame, late = false) => {
@@ -113,8 +108,4 @@ const down = async (attempts, code) => {
 const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down });
 composer.start(send);
 setTurn(transcript().dataset.turn);
-document.addEventListener("model:chosen", (event) => {
-  const sent = send({ type: "model.select", client_id: composer.newId(), model: event.detail });
-  if (!sent) say("The server cannot be reached; the model stays as it is.", "off");
-  document.getElementById("text").focus();
-});
+swap.start(send);

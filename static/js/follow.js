@@ -24,7 +24,8 @@ let height = 0;
 new ResizeObserver(([entry]) => {
   const grown = entry.contentRect.height > height;
   height = entry.contentRect.height;
-  if (following) toEnd();
+  // An empty conversation is read from its top.
+  if (following && document.querySelector("#transcript .message")) toEnd();
   else if (grown && document.querySelector("#transcript[aria-busy=true]")) pill.hidden = false;
 }).observe(document.querySelector(".stage"));
 

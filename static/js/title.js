@@ -1,10 +1,15 @@
-// The first message gives the conversation its title: taken over from the page the server has now.
+// Parts of the page that a message or a swap changes: taken over from the page the server has now.
 import { refresh } from "./times.js";
 
-export const refreshTitle = async (path) => {
+const takeOver = async (path, places) => {
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+  for (const place of places) document.querySelector(place).replaceWith(page.querySelector(place));
   document.title = page.title;
-  for (const place of [".chat-head h1", "#sidebar nav"])
-    document.querySelector(place).replaceWith(page.querySelector(place));
   refresh();
 };
+
+// The first message gives the conversation its title.
+export const refreshTitle = (path) => takeOver(path, [".chat-head h1", "#sidebar nav"]);
+
+// The welcome names the model that answers.
+export const refreshWelcome = (path) => takeOver(path, [".welcome"]);

@@ -252,7 +252,7 @@ def test_code_can_be_wrapped_and_copied() -> None:
 
 def test_every_language_of_the_list_has_a_lexer() -> None:
     for language in markdown.LANGUAGES:
-        assert markdown.lexer(language)
+        assert language in markdown.lexer(language).aliases
 
 
 def test_highlighting_stops_where_it_would_cost_too_much() -> None:
@@ -266,22 +266,6 @@ def test_a_very_long_text_is_shown_plain() -> None:
     assert "too long to be formatted" in html
     assert "*a* &lt;b&gt;" in html
     assert inspected(html).sins == []
-
-
-ORDINARY = {
-    "prose": "Some *text* with `code`, **bold** and [a link](https://e.example/x), and then more words.\n\n",
-    "code": "```python\ndef area(radius: float) -> float:\n    return 3.14159 * radius ** 2\n```\n\n",
-    "table": "\n| name | value |\n|-|-:|\n" + "| *a* | 1 |\n" * 20,
-}
-
-
-@pytest.mark.parametrize("kind", ORDINARY)
-def test_a_hundred_thousand_characters_are_quick(kind: str) -> None:
-    text = (ORDINARY[kind] * 1500)[:100_000]
-    began = time.process_time()
-    render(text)
-    # Below 0.3 s on an idle machine; the margin is for a busy one.
-    assert time.process_time() - began < 1.0
 
 
 @pytest.mark.parametrize("bit", ["[", "![a](", "*", "_a_b", "`a", "<", ">", "[a](b ", "**a *b ", "~", "|", "&#", "\\"])

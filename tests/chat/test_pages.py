@@ -168,6 +168,7 @@ def test_the_page_holds_transcript_picker_and_examples(alice: User, owned: Conve
 
 
 def test_an_open_turn_makes_the_transcript_busy(alice: User, owned: Conversation) -> None:
+    assert owned.profile
     turn = Turn.objects.create(conversation=owned, client_id="2", profile=owned.profile, status="queued")
     html = client_of(alice).get(reverse("conversation-messages", args=[owned.pk])).content.decode()
     assert 'aria-busy="true"' in html

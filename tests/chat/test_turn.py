@@ -1,14 +1,14 @@
 """The loop: every call answered once, every end with its reason."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.events import RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
-from chat.tools.policy import Outcome
+from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
+from chat.tools.policy import Outcome, Verdict
 from chat.turn import Ask, LoopLimits, TurnState, advance
 from toolsupport.core.events import CallReady, CallRejected, Event, Failed, Finished, TextDelta
 from toolsupport.core.words import Message, Role, ToolCall, ToolResult
@@ -35,9 +35,25 @@ def call(number: int, **arguments: object) -> CallReady:
     return CallReady(ToolCall(f"id{number}", "read_file", dict(arguments)))
 
 
-def played(state: TurnState, ask: Ask, run: Callable[[ToolCall], object] = echo) -> list[TurnEvent]:
+class Hands:
+    """Runs everything with one function, but asks about the tools named."""
+
+    def __init__(self, run: Callable[[ToolCall], Awaitable[Outcome]], asks: tuple[str, ...] = ()) -> None:
+        self.run = run  # type: ignore[method-assign, assignment]
+        self.asks = asks
+
+    def decide(self, call: ToolCall) -> Verdict:
+        return Verdict.ASK if call.name in self.asks else Verdict.RUN
+
+    async def run(self, call: ToolCall) -> Outcome:
+        raise AssertionError("replaced when it is made")
+
+
+def played(
+    state: TurnState, ask: Ask, run: Callable[[ToolCall], Awaitable[Outcome]] = echo, asks: tuple[str, ...] = ()
+) -> list[TurnEvent]:
     async def collect() -> list[TurnEvent]:
-        return [event async for batch in advance(state, ask, run) for event in batch]  # type: ignore[arg-type]
+        return [event async for batch in advance(state, ask, Hands(run, asks)) for event in batch]
 
     return asyncio.run(collect())
 
@@ -146,6 +162,24 @@ def test_every_call_is_followed_by_exactly_its_results(script: list[Reply]) -> N
             assert (answer.role, answer.call_id) == (Role.TOOL, asked.id)
 
 
+def write(number: int) -> CallReady:
+    return CallReady(ToolCall(f"w{number}", "write_file", {"path": str(number)}))
+
+
+# T11
+def test_a_call_that_needs_a_person_parks_the_turn_and_it_goes_on_from_its_state() -> None:
+    state = question()
+    script = model([call(1, path="a"), write(2), call(3, path="b")], [TextDelta("end")])
+    events = played(state, script, asks=("write_file",))
+    assert events[-1] == ApprovalNeeded(write(2).call)
+    assert [asked.call.id for asked in state.pending if isinstance(asked, CallReady)] == ["w2", "id3"]
+    assert [message.call_id for message in state.history if message.role == Role.TOOL] == ["id1"]
+    copied = TurnState(list(state.history), rounds=state.rounds, calls=state.calls, pending=list(state.pending))
+    events = played(copied, script)
+    assert events[-1] == TurnEnded("done")
+    assert [message.call_id for message in copied.history if message.role == Role.TOOL] == ["id1", "w2", "id3"]
+
+
 @pytest.mark.asyncio
 async def test_leaving_the_loop_closes_the_question() -> None:
     closed = asyncio.Event()
@@ -157,7 +191,7 @@ async def test_leaving_the_loop_closes_the_question() -> None:
         finally:
             closed.set()
 
-    turn = advance(question(), ask, echo)
+    turn = advance(question(), ask, Hands(echo))
     async for batch in turn:
         if isinstance(batch[0], TextDelta):
             break

@@ -57,6 +57,9 @@ def test_axe_finds_nothing_in_the_chat(open_browser: Open, theme: str) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Settings of this conversation").click()
     assert violations(page) == [], "the settings"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Account of").click()
+    assert violations(page) == [], "the account menu"
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -133,6 +136,28 @@ def test_the_keyboard_is_enough(open_browser: Open) -> None:
     keys.press("c")
     expect(page.locator("#text")).to_be_focused()
     assert page.locator("#text").input_value() == ""
+
+
+def test_single_keys_can_be_switched_off(open_browser: Open) -> None:
+    # WCAG 2.1.4
+    page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
+    page.goto("/")
+    ready(page)
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    page.get_by_label("Single-key shortcuts").uncheck()
+    page.keyboard.press("Escape")
+    page.reload()
+    ready(page)
+    page.locator("h1").click()
+    page.keyboard.press("m")
+    expect(page.locator("#models")).to_be_hidden()
+    page.get_by_role("button", name="Account of").click()
+    page.get_by_label("Single-key shortcuts").check()
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.keyboard.press("m")
+    expect(page.locator("#models")).to_be_visible()
 
 
 def test_a_card_is_opened_by_the_keyboard(open_browser: Open) -> None:

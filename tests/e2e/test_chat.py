@@ -27,6 +27,7 @@ def last_answer(page: Page) -> str:
 
 def test_the_first_example_ends_in_a_tool_card(page: Page) -> None:
     # D4, C1: the success a newcomer sees first.
+    expect(page.locator(".welcome")).to_contain_text("Answers come from sim-honest")
     page.get_by_role("button", name="What's in this folder?").click()
     card = page.locator(".call")
     expect(card).to_have_attribute("data-status", "done")
@@ -117,7 +118,10 @@ def test_two_tabs_show_the_same(page: Page) -> None:
 def test_a_swap_is_told_in_the_chat(page: Page) -> None:
     # D4
     choose(page, "sim-refuses")
-    expect(page.locator("[data-code=switched]").last).to_have_text(re.compile(r"^Switched to sim-refuses.*Tools: Disabled"))
+    expect(page.locator(".welcome")).to_contain_text("Answers come from sim-refuses")
+    expect(page.locator("[data-code=switched]").last).to_have_text(
+        re.compile(r"Switched to sim-refuses.*Tools: Disabled")
+    )
     expect(page.get_by_label("Message", exact=True)).to_have_attribute("placeholder", re.compile("sim-refuses"))
     ask(page, "What's in this folder?")
     answered(page)

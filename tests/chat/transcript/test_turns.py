@@ -8,12 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from chat.models import Conversation, Message, ToolRun, Turn
-from chat.transcript import recording, turns
+from chat.models import Conversation, Message, Question, ToolRun, Turn
+from chat.transcript import questions, recording, turns
 from chat.transcript.history import INTERRUPTED, canonical
 from chat.transcript.turns import Outcome, Sent, accept, claim, end, keep_alive, request_stop, settle
 from tests.factories import ConversationFactory
-from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.words import Role, ToolCall, ToolResult
 
 pytestmark = pytest.mark.django_db
@@ -147,44 +147,107 @@ def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Con
 def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claim(turn_id, "me")
-    assert request_stop(alice, str(conversation.pk)) == turn_id
+    assert request_stop(alice, str(conversation.pk)) == (turn_id, None)
     assert keep_alive("me", [turn_id], []).stop == {turn_id}
     end("me", turn_id, Outcome("stopped", "Stopped by you."))
-    assert request_stop(alice, str(conversation.pk)) is None
+    assert request_stop(alice, str(conversation.pk)) == (None, None)
+
+
+def asked_call(number: int, name: str = "read_file") -> recording.AskedCall:
+    return recording.AskedCall(ToolCall(f"c{number}", name, {"path": "a"}), "native", "A1")
 
 
 def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, "me")
-    _, reply = recording.start_reply(turn_id)
-    conversation.refresh_from_db()
-    asked = recording.AskedCall(ToolCall("x", "read_file", {"path": "a"}), "native", "A1")
-    before, call = recording.start_call(reply.id, asked)
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, (asked_call(0), asked_call(1))))
+    before, call = recording.start_call(turn_id, "c0")
     ended = end("me", turn_id, Outcome("stopped", "Stopped by you.", {"output_tokens": 3}))
     assert ended is not None
     assert ended.seq == before + len(ended.messages) + 1 == Conversation.objects.get().tail
     last = ended.messages[-1]
     assert (last.finished, last.ended, last.ended_detail) == (True, "stopped", "Stopped by you.")
-    assert last.calls[0].id == call.id and last.calls[0].status == "stopped"
+    assert last.calls[0].id == call.id
+    assert {one.status for one in last.calls} == {"stopped"}
 
 
 # F7: a kill between a call and its result still gives every call one answer.
 def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
-    claim(turn_id, "me")
-    _, reply = recording.start_reply(turn_id)
-    for number, name in enumerate(("read_file", "list_directory")):
-        recording.start_call(reply.id, recording.AskedCall(ToolCall(f"c{number}", name, {}), "native", "A1"))
-    first = ToolRun.objects.order_by("id")[0]
-    recording.finish_call(first.pk, "done", ToolResult("contents"), 5)
-    recording.reject_call(reply.id, recording.Rejection("c2", "nothing", "No such tool.", ""))
-    recording.finish_reply(reply.id, recording.Reply("", "", None))
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    recording.reject_call(claimed.reply.id, recording.Rejection("c9", "nothing", "No such tool.", ""))
+    calls = (asked_call(0), asked_call(1, "list_directory"))
+    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, calls))
+    _, first = recording.start_call(turn_id, "c0")
+    recording.finish_call(int(first.id), "done", ToolResult("contents"), 5)
     recording.notice(str(conversation.pk), "tools_refused", {"model": "m"})
     conversation.refresh_from_db()
     log = canonical(conversation)
     assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.TOOL, Role.TOOL]
-    assert [message.content for message in log[2:]] == ["contents", INTERRUPTED, "No such tool."]
+    assert [message.content for message in log[2:]] == ["No such tool.", "contents", INTERRUPTED]
     assert [call.id for call in log[1].calls] == [message.call_id for message in log[2:]]
+
+
+# T11 C2
+def test_a_parked_turn_goes_on_from_rows_alone(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    calls = (asked_call(0), asked_call(1, "write_file"), asked_call(2))
+    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, calls))
+    _, first = recording.start_call(turn_id, "c0")
+    recording.finish_call(int(first.id), "done", ToolResult("contents"), 5)
+    asking = questions.Asking(calls[1].call, "Write?", "+x", grantable=True)
+    parked = questions.park("me", recording.run_of(turn_id, "c1"), asking, {"output_tokens": 7})
+    assert parked is not None and parked.call.question == parked.question
+    assert settle() == ([], []) and claim(turn_id, "another") is None
+    closed = questions.answer(alice, parked.question.id, questions.Answer("once"))
+    assert closed.turn == turn_id
+    with pytest.raises(Conflict):
+        questions.answer(alice, parked.question.id, questions.Answer("deny"))
+    again = claim(turn_id, "another")
+    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
+    resumed = again.claimed.resumed
+    assert [call.id for call in resumed.pending] == ["c1", "c2"]
+    assert resumed.decisions == {"c1": questions.Decision(True)}
+    assert [message.call_id for message in again.claimed.history if message.role == Role.TOOL] == ["c0"]
+    assert (resumed.rounds, [call.id for call in resumed.done], resumed.usage) == (1, ["c0"], {"output_tokens": 7})
+
+
+def test_an_approval_is_for_exactly_this_call(alice: User, bob: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, (asked_call(0, "write_file"),)))
+    asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
+    parked = questions.park("me", recording.run_of(turn_id, "c0"), asking, {})
+    assert parked is not None
+    with pytest.raises(NotFound):
+        questions.answer(bob, parked.question.id, questions.Answer("once"))
+    questions.answer(alice, parked.question.id, questions.Answer("once"))
+    ToolRun.objects.update(arguments={"path": "elsewhere"})
+    again = claim(turn_id, "me")
+    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
+    assert again.claimed.resumed.decisions["c0"].allowed is False
+
+
+def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, (asked_call(0, "write_file"),)))
+    asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
+    parked = questions.park("me", recording.run_of(turn_id, "c0"), asking, {})
+    assert parked is not None and questions.expire() == []
+    Question.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    with pytest.raises(Conflict, match="over"):
+        questions.answer(alice, parked.question.id, questions.Answer("once"))
+    assert [(one.answer, one.turn) for one in questions.expire()] == [("expired", turn_id)]
+    again = claim(turn_id, "me")
+    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
+    assert "in time" in again.claimed.resumed.decisions["c0"].why
 
 
 @pytest.mark.parametrize(

@@ -174,18 +174,16 @@ def test_another_kind_of_model_is_never_the_family(name: str, kind: str) -> None
     assert family_of(f"{name}-8b-{kind}") in (None, "llama3.2-vision")
 
 
-def test_a_repeated_question_costs_nearly_nothing() -> None:
-    ids = [f"hf.co/bartowski/Qwen2.5-Coder-{size}B-Instruct-GGUF:Q4_K_M" for size in range(200)]
-    for model_id in ids:
-        find(model_id)
-    started = perf_counter()
-    for model_id in ids * 10:
-        find(model_id)
-    assert (perf_counter() - started) / (len(ids) * 10) < 50e-6
+def test_a_repeated_question_is_answered_from_memory() -> None:
+    find("qwen3:8b")
+    before = find.cache_info().hits
+    assert find("qwen3:8b") is find("qwen3:8b")
+    assert find.cache_info().hits == before + 2
 
 
-def test_a_very_long_name_does_not_take_long() -> None:
+def test_a_very_long_name_is_no_trap() -> None:
+    # What backtracks here takes minutes, not the milliseconds it should: the limit is far from both.
     started = perf_counter()
     for text in ("qwen3" * 20_000, "qwen3-" * 20_000, "-q4" + "_k" * 50_000, "1." * 50_000, "openai-" * 2_000):
         find(text)
-    assert perf_counter() - started < 2
+    assert perf_counter() - started < 30

@@ -166,7 +166,7 @@ async def test_a_silent_server_is_left_after_two_seconds() -> None:
         began = time.monotonic()
         with pytest.raises(Unreachable, match="nothing came for 2 s"):
             await providers.survey(server.endpoint())
-        assert 1.9 < time.monotonic() - began < 3
+        assert 1.9 < time.monotonic() - began < 10
 
 
 @pytest.mark.asyncio

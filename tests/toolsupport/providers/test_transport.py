@@ -91,8 +91,8 @@ async def test_stopping_closes_the_connection(leave: str) -> None:
         if leave == "cancel":
             assert server.open == 1
             task.cancel()
-        await asyncio.wait_for(server.until_open(0), 1)
-        assert time.monotonic() - began < 1
+        await asyncio.wait_for(server.until_open(0), 5)
+        assert time.monotonic() - began < 5, "a server that notices by itself takes longer: it was left, not closed"
         await asyncio.wait([task])
 
 

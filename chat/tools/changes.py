@@ -1,0 +1,39 @@
+"""What a change would do to a file, shown before it is made."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+
+from chat.tools.tool import ToolContext
+from toolsupport.core.errors import NotFound, ToolError
+
+DIFF_LINES = 400
+
+
+def current(context: ToolContext, path: str) -> str | None:
+    """The text of a file that is to be changed; None where there is no file yet. Raises ToolError for a binary one."""
+    try:
+        content = context.workspace.read(path, context.text_bytes)
+    except NotFound:
+        return None
+    if content.size > context.text_bytes:
+        raise ToolError(f"{path!r} is too large to be changed this way ({content.size:,} bytes).")
+    try:
+        return content.data.decode()
+    except UnicodeDecodeError:
+        raise ToolError(f"{path!r} is not a text file.") from None
+
+
+def diff(path: str, before: str | None, after: str) -> str:
+    """A unified diff, cut with a note where it is long."""
+    old = (before or "").splitlines()
+    lines = list(unified_diff(old, after.splitlines(), path if before is not None else "(new file)", path, lineterm=""))
+    if len(lines) > DIFF_LINES:
+        lines = [*lines[:DIFF_LINES], f"… and {len(lines) - DIFF_LINES} more lines"]
+    return "\n".join(lines)
+
+
+def lines_in_words(text: str) -> str:
+    """How long a text is: "1 line", "14 lines"."""
+    count = len(text.splitlines())
+    return f"{count} line{'' if count == 1 else 's'}"

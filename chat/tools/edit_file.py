@@ -1,0 +1,55 @@
+"""The tool `edit_file`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from chat.tools.changes import current, diff
+from chat.tools.tool import Preview, Tool, ToolContext, text
+from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.core.words import JSON, ToolResult, ToolSpec
+
+SPEC = ToolSpec(
+    "edit_file",
+    "Change one place in a text file of the workspace. The old text must stand there exactly once, with all its "
+    "spaces and line ends: read the file first.",
+    {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Where the file is, from the top of the workspace"},
+            "old": {"type": "string", "description": "The text to replace, exactly as it stands in the file"},
+            "new": {"type": "string", "description": "The text to put there instead"},
+        },
+        "required": ["path", "old", "new"],
+        "additionalProperties": False,
+    },
+)
+
+
+async def run(context: ToolContext, arguments: JSON) -> ToolResult:
+    """Replaces the one place, or says why it cannot."""
+    path, _, after = await asyncio.to_thread(_changed, context, arguments)
+    await asyncio.to_thread(context.workspace.write, path, [after.encode()])
+    return ToolResult(f"Changed {path}.")
+
+
+def preview(context: ToolContext, arguments: JSON) -> Preview:
+    """What would change. Raises ToolError or NotFound where the change is not possible."""
+    path, before, after = _changed(context, arguments)
+    return Preview(f"Change {path}?", diff(path, before, after))
+
+
+def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:
+    """(path, the text before, the text after)."""
+    path, old, new = text(arguments, "path"), text(arguments, "old"), text(arguments, "new")
+    before = current(context, path)
+    if before is None:
+        raise NotFound(f"{path!r} does not exist. Use write_file to make it.")
+    places = before.count(old) if old else 0
+    if places != 1:
+        found = "is empty" if not old else "does not stand there" if not places else f"stands there {places} times"
+        raise ToolError(f"Nothing was changed: the old text {found}. Give a longer piece that occurs exactly once.")
+    return path, before, before.replace(old, new)
+
+
+TOOL = Tool(SPEC, run, level="A2", phrase="Edit", target="path", preview=preview)

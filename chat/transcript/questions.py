@@ -1,0 +1,204 @@
+"""Questions to people in rows: asked once, answered once, by the first who answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from chat.models import Grant, Question, ToolRun, Turn
+from chat.shown import ShownCall, ShownQuestion
+from chat.tools import BUILTINS, policy
+from chat.transcript import shown
+from chat.transcript.conversations import Person, announce
+from toolsupport.core import calls
+from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.core.events import CallRejected
+from toolsupport.core.words import ToolCall
+
+TIME_TO_ANSWER = timedelta(minutes=10)
+APPROVALS = ("once", "chat", "edit", "deny")
+UNGRANTABLE = ("once", "edit", "deny")
+ALLOWS = ("once", "chat", "edit")
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a person is asked about a call, and what the answer will be bound to."""
+
+    call: ToolCall
+    text: str
+    diff: str
+    grantable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A turn that waits for a person: three announcements, from `seq` on (card, question, turn)."""
+
+    seq: int
+    call: ShownCall
+    question: ShownQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person answered; `arguments` only with "edit"."""
+
+    answer: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A question that was answered, or ran out. `turn` waits to be claimed."""
+
+    question: int
+    conversation: str
+    answer: str
+    by: str
+    seq: int
+    turn: int | None
+
+
+@transaction.atomic
+def park(owner: str, run_id: int, asking: Asking, usage: Mapping[str, Any]) -> Parked | None:
+    """Let the turn wait for a person, in rows and with no process. None when it is no longer `owner`'s."""
+    run = ToolRun.objects.select_related("turn__conversation", "message").get(pk=run_id)
+    mine = Turn.objects.filter(pk=run.turn_id, owner=owner, status="running", stop_requested_at=None)
+    if not mine.update(status="waiting", owner="", lease_until=None, usage=dict(usage)):
+        return None
+    question = Question.objects.create(
+        conversation=run.turn.conversation,
+        turn=run.turn,
+        tool_run=run,
+        kind="approval",
+        text=asking.text,
+        options=list(APPROVALS if asking.grantable else UNGRANTABLE),
+        preview=asking.diff,
+        binds=policy.fingerprint(asking.call, place(run.turn)),
+        expires_at=timezone.now() + TIME_TO_ANSWER,
+    )
+    run.status = "waiting"
+    run.save(update_fields=["status"])
+    seq = announce(run.turn.conversation, 3) - 2
+    return Parked(seq, shown.call(run), shown.question(question))
+
+
+def place(turn: Turn) -> str:
+    """Where an approval holds: this workspace, this turn, this person."""
+    return f"{turn.conversation_id}\x1f{turn.pk}\x1f{turn.conversation.owner_id}"
+
+
+@transaction.atomic
+def answer(person: Person, question_id: int, given: Answer) -> Closed:
+    """Answer an open question of one's own conversation; the turn that waited for it is queued.
+
+    Raises NotFound (absent, foreign), Conflict (answered already), ValueError (an answer that is none, with words).
+    """
+    mine = Question.objects.select_related("tool_run", "turn__conversation", "conversation", "answered_by")
+    question = mine.filter(pk=question_id, conversation__owner_id=person.pk).first()
+    if question is None:
+        raise NotFound("There is no such question.")
+    if question.answer:
+        by = question.answered_by.get_username() if question.answered_by else "nobody"
+        raise Conflict(f"This was answered already ({question.answer}, by {by}).", question.answer)
+    if given.answer not in question.options:
+        raise ValueError(f"Answer with one of {', '.join(question.options)}.")
+    if given.answer == "edit":
+        _edit(question, given.arguments)
+    first = Question.objects.filter(pk=question.pk, answer="").filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
+    if not first.update(answer=given.answer, answered_by=person.pk, answered_at=Now(), binds=question.binds):
+        raise Conflict("The time to answer is over: it was not run.", "expired")
+    if given.answer == "chat" and question.tool_run is not None:
+        Grant.objects.get_or_create(
+            conversation=question.conversation,
+            tool=question.tool_run.name,
+            revoked_at=None,
+            defaults={"granted_by_id": person.pk or 0},
+        )
+    return _closed(question, given.answer, person.get_username())
+
+
+def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
+    """Take edited arguments over the asked ones: the result is what is allowed. Raises ValueError if it cannot be."""
+    run, turn = question.tool_run, question.turn
+    if run is None or turn is None:
+        raise ValueError("There is nothing to edit here.")
+    arguments = {**run.arguments, **arguments}
+    call = ToolCall(run.call_id, run.name, arguments)
+    checked = calls.check(call, [BUILTINS[run.name].spec])
+    if isinstance(checked, CallRejected):
+        raise ValueError(checked.reason)
+    run.arguments, run.repairs = arguments, [*run.repairs, "edited by a person"]
+    run.save(update_fields=["arguments", "repairs"])
+    question.binds = policy.fingerprint(call, place(turn))
+
+
+def _closed(question: Question, given: str, by: str) -> Closed:
+    Turn.objects.filter(questions=question, status="waiting").update(status="queued")
+    seq = announce(question.conversation)
+    return Closed(question.pk, str(question.conversation_id), given, by, seq, question.turn_id)
+
+
+@transaction.atomic
+def expire() -> list[Closed]:
+    """Close the questions whose time is over: what they asked for is not run, and the model is told."""
+    closed = []
+    late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")
+    for question in late:
+        if Question.objects.filter(pk=question.pk, answer="").update(answer="expired", answered_at=Now()):
+            closed.append(_closed(question, "expired", ""))
+    return closed
+
+
+def close_all(turn: Turn, given: str) -> None:
+    """Close what a turn still asks, when it ends without an answer. Must run inside a transaction."""
+    Question.objects.filter(turn=turn, answer="").update(answer=given, answered_at=Now())
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a call: run it, or tell the model why not."""
+
+    allowed: bool
+    why: str = ""
+
+
+WHY = {
+    "deny": "The person did not allow this call. Do not try it again; ask what to do instead.",
+    "expired": "Nobody allowed this call in time, so it was not run.",
+}
+
+
+def decision(run: ToolRun, turn: Turn) -> Decision | None:
+    """What was decided about a call that waited. An approval of anything but exactly this call does not count."""
+    question = run.questions.exclude(answer="").order_by("id").last()
+    if question is None:
+        return None
+    if question.answer not in ALLOWS:
+        return Decision(False, WHY.get(question.answer, WHY["deny"]))
+    call = ToolCall(run.call_id, run.name, run.arguments)
+    if question.binds != policy.fingerprint(call, place(turn)):
+        return Decision(False, "The call was changed after it was allowed, so it was not run.")
+    return Decision(True)
+
+
+def granted(conversation_id: str) -> frozenset[str]:
+    """The tools a person allowed for the whole conversation."""
+    rows = Grant.objects.filter(conversation_id=conversation_id, revoked_at=None)
+    return frozenset(rows.values_list("tool", flat=True))
+
+
+@transaction.atomic
+def revoke(person: Person, conversation_id: str, tool: str) -> datetime | None:
+    """Take a grant back; None when there is none in force."""
+    grants = Grant.objects.filter(conversation_id=conversation_id, conversation__owner_id=person.pk, tool=tool)
+    now = timezone.now()
+    return now if grants.filter(revoked_at=None).update(revoked_at=now) else None

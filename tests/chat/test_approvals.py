@@ -1,0 +1,165 @@
+"""A change of a file asks first: the turn waits in rows, and the answer is given once, by anybody's page."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.chat.test_corridor import choose
+from tests.serving import Page, Site, new_chat, page, serving, sign_in
+
+ASK = 'Write "hello there" to notes.md'
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(site: Site) -> Iterator[httpx.Client]:
+    with closing(sign_in(site)) as browser:
+        yield browser
+
+
+def notes(site: Site, conversation: str) -> str:
+    return (site.directory / "workspaces" / conversation / "notes.md").read_text()
+
+
+async def asked(open_page: Page, text: str = ASK) -> int:
+    """Ask for a change; gives the id of the question that comes."""
+    await choose(open_page, "sim-honest:latest")
+    await open_page.send("message.send", text=text)
+    question = await open_page.until("question.asked")
+    await open_page.until("turn.waiting")
+    return int(question["question"])
+
+
+# T11
+@pytest.mark.asyncio
+async def test_nothing_is_written_before_it_is_allowed(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        before = notes(site, conversation)
+        question = await asked(open_page)
+        card = open_page.of("question.asked")[0]
+        assert card["kind"] == "approval" and card["options"] == ["once", "chat", "edit", "deny"]
+        assert "hello there" in card["html"] and notes(site, conversation) == before
+        await open_page.send("question.answer", question=question, answer="once")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        assert open_page.of("question.closed")[0]["answer"] == "once"
+        assert open_page.of("call.finished")[-1]["call"]["status"] == "done"
+        assert notes(site, conversation) == "hello there"
+        await open_page.send("question.answer", question=question, answer="once")
+        assert (await open_page.until("error"))["code"] == "conflict"
+
+
+@pytest.mark.asyncio
+async def test_denied_is_told_to_the_model_and_the_turn_goes_on(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        before = notes(site, conversation)
+        question = await asked(open_page)
+        await open_page.send("question.answer", question=question, answer="deny")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        call = open_page.of("call.finished")[-1]["call"]
+        assert call["status"] == "denied" and "did not allow" in call["error"]
+        assert notes(site, conversation) == before
+
+
+@pytest.mark.asyncio
+async def test_in_this_chat_asks_only_once(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        question = await asked(open_page)
+        await open_page.send("question.answer", question=question, answer="chat")
+        await open_page.until("turn.ended")
+        await open_page.send("message.send", text='Write "again" to notes.md')
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        assert len(open_page.of("question.asked")) == 1
+        assert notes(site, conversation) == "again"
+
+
+@pytest.mark.asyncio
+async def test_edited_arguments_are_what_is_written(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        question = await asked(open_page)
+        await open_page.send("question.answer", question=question, answer="edit", arguments={"content": 7})
+        assert (await open_page.until("error"))["code"] == "bad_answer"
+        await open_page.send("question.answer", question=question, answer="edit", arguments={"content": "edited"})
+        await open_page.until("turn.ended")
+        assert notes(site, conversation) == "edited"
+        assert "edited by a person" in open_page.of("call.finished")[-1]["call"]["repairs"]
+
+
+# D9: every question can be answered by a form too.
+@pytest.mark.asyncio
+async def test_a_form_answers_as_well(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        question = await asked(open_page)
+        headers = {"X-CSRFToken": client.cookies["csrftoken"]}
+        answer = client.post(f"/questions/{question}/answer/", data={"answer": "once"}, headers=headers)
+        assert (answer.status_code, answer.text) == (200, "Allowed.")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        assert notes(site, conversation) == "hello there"
+        late = client.post(f"/questions/{question}/answer/", data={"answer": "deny"}, headers=headers)
+        assert "answered already" in late.text
+        assert client.post("/questions/999999/answer/", data={"answer": "once"}, headers=headers).status_code == 404
+
+
+@pytest.mark.asyncio
+async def test_a_new_message_supersedes_and_stop_cancels(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        before = notes(site, conversation)
+        question = await asked(open_page)
+        await open_page.send("message.send", text="What is 17*23?")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        await open_page.send("question.answer", question=question, answer="once")
+        assert (await open_page.until("error"))["code"] == "conflict"
+        await open_page.send("message.send", text=ASK)
+        await open_page.until("turn.waiting")
+        await open_page.send("turn.stop")
+        assert (await open_page.until("turn.ended"))["reason"] == "stopped"
+        assert notes(site, conversation) == before
+
+
+# SAFETY 3.5
+@pytest.mark.asyncio
+async def test_after_reading_a_file_a_change_asks_each_time(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        question = await asked(open_page)
+        await open_page.send("question.answer", question=question, answer="chat")
+        await open_page.until("turn.ended")
+        await open_page.send("message.send", text='Read config.json, then write "seen" to notes.md')
+        await open_page.until("turn.waiting")
+        card = open_page.of("question.asked")[-1]
+        assert "chat" not in card["options"]
+
+
+# C2: an approval survives a restart; any process can go on.
+@pytest.mark.asyncio
+async def test_an_approval_survives_kill_9(tmp_path: Path) -> None:
+    with serving(tmp_path) as site, closing(sign_in(site)) as client:
+        conversation = new_chat(client)
+        async with page(site, client, conversation) as open_page:
+            question = await asked(open_page)
+            site.kill(signal.SIGKILL)
+        site.start()
+        async with page(site, client, conversation) as open_page:
+            hello = await open_page.until("hello")
+            assert "turn" in hello
+            shown = client.get(f"/chat/{conversation}/messages/").text
+            assert f'id="question-{question}"' in shown
+            await open_page.send("question.answer", question=question, answer="once")
+            assert (await open_page.until("turn.ended"))["reason"] == "done"
+        assert notes(site, conversation) == "hello there"

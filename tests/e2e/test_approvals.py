@@ -1,0 +1,70 @@
+"""A change asks first, in the card: by mouse, by key, after a reload, in both themes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.test_access_for_all import overflow, violations
+
+pytestmark = pytest.mark.e2e
+
+ASK = "Write hello there to notes.md"
+
+
+def asked(page: Page) -> None:
+    ask(page, ASK)
+    expect(page.locator("[data-question]")).to_contain_text("Write 1 line to notes.md?")
+    expect(page.locator(".diff [data-kind=added]").last).to_have_text("+hello there")
+
+
+# T11
+def test_a_key_allows_once_and_the_answer_goes_on(page: Page) -> None:
+    asked(page)
+    expect(page.get_by_role("button", name="Allow once")).to_be_focused()
+    page.keyboard.press("a")
+    answered(page)
+    expect(page.locator(".call")).to_have_attribute("data-status", "done")
+    expect(page.locator("[data-question]")).to_have_count(0)
+
+
+def test_it_is_still_asked_after_a_reload_and_can_be_denied(page: Page) -> None:
+    asked(page)
+    page.reload()
+    expect(page.locator("[data-question]")).to_contain_text("Write 1 line to notes.md?")
+    page.get_by_role("button", name="Deny").click()
+    answered(page)
+    expect(page.locator(".call")).to_have_attribute("data-status", "denied")
+
+
+def test_edited_arguments_are_what_runs(page: Page) -> None:
+    asked(page)
+    page.keyboard.press("e")
+    page.get_by_label("content").fill("something else")
+    page.get_by_role("button", name="Allow as edited").click()
+    answered(page)
+    card = page.locator(".call")
+    card.locator("> summary").click() if card.get_attribute("open") is None else None
+    expect(card).to_contain_text("something else")
+    expect(card).to_contain_text("edited by a person")
+
+
+def test_a_new_message_takes_the_place_of_an_answer(page: Page) -> None:
+    asked(page)
+    ask(page, "What is 17*23?")
+    answered(page)
+    expect(page.locator(".prose").last).to_contain_text("391")
+    expect(page.locator("[data-question]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_axe_finds_nothing_in_a_question(open_browser: Callable[..., BrowserContext], theme: str, width: int) -> None:
+    page = new_chat(open_browser(color_scheme=theme, viewport={"width": width, "height": 800}).new_page())
+    asked(page)
+    page.get_by_text("Edit", exact=True).click()
+    assert violations(page) == []
+    assert overflow(page) <= 0
