@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from channels.db import database_sync_to_async as in_database
 from chat import fragments, frames, runner
 from chat.frames import FrameError
 from chat.sockets import Socket
-from chat.transcript import conversations, questions, turns
+from chat.transcript import again, branches, conversations, questions, turns
 from chat.transcript.people import person
 from toolsupport.access import PUBLIC, Action
 from toolsupport.core.errors import NotFound
@@ -64,6 +65,35 @@ async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) 
     sent = turns.Sent(frame.client_id, frame.text, frame.parent)
     accepted = await runner.current().accept(place.user_id, place.conversation, sent)
     socket.put(frames.MessageAccepted(frame.client_id, accepted.message.id, accepted.turn))
+
+
+@allowed_to(Action.CHAT)
+async def turn_continue(place: Place, socket: Socket, frame: frames.TurnContinue) -> None:
+    """Go on with the answer that broke off."""
+    await _once_more(place, socket, again.GoOn(frame.client_id or uuid.uuid4().hex))
+
+
+@allowed_to(Action.CHAT)
+async def turn_regenerate(place: Place, socket: Socket, frame: frames.TurnRegenerate) -> None:
+    """Answer again, as a branch beside the answer that is there."""
+    client_id = frame.client_id or uuid.uuid4().hex
+    await _once_more(place, socket, again.Anew(client_id, frame.message, frame.mode, frame.model))
+
+
+async def _once_more(place: Place, socket: Socket, wish: again.GoOn | again.Anew) -> None:
+    accepted = await runner.current().answer_again(place.user_id, place.conversation, wish)
+    socket.put(frames.MessageAccepted(wish.client_id, accepted.message.id, accepted.turn))
+
+
+@allowed_to(Action.CHAT)
+async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect) -> None:
+    """Show another branch; the newer tail leads every page to fetch it."""
+
+    def select() -> frames.Hello:
+        branches.select(person(place.user_id, Action.CHAT), place.conversation, frame.message)
+        return hello(place)
+
+    runner.current().tell(place.conversation, await in_database(select)())
 
 
 @allowed_to(Action.CHAT)
@@ -151,6 +181,9 @@ HANDLERS: dict[type, Handler] = {
     frames.ModelSelect: model_select,
     frames.ToolsSwitch: tools_switch,
     frames.TurnStop: turn_stop,
+    frames.TurnContinue: turn_continue,
+    frames.TurnRegenerate: turn_regenerate,
+    frames.BranchSelect: branch_select,
     frames.TurnResync: turn_resync,
     frames.CallStop: call_stop,
     frames.QuestionAnswer: question_answer,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from chat import answers, frames, runner
+from chat import answers, frame_reader, frames, runner
 from chat.doorman import pass_of
 from chat.frames import ClientFrame, FrameError
 from toolsupport import metrics
@@ -69,7 +69,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
         client_id = ""
         try:
-            frame = frames.parse(message.get("text"))
+            frame = frame_reader.parse(message.get("text"))
             client_id = getattr(frame, "client_id", "")
             self._check_rate(frame)
             await self._obey(frame)

@@ -17,7 +17,7 @@ from chat import fragments, frames
 from chat.doorman import Doorman
 from chat.events import TurnEnded
 from chat.sockets import Listeners, Send, Socket
-from chat.transcript import contexts, questions, turns
+from chat.transcript import again, contexts, questions, turns
 from chat.transcript.people import person
 from chat.turn_run import TurnRun
 from toolsupport import metrics
@@ -125,6 +125,17 @@ class Runner:
     def _accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
         """In one hop to the database's thread."""
         return turns.accept(person(user_id, Action.CHAT), conversation, sent, self.owner)
+
+    async def answer_again(self, user_id: int, conversation: str, wish: again.GoOn | again.Anew) -> turns.Accepted:
+        """Begin an answer to what was asked before. Raises NotFound, NotAllowed, Busy, ConfigError."""
+        self.check_room()
+        accepted = await in_database(self._answer_again)(user_id, conversation, wish)
+        if accepted.claimed is not None:
+            self._begin(accepted)
+        return accepted
+
+    def _answer_again(self, user_id: int, conversation: str, wish: again.GoOn | again.Anew) -> turns.Accepted:
+        return again.accept(person(user_id, Action.CHAT), conversation, wish, self.owner)
 
     async def wake(self, turn_id: int) -> None:
         """Claim a queued turn that nobody else has begun, and run it."""

@@ -214,7 +214,15 @@ def test_the_administration_is_for_administrators(who: str) -> None:
 
 # -- the frames ---------------------------------------------------------------------------------------
 
-SAMPLES: dict[str, Any] = {"str": "x", "bool": True, "int": 1, "int | None": None, "dict[str, Any] | None": None}
+SAMPLES: dict[str, Any] = {
+    "str | None": None,
+    "Mode": "same",
+    "str": "x",
+    "bool": True,
+    "int": 1,
+    "int | None": None,
+    "dict[str, Any] | None": None,
+}
 
 
 def sample(kind: str) -> dict[str, Any]:

@@ -72,7 +72,13 @@ class ServerForm(forms.Form):
 
     name = forms.CharField(max_length=80, label="Name")
     kind = forms.ChoiceField(label="Kind")
-    base_url = forms.CharField(max_length=300, label="Address", widget=forms.URLInput)
+    base_url = forms.CharField(
+        required=False,
+        max_length=300,
+        label="Address",
+        help_text="Empty: where this kind of server usually is.",
+        widget=forms.URLInput,
+    )
     api_key = forms.CharField(
         required=False,
         max_length=500,

@@ -139,7 +139,10 @@ async def _read(response: httpx.Response, codec: Codec, clock: _Clock) -> AsyncG
                 async with asyncio.timeout_at(clock.deadline()) as waiting:
                     piece = await anext(pieces, b"")
             except failures.FAULTS as error:
-                yield [clock.late() if waiting.expired() else failures.broken_off(error)]
+                last = codec.flush()  # the end mark may have come before the connection was lost
+                if not ended_well(last):
+                    last = [clock.late() if waiting.expired() else failures.broken_off(error)]
+                yield last
                 return
             clock.begun = True
             events = codec.feed(piece) if piece else codec.flush()
@@ -147,6 +150,11 @@ async def _read(response: httpx.Response, codec: Codec, clock: _Clock) -> AsyncG
                 yield events
             if not piece or (events and ended(events[-1])):
                 return
+
+
+def ended_well(events: list[Event]) -> bool:
+    """True where these events are the end of a whole reply."""
+    return bool(events) and isinstance(events[-1], Finished)
 
 
 def ended(event: Event) -> bool:
