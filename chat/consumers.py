@@ -12,7 +12,9 @@ from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from chat import answers, frame_reader, frames, runner
+from chat.doorman import pass_of
 from chat.frames import ClientFrame, FrameError
+from toolsupport import metrics
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     """One open page of one conversation. No method waits for a turn."""
 
     async def connect(self) -> None:
-        self.pump = None
+        self.pump = self.ticket = None
         self.recent: deque[float] = deque()
         self.place = answers.Place(
             user_id=getattr(self.scope["user"], "pk", None) or 0,
@@ -52,6 +54,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         await self.accept()
         self.runner = runner.current()
+        self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close)
         # Listening begins before the rows are read, so that nothing falls between the two.
         self.socket, self.pump = self.runner.listen(self.place.conversation, self._send)
         self.socket.put(await in_database(answers.hello)(self.place))
@@ -59,6 +62,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         if self.pump is not None:
             self.runner.forget(self.place.conversation, self.socket, self.pump)
+        if self.ticket is not None:
+            self.runner.doorman.forget(self.ticket)
 
     async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
         """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
@@ -68,6 +73,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             client_id = getattr(frame, "client_id", "")
             self._check_rate(frame)
             await self._obey(frame)
+            metrics.FRAMES.labels("obeyed").inc()
         except FrameError as error:
             self._refuse(error.code, str(error), error.client_id or client_id)
         except tuple(CODES) as error:
@@ -92,6 +98,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.recent.append(now)
 
     def _refuse(self, code: str, text: str, client_id: str) -> None:
+        metrics.FRAMES.labels(code).inc()
         self.socket.put(frames.Error(code, text, client_id or None))
 
     async def _send(self, text: str) -> None:
