@@ -14,7 +14,7 @@ from chat.frames import FrameError
 from chat.sockets import Socket
 from chat.transcript import again, branches, conversations, questions, turns
 from chat.transcript.people import person
-from toolsupport.access import Action
+from toolsupport.access import PUBLIC, Action
 from toolsupport.core.errors import NotFound
 
 
@@ -24,6 +24,22 @@ class Place:
 
     user_id: int
     conversation: str
+
+
+Handler = Callable[[Place, Socket, Any], Awaitable[None]]
+
+
+def allowed_to(permission: str) -> Callable[[Handler], Handler]:
+    """Declare who may send a frame: an Action, or PUBLIC for whoever holds a socket.
+
+    The handler itself reads the right afresh, in the hop to the database that it makes anyway.
+    """
+
+    def declare(handler: Handler) -> Handler:
+        handler.permission = permission  # type: ignore[attr-defined]
+        return handler
+
+    return declare
 
 
 def check(place: Place) -> None:
@@ -43,6 +59,7 @@ def hello(place: Place) -> frames.Hello:
     )
 
 
+@allowed_to(Action.CHAT)
 async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) -> None:
     """Keep the message, tell everybody, start the turn."""
     sent = turns.Sent(frame.client_id, frame.text, frame.parent)
@@ -50,11 +67,13 @@ async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) 
     socket.put(frames.MessageAccepted(frame.client_id, accepted.message.id, accepted.turn))
 
 
+@allowed_to(Action.CHAT)
 async def turn_continue(place: Place, socket: Socket, frame: frames.TurnContinue) -> None:
     """Go on with the answer that broke off."""
     await _once_more(place, socket, again.GoOn(frame.client_id or uuid.uuid4().hex))
 
 
+@allowed_to(Action.CHAT)
 async def turn_regenerate(place: Place, socket: Socket, frame: frames.TurnRegenerate) -> None:
     """Answer again, as a branch beside the answer that is there."""
     client_id = frame.client_id or uuid.uuid4().hex
@@ -66,6 +85,7 @@ async def _once_more(place: Place, socket: Socket, wish: again.GoOn | again.Anew
     socket.put(frames.MessageAccepted(wish.client_id, accepted.message.id, accepted.turn))
 
 
+@allowed_to(Action.CHAT)
 async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect) -> None:
     """Show another branch; the newer tail leads every page to fetch it."""
 
@@ -76,6 +96,7 @@ async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect
     runner.current().tell(place.conversation, await in_database(select)())
 
 
+@allowed_to(Action.CHAT)
 async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) -> None:
     """Choose a model; choosing the one in use says nothing."""
 
@@ -90,6 +111,7 @@ async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) 
         runner.current().tell(place.conversation, notice)
 
 
+@allowed_to(Action.CHAT)
 async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) -> None:
     """The conversation's own tools switch."""
 
@@ -100,6 +122,7 @@ async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) 
     runner.current().tell(place.conversation, await in_database(switch)())
 
 
+@allowed_to(Action.CHAT)
 async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
@@ -113,8 +136,10 @@ async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> Non
         runner.current().request_stop(turn_id)
 
 
+@allowed_to(Action.CHAT)
 async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) -> None:
     """The whole text of a message so far, for a page that missed a piece of it."""
+    await in_database(person)(place.user_id, Action.CHAT)
     run = runner.current().live(frame.message)
     if run is not None and run.claimed.conversation == place.conversation:
         socket.put(frames.Resync(frame.message, run.text.text, run.thinking.text))
@@ -126,14 +151,17 @@ async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) ->
     socket.put(frames.Resync(frame.message, *await in_database(stored)()))
 
 
+@allowed_to(Action.CHAT)
 async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> None:
     """Stop one running tool; the turn goes on with an error result."""
+    await in_database(person)(place.user_id, Action.CHAT)
     runs = runner.current().runs.values()
     here = [run for run in runs if run.claimed.conversation == place.conversation]
     if not any(run.stop_call(frame.call) for run in here):
         raise NotFound("This tool is not running any more.")
 
 
+@allowed_to(Action.DECIDE_FOR_CHAT)
 async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAnswer) -> None:
     """Answer a question of this conversation; the first answer wins."""
     given = questions.Answer(frame.answer, frame.arguments or {})
@@ -143,11 +171,12 @@ async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAn
         raise FrameError("bad_answer", str(error)) from error
 
 
+@allowed_to(PUBLIC)
 async def ping(place: Place, socket: Socket, frame: frames.Ping) -> None:
     socket.put(frames.Pong())
 
 
-HANDLERS: dict[type, Callable[[Place, Socket, Any], Awaitable[None]]] = {
+HANDLERS: dict[type, Handler] = {
     frames.MessageSend: message_send,
     frames.ModelSelect: model_select,
     frames.ToolsSwitch: tools_switch,

@@ -13,7 +13,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 
 from chat import answers, frame_reader, frames, runner
+from chat.doorman import pass_of
 from chat.frames import ClientFrame, FrameError
+from toolsupport import metrics
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     """One open page of one conversation. No method waits for a turn."""
 
     async def connect(self) -> None:
-        self.pump = None
+        self.pump = self.ticket = None
         self.recent: deque[float] = deque()
         self.place = answers.Place(
             user_id=getattr(self.scope["user"], "pk", None) or 0,
@@ -58,6 +60,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         await self.accept()
         self.runner = runner.current()
+        self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close)
         # Listening begins before the rows are read, so that nothing falls between the two.
         self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
         self.socket.put(await in_database(answers.hello)(self.place))
@@ -65,6 +68,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         if self.pump is not None:
             self.runner.forget(self.place.conversation, self.socket, self.pump)
+        if self.ticket is not None:
+            self.runner.doorman.forget(self.ticket)
 
     async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
         """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
@@ -76,6 +81,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             client_id = getattr(frame, "client_id", "")
             self._check_rate(frame)
             await self._obey(frame)
+            metrics.FRAMES.labels("obeyed").inc()
         except FrameError as error:
             self._refuse(error.code, str(error), error.client_id or client_id)
         except tuple(CODES) as error:
@@ -109,6 +115,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
 
     def _refuse(self, code: str, text: str, client_id: str) -> None:
+        metrics.FRAMES.labels(code).inc()
         self.socket.put(frames.Error(code, text, client_id or None))
 
     async def _too_slow(self) -> None:

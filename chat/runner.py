@@ -14,11 +14,13 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
 from chat import fragments, frames
+from chat.doorman import Doorman
 from chat.events import TurnEnded
 from chat.sockets import Close, Listeners, Send, Socket
 from chat.transcript import again, contexts, questions, turns
 from chat.transcript.people import person
 from chat.turn_run import TurnRun
+from toolsupport import metrics
 from toolsupport.access import Action
 from toolsupport.core.errors import Busy
 
@@ -36,6 +38,7 @@ class Runner:
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
         self.listeners = Listeners()
+        self.doorman = Doorman()
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -47,8 +50,11 @@ class Runner:
 
     def start(self) -> None:
         """Begin to keep turns alive; needs the running event loop."""
+        metrics.SOCKETS.set_function(self.listeners.count)
+        metrics.RUNNING.set_function(lambda: len(self.runs))
         self._loop = asyncio.get_running_loop()
         self.spawn(self._beat())
+        self.spawn(self.doorman.watch())
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """A supervised task with a context of its own: a request's database handles must not leak into it."""
@@ -210,6 +216,7 @@ class Runner:
 
     async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
         """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
+        metrics.TURNS.labels(reason).inc()
         if reason != "lost":
             reply = run.last_reply() if run.message else None
             outcome = turns.Outcome(reason, detail, run.usage, reply)

@@ -98,7 +98,9 @@ const receive = (frame, late = false) => {
   heard(frame);
 };
 
-const down = async (attempts) => {
+const down = async (attempts, code) => {
+  // Signed out, or the role changed: the page itself knows what to say.
+  if (code === 4401 || code === 4403) return void location.reload();
   offline();
   chat.dataset.connected = "false";
   // A refused socket may mean that the session ended: the page then leads to signing in.

@@ -179,7 +179,7 @@ def test_axe_finds_nothing(open_browser: Callable[..., BrowserContext], theme: s
     answered(page)
     page.locator(".again > summary").click()
     opened(page)
-    page.get_by_role("button", name="Edit").click()
+    page.get_by_role("button", name="Edit message").click()
     assert violations(page) == [], "a conversation with versions, a line with its actions"
     page.get_by_label("Search conversations").fill("17*23")
     expect(page.locator("#conversations mark").first).to_be_visible()

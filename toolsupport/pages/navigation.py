@@ -25,6 +25,7 @@ SECTIONS = (
     Section("Models", "/models/", "/models/", Action.SEE_MODELS),
     Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS),
     Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS),
+    Section("People", "/people/", "/people/", Action.ADMINISTER),
 )
 
 
