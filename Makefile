@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench nightly clean lock
+.PHONY: help run test check bench nightly real clean lock
 
 VENV ?= .venv
 HOST ?= 127.0.0.1
@@ -57,8 +57,11 @@ bench: $(STAMP) ## Measure against the figures the project promises (make bench 
 nightly: $(STAMP) ## What takes too long for every day
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
 
+real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server, installed for them
+	@$(PY) -m pytest -m real_server tests/real $(ARGS)
+
 clean: ## Take away everything that was made here, except data/
-	rm -rf "$(VENV)" .venv-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
+	rm -rf "$(VENV)" .venv-lock .venv-mlx .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: ## Choose the newest versions that fit pyproject.toml, and write them down with their hashes
@@ -67,6 +70,13 @@ ifeq ($(UV),)
 endif
 	@PATH=".venv-lock/bin:$$PATH" uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev \
 		--generate-hashes --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
+
+# The server of `make real` has its own environment: 350 MB that nothing else needs.
+.venv-mlx/.installed: tests/real/requirements.txt
+	@echo "Preparing .venv-mlx (about a minute, once)"
+	@"$(PYTHON)" -m venv --clear .venv-mlx
+	@.venv-mlx/bin/python -m pip install --quiet --disable-pip-version-check -r tests/real/requirements.txt
+	@touch "$@"
 
 # The environment is made anew only when the lock has changed; the stamp comes last, so a broken installation is repeated.
 $(STAMP): requirements.lock

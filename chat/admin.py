@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from chat.models import Conversation, ToolRun, Turn
+from chat.models import Conversation, Grant, Message, Question, ToolRun, Turn
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -50,3 +50,25 @@ class ToolRunAdmin(ReadOnly):
     list_display = ("id", "name", "status", "level", "duration_ms", "started_at")
     list_filter = ("status", "name")
     fields = ("turn", "name", "asked_as", "served_by", "status", "level", "format", "duration_ms", "started_at")
+
+
+@admin.register(Message)
+class MessageAdmin(ReadOnly):
+    list_display = ("id", "conversation", "role", "code", "finished", "created_at")
+    list_filter = ("role",)
+    list_select_related = ("conversation",)
+    fields = ("conversation", "parent", "role", "code", "turn", "finished", "created_at")
+
+
+@admin.register(Question)
+class QuestionAdmin(ReadOnly):
+    list_display = ("id", "conversation", "kind", "answer", "answered_by", "answered_at", "expires_at")
+    list_filter = ("kind", "answer")
+    list_select_related = ("conversation", "answered_by")
+    fields = ("conversation", "turn", "kind", "options", "answer", "answered_by", "answered_at", "expires_at")
+
+
+@admin.register(Grant)
+class GrantAdmin(ReadOnly):
+    list_display = ("tool", "conversation", "granted_by", "granted_at", "revoked_at")
+    list_select_related = ("conversation", "granted_by")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,9 +12,9 @@ from channels.db import database_sync_to_async as in_database
 from chat import fragments, frames, runner
 from chat.frames import FrameError
 from chat.sockets import Socket
-from chat.transcript import conversations, leaders, questions, turns
+from chat.transcript import again, branches, conversations, leaders, questions, turns
 from chat.transcript.people import person
-from toolsupport.access import Action
+from toolsupport.access import PUBLIC, Action
 from toolsupport.core.errors import NotFound
 
 
@@ -23,6 +24,22 @@ class Place:
 
     user_id: int
     conversation: str
+
+
+Handler = Callable[[Place, Socket, Any], Awaitable[None]]
+
+
+def allowed_to(permission: str) -> Callable[[Handler], Handler]:
+    """Declare who may send a frame: an Action, or PUBLIC for whoever holds a socket.
+
+    The handler itself reads the right afresh, in the hop to the database that it makes anyway.
+    """
+
+    def declare(handler: Handler) -> Handler:
+        handler.permission = permission  # type: ignore[attr-defined]
+        return handler
+
+    return declare
 
 
 def check(place: Place) -> None:
@@ -42,6 +59,7 @@ def hello(place: Place) -> frames.Hello:
     )
 
 
+@allowed_to(Action.CHAT)
 async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) -> None:
     """Keep the message, tell everybody, start the turn."""
     sent = turns.Sent(frame.client_id, frame.text, frame.parent)
@@ -49,6 +67,36 @@ async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) 
     socket.put(frames.MessageAccepted(frame.client_id, accepted.message.id, accepted.turn))
 
 
+@allowed_to(Action.CHAT)
+async def turn_continue(place: Place, socket: Socket, frame: frames.TurnContinue) -> None:
+    """Go on with the answer that broke off."""
+    await _once_more(place, socket, again.GoOn(frame.client_id or uuid.uuid4().hex))
+
+
+@allowed_to(Action.CHAT)
+async def turn_regenerate(place: Place, socket: Socket, frame: frames.TurnRegenerate) -> None:
+    """Answer again, as a branch beside the answer that is there."""
+    client_id = frame.client_id or uuid.uuid4().hex
+    await _once_more(place, socket, again.Anew(client_id, frame.message, frame.mode, frame.model))
+
+
+async def _once_more(place: Place, socket: Socket, wish: again.GoOn | again.Anew) -> None:
+    accepted = await runner.current().answer_again(place.user_id, place.conversation, wish)
+    socket.put(frames.MessageAccepted(wish.client_id, accepted.message.id, accepted.turn))
+
+
+@allowed_to(Action.CHAT)
+async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect) -> None:
+    """Show another branch; the newer tail leads every page to fetch it."""
+
+    def select() -> frames.Hello:
+        branches.select(person(place.user_id, Action.CHAT), place.conversation, frame.message)
+        return hello(place)
+
+    runner.current().tell(place.conversation, await in_database(select)())
+
+
+@allowed_to(Action.CHAT)
 async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) -> None:
     """Choose a model; choosing the one in use says nothing."""
 
@@ -63,6 +111,7 @@ async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) 
         runner.current().tell(place.conversation, notice)
 
 
+@allowed_to(Action.CHAT)
 async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) -> None:
     """The conversation's own tools switch."""
 
@@ -73,6 +122,7 @@ async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) 
     runner.current().tell(place.conversation, await in_database(switch)())
 
 
+@allowed_to(Action.CHAT)
 async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
@@ -90,8 +140,10 @@ async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> Non
             here.elsewhere.stop(leader, turn_id)
 
 
+@allowed_to(Action.CHAT)
 async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) -> None:
     """The whole text of a message so far, for a page that missed a piece of it."""
+    await in_database(person)(place.user_id, Action.CHAT)
     run = runner.current().live(frame.message)
     if run is not None and run.claimed.conversation == place.conversation:
         socket.put(frames.Resync(frame.message, run.text.text, run.thinking.text))
@@ -110,8 +162,10 @@ async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) ->
         socket.put(frames.Resync(frame.message, *found))
 
 
+@allowed_to(Action.CHAT)
 async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> None:
     """Stop one running tool; the turn goes on with an error result."""
+    await in_database(person)(place.user_id, Action.CHAT)
     here = runner.current()
     if here.stop_call(place.conversation, frame.call):
         return
@@ -121,6 +175,7 @@ async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> Non
     here.elsewhere.stop_call(leader, place.conversation, frame.call)
 
 
+@allowed_to(Action.DECIDE_FOR_CHAT)
 async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAnswer) -> None:
     """Answer a question of this conversation; the first answer wins."""
     given = questions.Answer(frame.answer, frame.arguments or {})
@@ -130,15 +185,19 @@ async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAn
         raise FrameError("bad_answer", str(error)) from error
 
 
+@allowed_to(PUBLIC)
 async def ping(place: Place, socket: Socket, frame: frames.Ping) -> None:
     socket.put(frames.Pong())
 
 
-HANDLERS: dict[type, Callable[[Place, Socket, Any], Awaitable[None]]] = {
+HANDLERS: dict[type, Handler] = {
     frames.MessageSend: message_send,
     frames.ModelSelect: model_select,
     frames.ToolsSwitch: tools_switch,
     frames.TurnStop: turn_stop,
+    frames.TurnContinue: turn_continue,
+    frames.TurnRegenerate: turn_regenerate,
+    frames.BranchSelect: branch_select,
     frames.TurnResync: turn_resync,
     frames.CallStop: call_stop,
     frames.QuestionAnswer: question_answer,

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
 
-from chat import answers, frames, runner
+from chat import answers, frame_reader, frames, runner
+from chat.doorman import pass_of
 from chat.frames import ClientFrame, FrameError
+from toolsupport import metrics
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
 
 if TYPE_CHECKING:
@@ -22,7 +25,9 @@ log = logging.getLogger(__name__)
 
 FRAMES_PER_WINDOW = 30
 WINDOW_SECONDS = 10.0
-NO_SUCH_CONVERSATION = 4404
+STOPS_PER_WINDOW = 100
+FLOOD = 300  # no page of ours sends so many in a window: the socket is closed
+NO_SUCH_CONVERSATION, TOO_SLOW, TOO_FAST = 4404, 4408, 4429
 
 # Which error of ours is told with which code; anything else is our own mistake.
 CODES: dict[type[Exception], str] = {
@@ -34,13 +39,16 @@ CODES: dict[type[Exception], str] = {
 }
 
 
+CANNOT_WRITE = "The server cannot write to its database (is its disk full?). Nothing was changed; try again later."
+
+
 class ChatConsumer(AsyncWebsocketConsumer):
     """One open page of one conversation. No method waits for a turn."""
 
     channel_layer_alias = "none"  # the runner hears other processes for all its sockets
 
     async def connect(self) -> None:
-        self.pump = None
+        self.pump = self.ticket = None
         self.recent: deque[float] = deque()
         self.place = answers.Place(
             user_id=getattr(self.scope["user"], "pk", None) or 0,
@@ -54,8 +62,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         await self.accept()
         self.runner = runner.current()
+        self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close)
         # Listening begins before the rows are read, so that nothing falls between the two.
-        self.socket, self.pump = self.runner.listen(self.place.conversation, self._send)
+        self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
         if self.runner.elsewhere is not None:
             await self.runner.elsewhere.relay.join(self.place.conversation)
         self.socket.put(await in_database(answers.hello)(self.place))
@@ -63,20 +72,28 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         if self.pump is not None:
             self.runner.forget(self.place.conversation, self.socket, self.pump)
+        if self.ticket is not None:
+            self.runner.doorman.forget(self.ticket)
 
     async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
         """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
         client_id = ""
+        if not await self._bearable():
+            return
         try:
-            frame = frames.parse(message.get("text"))
+            frame = frame_reader.parse(message.get("text"))
             client_id = getattr(frame, "client_id", "")
             self._check_rate(frame)
             await self._obey(frame)
+            metrics.FRAMES.labels("obeyed").inc()
         except FrameError as error:
             self._refuse(error.code, str(error), error.client_id or client_id)
         except tuple(CODES) as error:
             code = next(CODES[kind] for kind in CODES if isinstance(error, kind))
             self._refuse(code, str(error), client_id)
+        except DatabaseError as error:
+            log.error("a frame could not be obeyed: %s", error)
+            self._refuse("storage", CANNOT_WRITE, client_id)
         except Exception:
             log.exception("a frame could not be obeyed")
             self._refuse("internal", "The server made a mistake. Nothing was changed.", client_id)
@@ -85,18 +102,28 @@ class ChatConsumer(AsyncWebsocketConsumer):
         handler: Callable[..., Any] = answers.HANDLERS[type(frame)]
         await handler(self.place, self.socket, frame)
 
-    def _check_rate(self, frame: ClientFrame) -> None:
-        if isinstance(frame, frames.TurnStop):
-            return
+    async def _bearable(self) -> bool:
+        """Count every frame, however it looks; False where so many came that none is read any more."""
         now = time.monotonic()
         while self.recent and now - self.recent[0] > WINDOW_SECONDS:
             self.recent.popleft()
-        if len(self.recent) >= FRAMES_PER_WINDOW:
-            raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
         self.recent.append(now)
+        if len(self.recent) == FLOOD:
+            await self.close(TOO_FAST)
+        return len(self.recent) < FLOOD
+
+    def _check_rate(self, frame: ClientFrame) -> None:
+        # A stop is heard later than anything else: who wrote fast a moment ago may need it.
+        most = STOPS_PER_WINDOW if isinstance(frame, frames.TurnStop) else FRAMES_PER_WINDOW
+        if len(self.recent) > most:
+            raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
 
     def _refuse(self, code: str, text: str, client_id: str) -> None:
+        metrics.FRAMES.labels(code).inc()
         self.socket.put(frames.Error(code, text, client_id or None))
+
+    async def _too_slow(self) -> None:
+        await self.close(TOO_SLOW)
 
     async def _send(self, text: str) -> None:
         await self.send(text_data=text)

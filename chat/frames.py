@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import orjson
+
+# How an answer is made again.
+Mode = Literal["same", "without_tools"]
 
 TEXT_LIMIT = 64 * 1024
 FRAME_LIMIT = 256 * 1024
@@ -23,6 +25,7 @@ ERRORS = {
     "conflict": "somebody else was faster, or it is too late",
     "bad_answer": "the question does not take this answer",
     "not_configured": "something has to be set first, such as a model",
+    "storage": "the database cannot be used at the moment (full, locked, read-only); nothing was changed",
     "internal": "the server failed; nothing was changed",
 }
 
@@ -41,6 +44,8 @@ class FrameError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MessageSend:
+    """`parent` is the message it stands after: none for the end of the branch shown, 0 for the very beginning."""
+
     client_id: str
     text: str
     parent: int | None = None
@@ -60,6 +65,27 @@ class ToolsSwitch:
 @dataclass(frozen=True, slots=True)
 class TurnStop:
     pass
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContinue:
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRegenerate:
+    """Answer again; `model` is another one for this answer only."""
+
+    message: int
+    mode: Mode = "same"
+    model: str | None = None
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSelect:
+    message: int
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,91 +111,33 @@ class Ping:
     pass
 
 
-ClientFrame = MessageSend | ModelSelect | ToolsSwitch | TurnStop | TurnResync | CallStop | QuestionAnswer | Ping
+ClientFrame = (
+    MessageSend
+    | ModelSelect
+    | ToolsSwitch
+    | TurnStop
+    | TurnContinue
+    | TurnRegenerate
+    | BranchSelect
+    | TurnResync
+    | CallStop
+    | QuestionAnswer
+    | Ping
+)
 
 CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "message.send": MessageSend,
     "model.select": ModelSelect,
     "tools.switch": ToolsSwitch,
     "turn.stop": TurnStop,
+    "turn.continue": TurnContinue,
+    "turn.regenerate": TurnRegenerate,
+    "branch.select": BranchSelect,
     "turn.resync": TurnResync,
     "call.stop": CallStop,
     "question.answer": QuestionAnswer,
     "ping": Ping,
 }
-
-# Fields that a text may be long in; every other text is a name or an id.
-LONG_FIELDS = {"text": TEXT_LIMIT}
-SHORT = 300
-
-
-def parse(text: str | bytes | None) -> ClientFrame:
-    """Read one client frame. Raises FrameError, whatever the bytes are."""
-    if not isinstance(text, str):
-        raise FrameError("bad_frame", "Frames are JSON text, not binary.")
-    if len(text) > FRAME_LIMIT:
-        raise FrameError("too_large", f"A frame may have {FRAME_LIMIT // 1024} KiB at most.")
-    frame = _object(text)
-    client_id = frame.get("client_id")
-    client_id = client_id if isinstance(client_id, str) and len(client_id) <= SHORT else ""
-    kind = frame.pop("type", None)
-    shape = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
-    if shape is None:
-        raise FrameError("unknown_type", "There is no frame of this type.", client_id)
-    try:
-        return shape(**_fields(shape, frame))
-    except FrameError as error:
-        raise FrameError(error.code, str(error), client_id) from error
-
-
-def _object(text: str) -> dict[str, Any]:
-    """The JSON object in a text; strict where the standard library is not (NaN, duplicate keys, surrogates)."""
-    try:
-        orjson.loads(text)
-        value = json.loads(text, object_pairs_hook=_without_duplicates)
-    except (ValueError, RecursionError) as error:
-        raise FrameError("bad_frame", "The frame is not valid JSON.") from error
-    if not isinstance(value, dict):
-        raise FrameError("bad_frame", "A frame is a JSON object.")
-    return value
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands there twice")
-    return found
-
-
-def _fields(shape: type[ClientFrame], frame: dict[str, Any]) -> dict[str, Any]:
-    known = {field.name: field for field in dataclasses.fields(shape)}
-    strangers = frame.keys() - known.keys()
-    if strangers:
-        raise FrameError("bad_frame", "The frame has fields that do not belong to it.")
-    for name, field in known.items():
-        if name in frame:
-            _check(name, str(field.type), frame[name])
-        elif field.default is dataclasses.MISSING:
-            raise FrameError("bad_frame", f"The frame lacks {name!r}.")
-    return frame
-
-
-# What a field's annotation asks for; a boolean is not a number here.
-CHECKS: dict[str, Any] = {
-    "str": lambda value: isinstance(value, str) and value != "",
-    "bool": lambda value: isinstance(value, bool),
-    "int": lambda value: type(value) is int and 0 <= value < 2**53,
-    "dict[str, Any] | None": lambda value: value is None or isinstance(value, dict),
-    "int | None": lambda value: value is None or (type(value) is int and 0 <= value < 2**53),
-}
-
-
-def _check(name: str, wanted: str, value: Any) -> None:
-    if not CHECKS[wanted](value):
-        raise FrameError("bad_frame", f"{name!r} is not what it should be: {wanted}.")
-    most = LONG_FIELDS.get(name, SHORT)
-    if isinstance(value, str) and len(value.encode()) > most:
-        raise FrameError("too_large", f"{name!r} may have {most:,} bytes at most.")
 
 
 # -- what a server sends --------------------------------------------------------------------------
@@ -184,6 +152,12 @@ class ServerFrame:
     def render(self) -> str:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return orjson.dumps({"type": self.type} | {k: v for k, v in fields.items() if v is not None}).decode()
+
+    def weight(self) -> int:
+        """About how many characters wait with it in a queue: those of its texts."""
+        values = [getattr(self, field.name) for field in dataclasses.fields(self)]
+        inner = [part for value in values if isinstance(value, dict) for part in value.values()]
+        return sum(len(value) for value in (*values, *inner) if isinstance(value, str))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from chat.transcript import conversations
+from chat.transcript import conversations, shelf
 from toolsupport.access import Action, may, public, requires
 
 PAGE = "chat/conversation.html"
@@ -38,7 +38,7 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """The chat page."""
     context = {
         "conversation": conversations.show(request.user, str(conversation_id)),
-        "conversations": conversations.listed(request.user),
+        "page": shelf.page(request.user),
         "choices": conversations.choices(request.user),
     }
     return render(request, PAGE, context)

@@ -14,12 +14,14 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
 from chat import fragments, frames
+from chat.doorman import Doorman
 from chat.elsewhere import Elsewhere
 from chat.events import TurnEnded
-from chat.sockets import Listeners, Send, Socket
-from chat.transcript import contexts, questions, turns
+from chat.sockets import Close, Listeners, Send, Socket
+from chat.transcript import again, contexts, questions, turns
 from chat.transcript.people import person
 from chat.turn_run import TurnRun
+from toolsupport import metrics
 from toolsupport.access import Action
 from toolsupport.core.errors import Busy
 
@@ -37,6 +39,7 @@ class Runner:
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
         self.listeners = Listeners()
+        self.doorman = Doorman()
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
         self.elsewhere: Elsewhere | None = None
@@ -49,8 +52,11 @@ class Runner:
 
     def start(self) -> None:
         """Begin to keep turns alive; needs the running event loop."""
+        metrics.SOCKETS.set_function(self.listeners.count)
+        metrics.RUNNING.set_function(lambda: len(self.runs))
         self._loop = asyncio.get_running_loop()
         self.spawn(self._beat())
+        self.spawn(self.doorman.watch())
         if settings.ENV["REDIS_URL"]:
             self.elsewhere = Elsewhere(self.owner, self)
             self.elsewhere.start(self.spawn)
@@ -59,8 +65,14 @@ class Runner:
         """A supervised task with a context of its own: a request's database handles must not leak into it."""
         task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         self._others.add(task)
-        task.add_done_callback(self._others.discard)
+        task.add_done_callback(self._over)
         return task
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._others.discard(task)
+        # Nobody else may be waiting for it: what it died of would never be known.
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a task of the chat ended by a mistake", exc_info=error)
 
     async def drain(self, seconds: float) -> None:
         """Take nothing new, let running turns finish for so long, then interrupt the rest."""
@@ -83,9 +95,9 @@ class Runner:
 
     # -- pages --
 
-    def listen(self, conversation: str, send: Send) -> tuple[Socket, asyncio.Task[Any]]:
-        """Add an open page; its pump is owned here and ends with `forget`."""
-        socket = Socket(send, self._pause)
+    def listen(self, conversation: str, send: Send, close: Close) -> tuple[Socket, asyncio.Task[Any]]:
+        """Add an open page; its pump is owned here and ends with `forget`. `close` is for one too far behind."""
+        socket = Socket(send, self._pause, lambda: self.spawn(close()))
         self.listeners.add(conversation, socket)
         return socket, self.spawn(socket.pump())
 
@@ -131,6 +143,17 @@ class Runner:
     def _accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
         """In one hop to the database's thread."""
         return turns.accept(person(user_id, Action.CHAT), conversation, sent, self.owner)
+
+    async def answer_again(self, user_id: int, conversation: str, wish: again.GoOn | again.Anew) -> turns.Accepted:
+        """Begin an answer to what was asked before. Raises NotFound, NotAllowed, Busy, ConfigError."""
+        self.check_room()
+        accepted = await in_database(self._answer_again)(user_id, conversation, wish)
+        if accepted.claimed is not None:
+            self._begin(accepted)
+        return accepted
+
+    def _answer_again(self, user_id: int, conversation: str, wish: again.GoOn | again.Anew) -> turns.Accepted:
+        return again.accept(person(user_id, Action.CHAT), conversation, wish, self.owner)
 
     async def wake(self, turn_id: int) -> None:
         """Claim a queued turn that nobody else has begun, and run it."""
@@ -215,6 +238,7 @@ class Runner:
 
     async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
         """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
+        metrics.TURNS.labels(reason).inc()
         if reason != "lost":
             reply = run.last_reply() if run.message else None
             outcome = turns.Outcome(reason, detail, run.usage, reply)
@@ -238,9 +262,12 @@ class Runner:
 
     async def _beat(self) -> None:
         """Every half second: write what grew, renew leases, hear stop requests, settle what others left."""
-        number = 0
+        number, now = 0, asyncio.get_running_loop().time
+        due = now()
         while True:
-            await asyncio.sleep(TICK)
+            # By the clock, not after the last one: the time a write takes must not make text wait for longer.
+            due = max(due + TICK, now())
+            await asyncio.sleep(due - now())
             number += 1
             try:
                 await self._keep_alive(everyone=number % TICKS_PER_HEARTBEAT == 0)
@@ -250,12 +277,16 @@ class Runner:
                 log.exception("the heartbeat of the running answers failed; it goes on")
 
     async def _keep_alive(self, everyone: bool) -> None:
-        grown = [run for run in self.runs.values() if run.text.grew or run.thinking.grew]
+        grown = [run for run in self.runs.values() if run.message and (run.text.grew or run.thinking.grew)]
         held = list(self.runs) if everyone else [run.claimed.turn for run in grown]
         if not held:
             return
-        texts = _texts(grown)
+        texts = [(run.message, run.text.text, run.thinking.text) for run in grown]
+        lengths = [(live, live.length) for run in grown for live in (run.text, run.thinking)]
         pulse = await in_database(turns.keep_alive)(self.owner, held, texts)
+        # Only now: what could not be written is tried again at the next tick.
+        for live, length in lengths:
+            live.written = max(live.written, length)
         for turn_id in pulse.lost:
             self._cancel(turn_id, "lost")
         for turn_id in pulse.stop:
@@ -277,17 +308,6 @@ END_WORDS = {
     "interrupted": "The server stopped while this answer was being written.",
     "lost": "",
 }
-
-
-def _texts(runs: list[TurnRun]) -> list[tuple[int, str, str]]:
-    """What has grown, marked as written."""
-    texts = []
-    for run in runs:
-        if run.message:
-            texts.append((run.message, run.text.text, run.thinking.text))
-            run.text.mark_written()
-            run.thinking.mark_written()
-    return texts
 
 
 _runner: Runner | None = None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from toolsupport.registry.choices import ShownModel
+
+# Percent of the context from which it is said that little is left.
+NEARLY_FULL = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +66,38 @@ class ShownCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownUsage:
+    """What an answer took. `speed` is in tokens per second; `context` and `limit` are tokens, 0 where unknown."""
+
+    tokens: int = 0
+    speed: float = 0.0
+    context: int = 0
+    limit: int = 0
+
+    @classmethod
+    def of(cls, usage: Mapping[str, Any]) -> ShownUsage:
+        """From what a turn stored; a server may have said none of it."""
+        tokens, took = usage.get("output_tokens") or 0, usage.get("output_ms") or 0
+        speed = round(tokens * 1000 / took, 1) if took >= 1 else 0.0
+        return cls(int(tokens), speed, int(usage.get("context_tokens") or 0), int(usage.get("context_limit") or 0))
+
+    @property
+    def percent(self) -> int:
+        """How full the context is; 0 where it is not known."""
+        return min(100, round(100 * self.context / self.limit)) if self.limit else 0
+
+    @property
+    def nearly_full(self) -> bool:
+        return self.percent >= NEARLY_FULL
+
+
+@dataclass(frozen=True, slots=True)
 class ShownMessage:
     """One bubble. `html` is the finished markdown; while it is not finished only `text` is shown.
 
     `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`.
+    `siblings` are the ids of what stands at its place. `usage` is there where its turn is over; `ended` says how, if
+    not well: stopped, interrupted, limit or failed.
     """
 
     id: int
@@ -83,6 +115,26 @@ class ShownMessage:
     created_at: datetime | None = None
     ended: str = ""
     ended_detail: str = ""
+    siblings: tuple[int, ...] = ()
+    usage: ShownUsage | None = None
+
+    @property
+    def number(self) -> int:
+        """Which of its siblings it is, from 1."""
+        return self.siblings.index(self.id) + 1 if self.id in self.siblings else 1
+
+    @property
+    def previous(self) -> int | None:
+        return self.siblings[self.number - 2] if self.number > 1 else None
+
+    @property
+    def following(self) -> int | None:
+        return self.siblings[self.number] if self.number < len(self.siblings) else None
+
+    @property
+    def may_go_on(self) -> bool:
+        """It broke off without a fault, so that it can be continued."""
+        return self.ended in ("stopped", "interrupted", "limit")
 
 
 @dataclass(frozen=True, slots=True)

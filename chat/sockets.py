@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterable
-from typing import cast
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, cast
 
 from chat import frames
 from chat.frames import ServerFrame
 from chat.live import utf16_length
 
 QUEUE_BYTES = 512 * 1024
+# Things are not dropped one by one: a page this far behind is closed, comes back and catches up from the rows.
+QUEUE_FRAMES, QUEUE_LIMIT = 2_000, 4 * 1024 * 1024
+JOINED = 64 * 1024  # a delta that is longer gets no more joined to it
 SHORTEST_PAUSE = 0.002  # seconds; a shorter one would cost more than it saves
 
 Send = Callable[[str], Awaitable[None]]
+Close = Callable[[], Coroutine[Any, Any, None]]
 Delta = frames.TextDelta | frames.ThinkingDelta
 
 
@@ -22,23 +26,31 @@ class Socket:
     """One open page. Frames are queued without waiting; `pump` sends them, joining deltas that piled up.
 
     A page that reads too slowly loses its queued deltas and is told to ask for the text again: things
-    are never dropped, and the client finds the gap by the delta's offset.
+    are never dropped, and the client finds the gap by the delta's offset. Where things pile up as well,
+    `give_up` is called once and nothing is queued any more.
     """
 
-    def __init__(self, send: Send, pause: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(
+        self, send: Send, pause: Callable[[], float] = lambda: 0.0, give_up: Callable[[], object] = lambda: None
+    ) -> None:
         self._send = send
         self._pause = pause
+        self._give_up = give_up
         self._queue: deque[ServerFrame] = deque()
         self._bytes = 0
         self._filled = asyncio.Event()
+        self.lost = False
 
     def put(self, frame: ServerFrame) -> None:
-        if isinstance(frame, Delta):
-            if self._bytes > QUEUE_BYTES:
-                return
-            self._bytes += len(frame.text)
+        if self.lost or (isinstance(frame, Delta) and self._bytes > QUEUE_BYTES):
+            return
+        self._bytes += frame.weight()
         self._queue.append(frame)
         self._filled.set()
+        if len(self._queue) > QUEUE_FRAMES or self._bytes > QUEUE_LIMIT:
+            self.lost = True
+            self._queue.clear()
+            self._give_up()
 
     async def pump(self) -> None:
         """Send what is queued, for as long as the page is open. Ends only by being cancelled."""
@@ -56,15 +68,16 @@ class Socket:
     def _next(self) -> ServerFrame:
         """The next frame; deltas that follow each other without a gap are sent as one."""
         frame = self._queue.popleft()
+        self._bytes -= frame.weight()
         if not isinstance(frame, Delta):
             return frame
         pieces, end = [frame.text], frame.offset + utf16_length(frame.text)
-        while self._queue and _continues(frame, end, self._queue[0]):
+        while self._queue and end - frame.offset < JOINED and _continues(frame, end, self._queue[0]):
             follower = cast(Delta, self._queue.popleft())
             pieces.append(follower.text)
+            self._bytes -= follower.weight()
             end += utf16_length(follower.text)
         text = "".join(pieces)
-        self._bytes -= len(text)
         return type(frame)(frame.message, frame.offset, text) if len(pieces) > 1 else frame
 
 

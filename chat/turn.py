@@ -43,15 +43,19 @@ class Round:
     asked: list[CallReady | CallRejected] = field(default_factory=list)
     failed: Failed | None = None
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Event, most: int) -> bool:
+        """Keep an event; False for a call beyond the `most` that a turn may make, which nobody will see."""
         if isinstance(event, TextDelta):
             self.text.append(event.text)
         elif isinstance(event, ThinkingDelta):
             self.thinking.append(event.text)
         elif isinstance(event, CallReady | CallRejected):
+            if len(self.asked) >= most:
+                return False
             self.asked.append(event)
         elif isinstance(event, Failed):
             self.failed = event
+        return True
 
     def message(self) -> Message:
         calls = tuple(_as_call(asked) for asked in self.asked)
@@ -101,9 +105,9 @@ async def _round(state: TurnState, ask: Ask) -> AsyncGenerator[list[TurnEvent], 
     yield [RoundStarted(state.rounds)]
     async with aclosing(ask(state.history)) as batches:
         async for batch in batches:
-            for event in batch:
-                reply.take(event)
-            yield list(batch)
+            kept: list[TurnEvent] = [event for event in batch if reply.take(event, state.limits.calls)]
+            if kept:
+                yield kept
     state.history.append(reply.message())
     if reply.failed or not reply.asked:
         yield [RoundEnded(state.rounds, last=True), _ending(reply)]

@@ -218,6 +218,9 @@ class TurnRun:
         for name, value in asdict(event).items():
             if value is not None:
                 self.usage[name] = self.usage.get(name, 0) + value
+        # Each round repeats what came before it: the last one tells how full the context is.
+        self.usage["context_tokens"] = (event.prompt_tokens or 0) + (event.output_tokens or 0)
+        self.usage["context_limit"] = self.briefing.brief.options.get("num_ctx") or 0
 
     async def _turn_ended(self, event: TurnEnded) -> None:
         self.ended = event

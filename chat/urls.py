@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chat import pages, question_pages
+from chat import pages, question_pages, shelf_pages, tool_pages
 from chat.files import FILE_URLS
 
 urlpatterns = [
@@ -14,6 +14,15 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/messages/", pages.messages, name="conversation-messages"),
     path("chat/<uuid:conversation_id>/picker/", pages.picker, name="conversation-picker"),
     path("chat/<uuid:conversation_id>/settings/", pages.settings, name="conversation-settings"),
+    path("chat/list/", shelf_pages.listed, name="conversations"),
+    path("chat/<uuid:conversation_id>/actions/", shelf_pages.actions, name="conversation-actions"),
+    path("chat/<uuid:conversation_id>/rename/", shelf_pages.rename, name="conversation-rename"),
+    path("chat/<uuid:conversation_id>/archive/", shelf_pages.archive, name="conversation-archive"),
+    path("chat/<uuid:conversation_id>/delete/", shelf_pages.delete, name="conversation-delete"),
+    path("chat/<uuid:conversation_id>/export.md", shelf_pages.export_markdown, name="conversation-export-markdown"),
+    path("chat/<uuid:conversation_id>/export.json", shelf_pages.export_json, name="conversation-export-json"),
     path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),
+    path("tools/", tool_pages.tools, name="tools"),
+    path("tools/defaults/", tool_pages.defaults, name="tools-defaults"),
     *FILE_URLS,
 ]

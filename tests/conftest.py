@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -23,6 +24,11 @@ OTHER_DATABASE = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
 
 # Fast, since a test database need not outlive the machine; a short timeout, so that a lock shows itself.
 PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"
+
+
+# A busy machine is no reason for a property to fail.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 
 
 def pytest_configure(config: pytest.Config) -> None:

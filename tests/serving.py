@@ -131,13 +131,18 @@ class Page:
     async def until(self, kind: str, **wanted: Any) -> dict[str, Any]:
         """The next frame of this type with these values; what came before is in `got` too."""
         while True:
-            message = await asyncio.wait_for(self.ws.receive(), PATIENCE)
-            if message.type != aiohttp.WSMsgType.TEXT:
-                raise ConnectionError(f"the socket ended: {message}")
-            frame = json.loads(message.data)
-            self.got.append(frame)
+            frame = await self.next()
             if frame["type"] == kind and all(frame.get(key) == value for key, value in wanted.items()):
-                return dict(frame)
+                return frame
+
+    async def next(self) -> dict[str, Any]:
+        """The next frame. Raises ConnectionError where there will be none."""
+        message = await asyncio.wait_for(self.ws.receive(), PATIENCE)
+        if message.type != aiohttp.WSMsgType.TEXT:
+            raise ConnectionError(f"the socket ended: {message}")
+        frame: dict[str, Any] = json.loads(message.data)
+        self.got.append(frame)
+        return frame
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [frame for frame in self.got if frame["type"] == kind]

@@ -25,7 +25,14 @@ CLOCKS = {"now", "utcnow", "today", "monotonic", "perf_counter"}
 TASK_MAKERS = {"create_task", "ensure_future", "TaskGroup", "run_coroutine_threadsafe"}
 MAY_MAKE_TASKS = ("chat/runner.py", "toolsupport/work.py", "toolsupport/simulator", "tests")
 
-VIEWS = ("toolsupport/pages", "toolsupport/gateway.py", "chat/pages.py", "chat/files.py", "chat/api.py")
+VIEWS = (
+    "toolsupport/pages",
+    "toolsupport/gateway.py",
+    "chat/pages.py",
+    "chat/shelf_pages.py",
+    "chat/files.py",
+    "chat/api.py",
+)
 VERBS = {"require_GET", "require_POST", "require_safe", "require_http_methods"}
 PERMITS = {"requires", "public"}
 

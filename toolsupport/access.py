@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from functools import wraps
 from typing import Any
@@ -33,9 +33,10 @@ class Action(StrEnum):
     REVIEW = "review decisions"
     EXPORT_HISTORY = "export the history"
     ADMINISTER = "administer"
+    OWN_ACCOUNT = "look after your own account"
 
 
-_VIEWER = frozenset({Action.SEE_MODELS})
+_VIEWER = frozenset({Action.SEE_MODELS, Action.OWN_ACCOUNT})
 _USER = _VIEWER | {Action.CHAT, Action.DETECT, Action.DECIDE_FOR_CHAT}
 _REVIEWER = _USER | {Action.DECIDE_FOR_ALL, Action.REVIEW, Action.EXPORT_HISTORY}
 
@@ -60,10 +61,17 @@ def actions(person: Person) -> frozenset[Action]:
 
 def actions_of(user_id: int) -> frozenset[Action]:
     """The same for the person of this id, in one query: what every frame of a socket asks for."""
-    rows = list(User.objects.filter(pk=user_id, is_active=True).values_list("is_superuser", "groups__name"))
-    if any(is_superuser for is_superuser, _ in rows):
-        return frozenset(Action)
-    return _of_roles(name for _, name in rows)
+    return actions_of_each([user_id]).get(user_id, frozenset())
+
+
+def actions_of_each(user_ids: Collection[int]) -> dict[int, frozenset[Action]]:
+    """The same for many people in one query; those who are inactive or absent are left out."""
+    found: dict[int, frozenset[Action]] = {}
+    rows = User.objects.filter(pk__in=user_ids, is_active=True)
+    for user_id, is_superuser, group in rows.values_list("pk", "is_superuser", "groups__name"):
+        allowed = frozenset(Action) if is_superuser else _of_roles([group])
+        found[user_id] = found.get(user_id, frozenset()) | allowed
+    return found
 
 
 def _of_roles(names: Iterable[str | None]) -> frozenset[Action]:

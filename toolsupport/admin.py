@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
 from django.db.models import Model
 from django.http import HttpRequest
 
-from toolsupport.models import ModelProfile, Override, Server, Setting, Standing
+from toolsupport.models import Lease, ModelProfile, Override, Server, Session, Setting, SignInTally, Standing
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -77,3 +80,50 @@ class SettingAdmin(AppendOnly):
     # Values are left out: one of them is the hash of the set-up token.
     list_display = ("key", "changed_at")
     fields = ("key", "changed_at")
+
+
+@admin.register(Lease)
+class LeaseAdmin(AppendOnly):
+    list_display = ("name", "owner", "until")
+
+
+class ListOnly(AppendOnly):
+    """Rows whose key is a secret or a digest: a list without links, so that no address shows one."""
+
+    list_display_links = None
+    actions = None
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return obj is None and super().has_view_permission(request, obj)
+
+
+@admin.register(Session)
+class SessionAdmin(ListOnly):
+    list_display = ("person", "expire_date")
+    list_select_related = ("person",)
+
+
+@admin.register(SignInTally)
+class SignInTallyAdmin(ListOnly):
+    list_display = ("tries", "until")
+
+
+@admin.register(LogEntry)
+class LogEntryAdmin(AppendOnly):
+    list_display = ("action_time", "user", "content_type", "object_repr", "action_flag")
+    list_select_related = ("user", "content_type")
+
+
+# Django's own for people could change and delete them: once it is imported, it can give way.
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class PersonAdmin(AppendOnly):
+    """To look at: people are invited, changed and kept out on the page of the people."""
+
+    list_display = ("username", "is_active", "is_superuser", "last_login")
+    list_filter = ("is_active", "groups")
+    search_fields = ("username",)
+    ordering = UserAdmin.ordering
+    fields = ("username", "groups", "is_active", "is_staff", "is_superuser", "last_login", "date_joined")

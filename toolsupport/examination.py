@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.http.request import validate_host
 
 from toolsupport import providers, refreshing
 from toolsupport.core.errors import ConfigError
 from toolsupport.refreshing import Refreshed
 from toolsupport.registry import people, servers
+
+PATIENCE = 5  # seconds
+_migrated = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +41,12 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """All findings. What needs the tables is left out where the database has none."""
-    yield data_directory()
+    yield from (look() for look in NEED_NOTHING)
     database = tables()
     yield database
     if database.ok:
-        for look in NEED_TABLES:
-            yield from look()
+        for ask in NEED_TABLES:
+            yield from ask()
 
 
 def data_directory() -> Finding:
@@ -60,6 +68,72 @@ def tables() -> Finding:
     if plan:
         return Finding("database", False, f"Migrations are missing ({len(plan)}). Run: manage.py migrate")
     return Finding("database", True, f"{connection.vendor}, up to date")
+
+
+def migrated() -> bool:
+    """True where the database answers and has every migration; what was applied once is not looked up again."""
+    global _migrated
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        _migrated = _migrated or bool(tables().ok)
+    except DatabaseError:
+        return False
+    return _migrated
+
+
+def origins() -> Finding:
+    """Whether browsers that come from the origins are let in, and told the truth about https."""
+    what, foreign = "origins", [one for one in settings.ORIGINS if not _answered(one)]
+    if foreign:
+        return Finding(what, False, f"{foreign[0]} is not among the hosts. Add its name to TOOLSUPPORT_ALLOWED_HOSTS.")
+    if len({urlsplit(one).scheme for one in settings.ORIGINS}) > 1:
+        return Finding(what, None, "http and https are mixed, so cookies travel without protection. Keep to https.")
+    if settings.DEBUG and not all(_on_this_machine(one) for one in settings.ORIGINS):
+        return Finding(what, False, "TOOLSUPPORT_DEBUG shows the inside to everybody who can reach this. Take it away.")
+    return Finding(what, True, ", ".join(settings.ORIGINS))
+
+
+def _answered(origin: str) -> bool:
+    host = urlsplit(origin).hostname or ""
+    return validate_host(f"[{host}]" if ":" in host else host, settings.ALLOWED_HOSTS)
+
+
+def _on_this_machine(origin: str) -> bool:
+    return urlsplit(origin).hostname in ("127.0.0.1", "localhost", "::1")
+
+
+def metrics() -> Finding:
+    if settings.BEHIND_HTTPS and not settings.ENV["TOOLSUPPORT_METRICS_TOKEN"]:
+        return Finding("metrics", None, "Everybody can read /metrics. To close it, set TOOLSUPPORT_METRICS_TOKEN.")
+    return Finding("metrics", True, "/metrics")
+
+
+def sandbox() -> Finding:
+    found = shutil.which("bwrap")
+    if found:
+        return Finding("sandbox", True, f"bubblewrap is there ({found})")
+    return Finding("sandbox", None, "bubblewrap is missing, so shell tools stay off: sudo apt-get install bubblewrap")
+
+
+def layer() -> Finding:
+    """A message through the channel layer and back, where it is not within this process."""
+    what, chosen = "channel layer", settings.CHANNEL_LAYERS["default"]["BACKEND"]
+    if chosen.endswith("InMemoryChannelLayer"):
+        return Finding(what, True, "within one process; several need Redis")
+    try:
+        async_to_sync(_there_and_back)()
+    except Exception as error:  # whatever the client of that layer raises
+        return Finding(what, False, f"It does not answer ({type(error).__name__}). Is Redis running? See REDIS_URL.")
+    return Finding(what, True, "Redis answers")
+
+
+async def _there_and_back() -> None:
+    channels = get_channel_layer()
+    assert channels is not None
+    name = await channels.new_channel()
+    await channels.send(name, {"type": "doctor"})
+    await asyncio.wait_for(channels.receive(name), PATIENCE)
 
 
 def administrator() -> Iterator[Finding]:
@@ -86,6 +160,7 @@ def simulator() -> Iterator[Finding]:
     yield Finding("simulator", True, f"{words} (TOOLSUPPORT_SIMULATOR={mode})")
 
 
+NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, metrics, sandbox, layer)
 NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, model_servers, simulator)
 
 

@@ -41,7 +41,9 @@ async def refresh(server_id: int) -> Refreshed:
         await database_sync_to_async(surveys.record_failure)(server_id, str(error))
         return Refreshed(server_id, why=str(error))
     wanted = await database_sync_to_async(surveys.record_survey)(server_id, report)
-    details = await _describe(endpoint, wanted)
+    told = {model.name: model.details for model in report.models}
+    details = {row: listed for row, name in wanted if (listed := told.get(name)) and _says_anything(listed)}
+    details |= await _describe(endpoint, [(row, name) for row, name in wanted if told.get(name) is None])
     if details:
         await database_sync_to_async(surveys.record_details)(server_id, details)
     return Refreshed(server_id, len(report.models), len(details))
@@ -78,6 +80,10 @@ async def _find_ollama() -> None:
         await database_sync_to_async(servers.add)(servers.NewServer("Ollama", "ollama", url, origin="built-in"))
     except ConfigError as error:  # somebody's server has that name
         log.info("Ollama at %s was not added: %s", url, error)
+
+
+def _says_anything(details: ModelDetails) -> bool:
+    return details != ModelDetails(unsaid=details.unsaid)
 
 
 async def _describe(endpoint: Endpoint, wanted: Sequence[tuple[int, str]]) -> dict[int, ModelDetails]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from toolsupport import environment
+from urllib.parse import urlsplit
+
+from toolsupport import environment, redaction
 
 BASE_DIR = environment.BASE_DIR
 ENV = environment.read()
@@ -29,9 +31,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "toolsupport.pages.requests.Accounted",
+    "toolsupport.pages.security.ContentSecurityPolicy",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
-    "toolsupport.pages.security.ContentSecurityPolicy",
+    # Compresses pages, not files: those are cached. Form tokens are masked anew in every answer, against BREACH.
+    "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -68,6 +73,8 @@ CSRF_FAILURE_VIEW = "toolsupport.pages.errors.stale_form"
 LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/login/"
+# How long the link works with which somebody who was invited sets a password.
+PASSWORD_RESET_TIMEOUT = 7 * 24 * 60 * 60
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -90,6 +97,7 @@ SERVESTATIC_AUTOREFRESH = DEBUG
 
 # Over plain http on loopback (the embedded default) cookies cannot be Secure; behind https they are.
 BEHIND_HTTPS = all(origin.startswith("https://") for origin in ORIGINS)
+SESSION_ENGINE = "toolsupport.registry.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_HTTPS else 0
@@ -110,8 +118,16 @@ SIMULATOR_URL = ""
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {"text": {"()": "toolsupport.logs.TextLines"}, "json": {"()": "toolsupport.logs.JsonLines"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": ENV["TOOLSUPPORT_LOG"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {"toolsupport": {"level": "INFO"}, "chat": {"level": "INFO"}},
+    "loggers": {
+        "toolsupport": {"level": "INFO"},
+        "chat": {"level": "INFO"},
+        # Django's own handler would write past ours.
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.server": {"handlers": [], "propagate": True},
+    },
 }
+redaction.know(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
+redaction.know(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

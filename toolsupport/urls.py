@@ -6,8 +6,9 @@ from django.urls import include, path
 from toolsupport.pages.urls import PATHS
 
 urlpatterns = [
-    path("admin/", admin.site.urls),
+    # Ours come first: the administration's own door is one of them.
     *PATHS,
+    path("admin/", admin.site.urls),
     path("", include("chat.urls")),
 ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,11 @@ def briefing(conversation: Conversation) -> Briefing:
 def workspace(conversation: str) -> Workspace:
     """The files of a conversation; the caller has looked up that it may be used."""
     return Workspace(Path(settings.WORKSPACES_DIR) / conversation, quota())
+
+
+def remove_workspace(conversation: str) -> None:
+    """Remove the files of a conversation that is gone; what cannot be removed stays, and nobody can reach it."""
+    shutil.rmtree(Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation)), ignore_errors=True)
 
 
 def quota() -> int:

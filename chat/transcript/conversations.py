@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +25,6 @@ from toolsupport.registry.choices import ShownModel
 
 Person = User | AnonymousUser
 SYSTEM_LENGTH = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class ListedConversation:
-    id: str
-    title: str
-    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +82,6 @@ def create(person: Person) -> str:
     )
     fill(contexts.workspace(str(conversation.pk)))
     return str(conversation.pk)
-
-
-def listed(person: Person, most: int = 200) -> tuple[ListedConversation, ...]:
-    """The person's conversations, the one used last first."""
-    rows = Conversation.objects.filter(owner_id=person.pk, archived=False).order_by("-updated_at")[:most]
-    return tuple(ListedConversation(str(row.pk), row.title or "New chat", row.updated_at) for row in rows)
 
 
 def show(person: Person, conversation_id: str) -> ShownConversation:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from chat.models import UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownCall, ShownMessage
-from chat.transcript import shown
+from chat.transcript import branches, shown
 from chat.transcript.conversations import announce, say
 from chat.transcript.locks import leaf_of
 from toolsupport.core.words import Role, ToolCall, ToolResult
@@ -60,13 +60,13 @@ def start_reply(turn_id: int) -> tuple[int, ShownMessage]:
 @transaction.atomic
 def finish_reply(message_id: int, reply: Reply) -> tuple[int, ShownMessage]:
     """The message is whole: its text will not change any more. Its calls are kept, none of them begun."""
-    row = Message.objects.select_related("conversation", "turn__profile").get(pk=message_id)
+    row = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).get(pk=message_id)
     row.content, row.thinking, row.thinking_ms = reply.text, reply.thinking, reply.thinking_ms
     row.finished = True
     row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
     for asked in reply.calls:
         _pending(row, asked)
-    return announce(row.conversation), shown.message(row, row.tool_runs.order_by("id"))
+    return announce(row.conversation), shown.message(row, row.tool_runs.order_by("id"), siblings=branches.siblings(row))
 
 
 def _pending(message: Message, asked: AskedCall) -> None:

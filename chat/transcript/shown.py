@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from chat import markdown
-from chat.models import OPEN, Conversation, Message, Question, ToolRun
-from chat.shown import ShownCall, ShownMessage, ShownQuestion
+from chat.models import OPEN, Conversation, Message, Question, ToolRun, Turn
+from chat.shown import ShownCall, ShownMessage, ShownQuestion, ShownUsage
 from chat.tools import BUILTINS
 from toolsupport.core.words import Role
 
@@ -24,20 +24,28 @@ def branch(rows: Iterable[Message], leaf: int | None) -> list[Message]:
 
 def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
     """The branch that is shown, with its tool cards: three queries whatever the length."""
-    rows = conversation.messages.select_related("turn__profile").order_by("id")
+    rows = list(conversation.messages.select_related("turn__profile").order_by("id"))
     runs: dict[int, list[ToolRun]] = defaultdict(list)
     for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
         runs[run.message_id].append(run)
+    beside: dict[int | None, tuple[int, ...]] = defaultdict(tuple)
+    for row in rows:
+        beside[row.parent_id] += (row.pk,) if row.role != Role.NOTICE else ()
     path = branch(rows, conversation.leaf_id)
     ends = {row.turn_id: row.pk for row in path if row.role == Role.ASSISTANT}
-    return tuple(message(row, runs.get(row.pk, ()), ends.get(row.turn_id) == row.pk) for row in path)
+    return tuple(message(row, runs[row.pk], ends.get(row.turn_id) == row.pk, beside[row.parent_id]) for row in path)
 
 
-def message(row: Message, runs: Iterable[ToolRun] = (), last: bool = False) -> ShownMessage:
-    """One message; `last` says that it is its turn's last, where the turn's bad end is told."""
-    turn = row.turn if row.role == Role.ASSISTANT else None
-    told = turn is not None and last and turn.status not in OPEN and (turn.status != "done" or turn.reason)
+def message(
+    row: Message, runs: Iterable[ToolRun] = (), last: bool = False, siblings: tuple[int, ...] = ()
+) -> ShownMessage:
+    """One message; `last` says that it is its turn's last, where the turn's end is told.
+
+    `siblings` are the ids of what stands at its place, itself included; with none it stands there alone.
+    """
     is_answer = row.role == Role.ASSISTANT
+    turn = row.turn if is_answer else None
+    over = turn if turn is not None and last and turn.status not in OPEN else None
     return ShownMessage(
         id=row.pk,
         parent=row.parent_id,
@@ -52,9 +60,18 @@ def message(row: Message, runs: Iterable[ToolRun] = (), last: bool = False) -> S
         model=turn.profile.name if turn else "",
         calls=tuple(call(run) for run in runs),
         created_at=row.created_at,
-        ended=(turn.status if turn.status != "done" else "limit") if turn and told else "",
-        ended_detail=turn.reason if turn and told else "",
+        ended=_ending(over) if over else "",
+        ended_detail=over.reason if over else "",
+        siblings=siblings if row.role != Role.NOTICE else (),
+        usage=ShownUsage.of(over.usage) if over else None,
     )
+
+
+def _ending(turn: Turn) -> str:
+    """How a turn ended, where that was not well; one that is done and has a reason was ended by a limit."""
+    if turn.status == "done":
+        return "limit" if turn.reason else ""
+    return turn.status
 
 
 def call(run: ToolRun) -> ShownCall:

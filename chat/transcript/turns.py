@@ -15,23 +15,27 @@ from django.utils import timezone
 
 from chat.models import OPEN, UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownMessage
-from chat.transcript import contexts, questions, shown
+from chat.transcript import branches, contexts, questions, shown
 from chat.transcript.clock import in_future, lease
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.history import WAITS, canonical
 from chat.transcript.locks import hold
+from chat.transcript.titles import title_of
 from toolsupport.core import words
 from toolsupport.core.errors import Busy
 from toolsupport.core.words import Role, ToolCall
 from toolsupport.registry.briefs import Briefing
 
-TITLE_LENGTH = 60
 PATIENCE = timedelta(seconds=2)
+START = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a person sent. `client_id` makes sending it twice one act."""
+    """What a person sent. `client_id` makes sending it twice one act.
+
+    It stands after `parent`: None for the end of the branch that is shown, START for the very beginning.
+    """
 
     client_id: str
     text: str
@@ -119,26 +123,36 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
     and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
-    known = _room_for(conversation, sent.client_id)
+    known = room_for(conversation, sent.client_id)
     if known is not None:
-        asked = Message.objects.filter(turn=known, role=Role.USER).get()
-        return Accepted(known, shown.message(asked), conversation.tail, repeated=True)
+        return Accepted(known, shown.message(question_of(known)), conversation.tail, repeated=True)
+    if sent.parent is not None:
+        branches.cut(conversation, sent.parent)
     briefing = contexts.briefing(conversation)
-    turn = _new_turn(conversation, sent.client_id, owner, briefing)
+    turn = new_turn(conversation, sent.client_id, owner, briefing)
     asked = Message.objects.create(
         conversation=conversation, parent_id=conversation.leaf_id, role=Role.USER, content=sent.text, turn=turn
     )
+    said = shown.message(asked, siblings=branches.siblings(asked) if sent.parent is not None else ())
     conversation.title = conversation.title or title_of(sent.text)
     conversation.leaf = asked
     if not owner:
-        return Accepted(turn.pk, shown.message(asked), _grown(conversation, asked, 1))
-    reply = _empty_reply(turn, conversation)
-    seq = _grown(conversation, reply, 3) - 2
-    claimed = _claimed(turn, conversation, briefing)
-    return Accepted(turn.pk, shown.message(asked), seq, claimed=claimed, reply=shown.message(reply))
+        return Accepted(turn.pk, said, grown(conversation, asked, 1))
+    reply = empty_reply(turn, conversation)
+    seq = grown(conversation, reply, 3) - 2
+    begun = claimed(turn, conversation, briefing)
+    return Accepted(turn.pk, said, seq, claimed=begun, reply=shown.message(reply))
 
 
-def _new_turn(conversation: Conversation, client_id: str, owner: str, briefing: Briefing) -> Turn:
+def question_of(turn_id: int) -> Message:
+    """The message of a person that this turn answers; an answer made again has it from the turn before."""
+    row = Message.objects.filter(turn_id=turn_id).order_by("id")[0]
+    while row.role != Role.USER and row.parent is not None:
+        row = row.parent
+    return row
+
+
+def new_turn(conversation: Conversation, client_id: str, owner: str, briefing: Briefing) -> Turn:
     turn = Turn(conversation=conversation, client_id=client_id, profile_id=conversation.profile_id or 0)
     turn.capabilities, turn.format = briefing.brief.capabilities.to_json(), briefing.brief.format
     if owner:
@@ -148,7 +162,7 @@ def _new_turn(conversation: Conversation, client_id: str, owner: str, briefing: 
     return turn
 
 
-def _grown(conversation: Conversation, leaf: Message, things: int) -> int:
+def grown(conversation: Conversation, leaf: Message, things: int) -> int:
     """Move a locked conversation on by new messages; gives the number of the last announcement."""
     conversation.tail += things
     conversation.leaf, conversation.updated_at = leaf, timezone.now()
@@ -156,15 +170,7 @@ def _grown(conversation: Conversation, leaf: Message, things: int) -> int:
     return conversation.tail
 
 
-def title_of(text: str) -> str:
-    """A title from the first words of the first message, cut at a word."""
-    line = " ".join(text.split())
-    if len(line) <= TITLE_LENGTH:
-        return line
-    return line[:TITLE_LENGTH].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
-
-
-def _room_for(conversation: Conversation, client_id: str) -> int | None:
+def room_for(conversation: Conversation, client_id: str) -> int | None:
     """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn."""
     same = Q(conversation=conversation, client_id=client_id)
     theirs = Q(conversation__owner_id=conversation.owner_id, status__in=OPEN)
@@ -191,18 +197,20 @@ def claim(turn_id: int, owner: str) -> Accepted | None:
     hold(*mine.values_list("conversation_id", flat=True))
     if not mine.update(status="running", owner=owner, lease_until=lease(), started_at=Now()):
         return None
-    turn = Turn.objects.select_related("conversation__profile__server", "profile").get(pk=turn_id)
-    asked = shown.message(turn.messages.filter(role=Role.USER).get())
+    turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
+    asked = shown.message(question_of(turn_id))
+    # It goes on with the model it began with, which may have been for this answer only.
+    turn.conversation.profile = turn.profile
     briefing = contexts.briefing(turn.conversation)
     runs = list(turn.tool_runs.select_related("message").order_by("id"))
     if any(run.status in WAITS for run in runs):
         seq = announce(turn.conversation) - 1
-        claimed = replace(_claimed(turn, turn.conversation, briefing), resumed=_resumed(turn, runs))
-        return Accepted(turn.pk, asked, seq, claimed=claimed)
-    reply = _empty_reply(turn, turn.conversation)
-    seq = _grown(turn.conversation, reply, 2) - 2
-    claimed = _claimed(turn, turn.conversation, briefing)
-    return Accepted(turn.pk, asked, seq, claimed=claimed, reply=shown.message(reply))
+        begun = replace(claimed(turn, turn.conversation, briefing), resumed=_resumed(turn, runs))
+        return Accepted(turn.pk, asked, seq, claimed=begun)
+    reply = empty_reply(turn, turn.conversation)
+    seq = grown(turn.conversation, reply, 2) - 2
+    begun = claimed(turn, turn.conversation, briefing)
+    return Accepted(turn.pk, asked, seq, claimed=begun, reply=shown.message(reply))
 
 
 def _resumed(turn: Turn, runs: list[ToolRun]) -> Resumed:
@@ -221,13 +229,13 @@ def _call(run: ToolRun) -> ToolCall:
     return ToolCall(run.call_id, run.name, run.arguments, tuple(run.repairs))
 
 
-def _empty_reply(turn: Turn, conversation: Conversation) -> Message:
+def empty_reply(turn: Turn, conversation: Conversation) -> Message:
     return Message.objects.create(
         conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT, finished=False, turn=turn
     )
 
 
-def _claimed(turn: Turn, conversation: Conversation, briefing: Briefing) -> Claimed:
+def claimed(turn: Turn, conversation: Conversation, briefing: Briefing) -> Claimed:
     return Claimed(
         turn=turn.pk,
         conversation=str(conversation.pk),
@@ -321,7 +329,7 @@ def expire(turns: QuerySet[Turn]) -> list[Ended]:
 
 def _close(turn: Turn, reason: str) -> Ended:
     """Finish what a turn left open, so that nothing of it changes any more."""
-    answers = list(turn.messages.filter(role=Role.ASSISTANT).order_by("id"))
+    answers = list(branches.with_forks(turn.messages.filter(role=Role.ASSISTANT)).order_by("id"))
     last = answers[-1] if answers else None
     # A bad end is told in the turn's last message, so that one is shown again even if it was whole.
     again = [row for row in answers if not row.finished or (row is last and reason != "done")]
@@ -341,5 +349,5 @@ def _close(turn: Turn, reason: str) -> Ended:
         reason=reason,
         detail=turn.reason,
         usage=turn.usage,
-        messages=tuple(shown.message(row, row.tool_runs.all(), row is last) for row in again),
+        messages=tuple(shown.message(row, row.tool_runs.all(), row is last, branches.siblings(row)) for row in again),
     )

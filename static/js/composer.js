@@ -1,26 +1,17 @@
 // The text field: Enter sends, a draft survives a reload, a message is kept until the server has it.
 import { say } from "./status.js";
+import { stored } from "./stored.js";
 
 const form = document.getElementById("composer");
 const field = document.getElementById("text");
 const [sendButton, stopButton] = [document.getElementById("send"), document.getElementById("stop")];
-const key = (name) => `${name}:${document.getElementById("chat").dataset.conversation}`;
-
-const stored = (name, value) => {
-  try {
-    if (value === undefined) return sessionStorage.getItem(key(name));
-    if (value) sessionStorage.setItem(key(name), value);
-    else sessionStorage.removeItem(key(name));
-  } catch { /* no storage: this page only */ }
-  return null;
-};
-
 // randomUUID is only there over https and on this machine itself.
 export const newId = () =>
   crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 
 let send = () => false;
 let pending = JSON.parse(stored("pending") || "null");
+let parent;
 let running = false;
 
 // While a tool waits for an answer, a new message is allowed: it takes the place of the answer.
@@ -50,7 +41,7 @@ export const flush = () => {
 export const submit = () => {
   const text = field.value.trim();
   if (!text || pending || (running && !asking())) return;
-  keep({ client_id: newId(), text });
+  keep({ client_id: newId(), text, parent });
   flush();
 };
 
@@ -59,6 +50,17 @@ export const accepted = (clientId) => {
   field.value = "";
   stored("draft", "");
   keep(null);
+  edit();
+};
+
+// What is sent next stands after `after`, beside the message whose text this is; undefined ends the editing.
+export const edit = (text, after) => {
+  const leaving = parent !== undefined && after === undefined;
+  parent = after;
+  document.getElementById("editing").hidden = after === undefined;
+  if (text !== undefined || leaving) field.value = text ?? stored("draft") ?? "";
+  if (text !== undefined) field.focus();
+  show();
 };
 
 export const refused = (clientId) => {
@@ -89,8 +91,9 @@ form.addEventListener("submit", (event) => {
   submit();
 });
 stopButton.addEventListener("click", stop);
+document.getElementById("edit-cancel").addEventListener("click", () => edit());
 field.addEventListener("input", () => {
-  stored("draft", field.value);
+  if (parent === undefined) stored("draft", field.value);
   show();
 });
 field.addEventListener("keydown", (event) => {
@@ -101,6 +104,7 @@ field.addEventListener("keydown", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || document.querySelector(":popover-open, dialog[open]")) return;
   if (running) stop();
+  else if (parent !== undefined) edit();
   else if (event.target === field) field.blur();
 });
 document.addEventListener("click", (event) => {

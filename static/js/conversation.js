@@ -1,4 +1,6 @@
 // The chat page: one socket, one table of frames. Text comes as deltas, things as HTML of the page's own partials.
+import * as again from "./again.js";
+import { heard } from "./background.js";
 import * as composer from "./composer.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
@@ -7,13 +9,14 @@ import { offline, online, say } from "./status.js";
 import { asked, closed } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
-import { answerWords, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
+import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import "./elapsed.js";
 import "./files.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
 let catching = false, waiting = [];
+
 const setTurn = (turn) => {
   transcript().dataset.turn = turn ?? "";
   transcript().setAttribute("aria-busy", String(Boolean(turn)));
@@ -55,6 +58,7 @@ const FRAMES = {
   "message.accepted": (frame) => composer.accepted(frame.client_id),
   "message.started": (frame) => {
     const first = !transcript().querySelector(".message");
+    branchOff(frame.parent);
     putMessage(frame.html);
     if (frame.role === "user") follow();
     if (first) refreshTitle(path);
@@ -91,9 +95,12 @@ const receive = (frame, late = false) => {
     transcript().dataset.tail = frame.seq;
   }
   FRAMES[frame.type]?.(frame);
+  heard(frame);
 };
 
-const down = async (attempts) => {
+const down = async (attempts, code) => {
+  // Signed out, or the role changed: the page itself knows what to say.
+  if (code === 4401 || code === 4403) return void location.reload();
   offline();
   chat.dataset.connected = "false";
   // A refused socket may mean that the session ended: the page then leads to signing in.
@@ -105,5 +112,6 @@ const down = async (attempts) => {
 
 const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down });
 composer.start(send);
+again.start(send);
 setTurn(transcript().dataset.turn);
 swap.start(send);

@@ -1,4 +1,4 @@
-// What every page has: copying, short times, single keys.
+// What every page has: copying, short times, single keys, switches.
 import "./copy.js";
 import "./times.js";
 import "./keys.js";

@@ -26,12 +26,12 @@ export const connect = (url, { frame, up, down }) => {
       clearTimeout(awaited);
       frame(JSON.parse(event.data));
     };
-    socket.onclose = () => {
+    socket.onclose = ({ code }) => {
       timers.forEach(clearTimeout);
       clearTimeout(awaited);
       attempts += 1;
       retry = setTimeout(open, Math.random() * Math.min(CAP, FIRST * 2 ** attempts));
-      down(attempts);
+      down(attempts, code);
     };
   };
 

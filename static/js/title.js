@@ -3,13 +3,17 @@ import { refresh } from "./times.js";
 
 const takeOver = async (path, places) => {
   const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
-  for (const place of places) document.querySelector(place).replaceWith(page.querySelector(place));
+  for (const place of places) {
+    const fresh = document.adoptNode(page.querySelector(place));
+    document.querySelector(place).replaceWith(fresh);
+    htmx.process(fresh);
+  }
   document.title = page.title;
   refresh();
 };
 
 // The first message gives the conversation its title.
-export const refreshTitle = (path) => takeOver(path, [".chat-head h1", "#sidebar nav"]);
+export const refreshTitle = (path) => takeOver(path, [".chat-head h1", "#conversations"]);
 
 // The welcome names the model that answers.
 export const refreshWelcome = (path) => takeOver(path, [".welcome"]);

@@ -37,6 +37,12 @@ const put = (parent, fresh) => {
 
 export const putMessage = (html) => put(transcript(), parse(html));
 
+// A new branch begins after its parent: what stood there belongs to another one. Without a parent it is the first.
+export const branchOff = (parent) => {
+  if (parent === undefined) return transcript().replaceChildren();
+  for (const stem = messageOf(parent); stem?.nextElementSibling;) stem.nextElementSibling.remove();
+};
+
 export const putCall = (message, html) => {
   const calls = messageOf(message)?.querySelector("[data-calls]");
   if (!calls) return;

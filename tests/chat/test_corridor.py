@@ -95,6 +95,48 @@ async def test_stop_ends_a_long_answer_at_once_and_keeps_its_text(site: Site, cl
     assert said.split()[0] in shown and "Stopped by you" in shown
 
 
+# C5
+@pytest.mark.asyncio
+async def test_a_stopped_answer_goes_on_and_can_be_made_anew(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        await choose(open_page, "sim-long:latest")
+        await open_page.send("message.send", text="Tell me a long story")
+        first = (await open_page.until("text.delta"))["message"]
+        await open_page.send("turn.stop")
+        await open_page.until("turn.ended", reason="stopped")
+        await open_page.send("turn.continue")
+        second = await open_page.until("message.started", role="assistant")
+        assert second["parent"] == first
+        await open_page.send("turn.stop")
+        await open_page.until("turn.ended", reason="stopped")
+        await open_page.send("turn.regenerate", message=second["message"], mode="without_tools", model="sim-honest")
+        third = await open_page.until("message.started", role="assistant")
+        assert third["parent"] == open_page.of("message.accepted")[0]["message"]
+        await open_page.until("turn.ended", reason="done")
+        assert open_page.of("turn.started")[-1]["tools"] == []
+        tail = open_page.got[-1]["seq"]
+        await open_page.send("branch.select", message=first)
+        assert (await open_page.until("hello"))["tail"] == tail + 1
+        assert len(open_page.of("message.accepted")) == 3
+    shown = client.get(f"/chat/{conversation}/messages/").text
+    assert f'id="message-{second["message"]}"' in shown and f'id="message-{third["message"]}"' not in shown
+
+
+# C5
+@pytest.mark.asyncio
+async def test_what_cannot_be_answered_again_is_told(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        for kind, fields in (
+            ("turn.continue", {}),
+            ("turn.regenerate", {"message": 1}),
+            ("branch.select", {"message": 1}),
+        ):
+            client_id = await open_page.send(kind, **fields)
+            error = await open_page.until("error")
+            assert (error["code"], error["client_id"]) == ("not_found", client_id)
+
+
 # C2
 @pytest.mark.asyncio
 async def test_a_page_that_comes_late_catches_up_exactly(site: Site, client: httpx.Client) -> None:

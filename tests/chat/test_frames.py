@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat import frames
-from chat.frames import ERRORS, FrameError, parse
+from chat.frame_reader import parse
+from chat.frames import ERRORS, FrameError
 
 GOOD = [
     ({"type": "message.send", "client_id": "c1", "text": "hi"}, frames.MessageSend("c1", "hi")),
@@ -16,6 +17,14 @@ GOOD = [
     ({"type": "model.select", "client_id": "c", "model": "12"}, frames.ModelSelect("c", "12")),
     ({"type": "tools.switch", "on": False}, frames.ToolsSwitch(False)),
     ({"type": "turn.stop"}, frames.TurnStop()),
+    ({"type": "turn.continue"}, frames.TurnContinue()),
+    ({"type": "turn.continue", "client_id": "c"}, frames.TurnContinue("c")),
+    ({"type": "turn.regenerate", "message": 4}, frames.TurnRegenerate(4)),
+    (
+        {"type": "turn.regenerate", "message": 4, "mode": "without_tools", "model": "m", "client_id": "c"},
+        frames.TurnRegenerate(4, "without_tools", "m", "c"),
+    ),
+    ({"type": "branch.select", "message": 4}, frames.BranchSelect(4)),
     ({"type": "turn.resync", "message": 3}, frames.TurnResync(3)),
     ({"type": "call.stop", "call": "9"}, frames.CallStop("9")),
     ({"type": "ping"}, frames.Ping()),
@@ -43,6 +52,11 @@ BAD = [
     ('{"type": "message.send", "client_id": "c", "text": ""}', "bad_frame"),
     ('{"type": "message.send", "client_id": 5, "text": "x"}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c", "text": ["x"]}', "bad_frame"),
+    ('{"type": "turn.continue", "client_id": ""}', "bad_frame"),
+    ('{"type": "turn.regenerate", "message": 4, "mode": "louder"}', "bad_frame"),
+    ('{"type": "turn.regenerate", "message": 4, "mode": ["same"]}', "bad_frame"),
+    ('{"type": "turn.regenerate", "mode": "same"}', "bad_frame"),
+    ('{"type": "branch.select", "message": null}', "bad_frame"),
     ('{"type": "nothing.known"}', "unknown_type"),
     ('{"type": 7}', "unknown_type"),
     ('{"type": ["ping"]}', "unknown_type"),
@@ -91,7 +105,9 @@ def test_nothing_but_a_frame_error_is_ever_raised(text: str | bytes) -> None:
 
 fuzzed = st.fixed_dictionaries(
     {"type": st.sampled_from(sorted(frames.CLIENT_FRAMES))},
-    optional={name: json_values for name in ("client_id", "text", "parent", "model", "on", "message", "call", "more")},
+    optional={
+        name: json_values for name in ("client_id", "text", "parent", "model", "on", "message", "call", "mode", "more")
+    },
 )
 
 

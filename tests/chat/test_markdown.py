@@ -268,13 +268,6 @@ def test_a_very_long_text_is_shown_plain() -> None:
     assert inspected(html).sins == []
 
 
-ORDINARY = {
-    "prose": "Some *text* with `code`, **bold** and [a link](https://e.example/x), and then more words.\n\n",
-    "code": "```python\ndef area(radius: float) -> float:\n    return 3.14159 * radius ** 2\n```\n\n",
-    "table": "\n| name | value |\n|-|-:|\n" + "| *a* | 1 |\n" * 20,
-}
-
-
 @pytest.mark.parametrize("bit", ["[", "![a](", "*", "_a_b", "`a", "<", ">", "[a](b ", "**a *b ", "~", "|", "&#", "\\"])
 def test_no_text_takes_more_than_its_length(bit: str) -> None:
     def spent(length: int) -> float:

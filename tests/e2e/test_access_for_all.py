@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 
 Open = Callable[..., BrowserContext]
 THEMES = ("light", "dark")
-PAGES = ("/models/", "/models/1/", "/servers/")
+PAGES = ("/models/", "/models/1/", "/servers/", "/tools/", "/people/", "/account/")
 
 
 def violations(page: Page) -> list[str]:
@@ -136,28 +136,6 @@ def test_the_keyboard_is_enough(open_browser: Open) -> None:
     keys.press("c")
     expect(page.locator("#text")).to_be_focused()
     assert page.locator("#text").input_value() == ""
-
-
-def test_single_keys_can_be_switched_off(open_browser: Open) -> None:
-    # WCAG 2.1.4
-    page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
-    page.goto("/")
-    ready(page)
-    page.locator("h1").click()
-    page.keyboard.press("?")
-    page.get_by_label("Single-key shortcuts").uncheck()
-    page.keyboard.press("Escape")
-    page.reload()
-    ready(page)
-    page.locator("h1").click()
-    page.keyboard.press("m")
-    expect(page.locator("#models")).to_be_hidden()
-    page.get_by_role("button", name="Account of").click()
-    page.get_by_label("Single-key shortcuts").check()
-    page.keyboard.press("Escape")
-    page.locator("h1").click()
-    page.keyboard.press("m")
-    expect(page.locator("#models")).to_be_visible()
 
 
 def test_a_card_is_opened_by_the_keyboard(open_browser: Open) -> None:

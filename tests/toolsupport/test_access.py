@@ -26,6 +26,7 @@ MATRIX = [
     (Action.REVIEW, "reviewer admin"),
     (Action.EXPORT_HISTORY, "reviewer admin"),
     (Action.ADMINISTER, "admin"),
+    (Action.OWN_ACCOUNT, "viewer user reviewer admin"),
 ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from pytest_django import Settings
 
@@ -28,8 +29,11 @@ def test_a_sound_installation(bob: User, servers_out_there: Servers):
     servers_out_there.reports["http://box:1"] = ServerReport("0.13.0")
     ServerFactory(name="box", base_url="http://box:1")
     found = _found()
-    assert set(found) == {"data directory", "database", "administrator", "server box", "simulator"}
-    assert all(finding.ok for finding in found.values())
+    assert set(found) == {
+        *("data directory", "database", "administrator", "server box", "simulator"),
+        *("origins", "metrics", "sandbox", "channel layer"),
+    }
+    assert all(finding.ok for finding in found.values() if finding.what != "sandbox")
 
 
 def test_a_server_that_is_down_is_broken_but_a_simulator_at_rest_is_not(servers_out_there: Servers):
@@ -52,11 +56,12 @@ def test_a_bad_entry_of_the_environment_is_named(settings: Settings, servers_out
 
 
 def test_missing_migrations_end_the_examination():
-    MigrationRecorder(connection).migration_qs.filter(app="toolsupport", name="0002_roles").delete()
+    last = MigrationLoader(connection).graph.leaf_nodes("toolsupport")[0]
+    MigrationRecorder(connection).migration_qs.filter(app=last[0], name=last[1]).delete()
     try:
         found = _found()
     finally:
-        MigrationRecorder(connection).record_applied("toolsupport", "0002_roles")
+        MigrationRecorder(connection).record_applied(*last)
     assert found["database"] == Finding("database", False, "Migrations are missing (1). Run: manage.py migrate")
     assert "servers" not in found
 
@@ -69,3 +74,40 @@ def test_a_data_directory_that_others_can_look_into_is_told(settings: Settings, 
     assert examination.data_directory().ok is True
     settings.DATA_DIR = tmp_path / "missing"
     assert examination.data_directory().ok is False
+
+
+@pytest.mark.parametrize(
+    ("origins", "debug", "ok", "told"),
+    [
+        (["https://chat.example.org"], False, True, "chat.example.org"),
+        (["https://elsewhere.org"], False, False, "TOOLSUPPORT_ALLOWED_HOSTS"),
+        (["https://chat.example.org", "http://localhost:8000"], False, None, "mixed"),
+        (["https://chat.example.org"], True, False, "TOOLSUPPORT_DEBUG"),
+        (["http://127.0.0.1:8000", "http://[::1]:8000"], True, True, "127.0.0.1"),
+    ],
+)
+def test_origins_and_hosts_fit_together(settings: Settings, origins, debug, ok, told):  # O3
+    settings.ALLOWED_HOSTS = ["chat.example.org", "127.0.0.1", "localhost", "[::1]"]
+    settings.ORIGINS, settings.DEBUG = origins, debug
+    found = examination.origins()
+    assert found.ok is ok
+    assert told in found.words
+
+
+def test_open_metrics_are_worth_knowing_behind_https(settings: Settings):
+    settings.BEHIND_HTTPS = True
+    assert examination.metrics().ok is None
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_TOKEN": "a long one"}
+    assert examination.metrics().ok is True
+
+
+def test_a_missing_sandbox_names_its_package(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert (examination.sandbox().ok, "apt-get install bubblewrap" in examination.sandbox().words) == (None, True)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert examination.sandbox().ok is True
+
+
+def test_a_channel_layer_that_does_not_answer_is_broken(settings: Settings):
+    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels_redis.core.NotThere"}}
+    assert examination.layer().ok is False

@@ -152,13 +152,18 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Times in seconds. `first_token` covers loading the model; `between` is the longest silence after it."""
+    """Times in seconds. `first_token` covers loading the model; `between` is the longest silence after it.
+
+    A reply may have `answer_bytes` on the wire and `answer_text` characters of text and thinking in it.
+    """
 
     connect: float = 5.0
     first_token: float = 300.0
     between: float = 60.0
     total: float = 1800.0
     line_bytes: int = 2 * 1024 * 1024
+    answer_bytes: int = 64 * 1024 * 1024
+    answer_text: int = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

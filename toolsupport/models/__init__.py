@@ -1,7 +1,8 @@
 """The rows of what is known about models; reached only through registry/ and the admins."""
 
 from toolsupport.models.overrides import Override, Standing
+from toolsupport.models.people import Session, SignInTally
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.system import Lease, Setting
 
-__all__ = ["Lease", "ModelProfile", "Override", "Server", "Setting", "Standing"]
+__all__ = ["Lease", "ModelProfile", "Override", "Server", "Session", "Setting", "SignInTally", "Standing"]

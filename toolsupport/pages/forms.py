@@ -1,11 +1,10 @@
-"""The forms of the pages of models, servers and accounts."""
+"""The forms of the pages of models and servers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm
 
 from toolsupport import providers
 from toolsupport.registry.profiles import Editor, Options, Page
@@ -73,7 +72,13 @@ class ServerForm(forms.Form):
 
     name = forms.CharField(max_length=80, label="Name")
     kind = forms.ChoiceField(label="Kind")
-    base_url = forms.CharField(max_length=300, label="Address", widget=forms.URLInput)
+    base_url = forms.CharField(
+        required=False,
+        max_length=300,
+        label="Address",
+        help_text="Empty: where this kind of server usually is.",
+        widget=forms.URLInput,
+    )
     api_key = forms.CharField(
         required=False,
         max_length=500,
@@ -88,33 +93,3 @@ class ServerForm(forms.Form):
         rows = [row for row in providers.PROVIDERS.values() if row.kind != "simulator"]
         self.fields["kind"] = forms.ChoiceField(choices=[(row.kind, row.title) for row in rows], label="Kind")
         self.fields["base_url"].widget.attrs["placeholder"] = rows[0].default_url
-
-
-class SetupForm(forms.Form):
-    """The first administrator."""
-
-    token = forms.CharField(widget=forms.HiddenInput)
-    username = forms.CharField(max_length=150, label="Name", widget=forms.TextInput(attrs={"autocomplete": "username"}))
-    password = forms.CharField(
-        label="Password",
-        strip=False,
-        help_text="At least 8 characters, not only digits, not a common one.",
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
-    again = forms.CharField(
-        label="Password again", strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
-    )
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if cleaned.get("password") != cleaned.get("again"):
-            self.add_error("again", "The two passwords are not the same.")
-        return cleaned
-
-
-class LoginForm(AuthenticationForm):
-    """Django's own, with our words."""
-
-    error_messages = AuthenticationForm.error_messages | {
-        "invalid_login": "This name and password do not belong together. Upper and lower case count.",
-    }

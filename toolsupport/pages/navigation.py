@@ -23,7 +23,9 @@ class Section:
 SECTIONS = (
     Section("Chat", "/", "/chat/", Action.CHAT),
     Section("Models", "/models/", "/models/", Action.SEE_MODELS),
+    Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS),
     Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS),
+    Section("People", "/people/", "/people/", Action.ADMINISTER),
 )
 
 

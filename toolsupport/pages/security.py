@@ -1,4 +1,4 @@
-"""The Content-Security-Policy that every answer carries."""
+"""What every answer carries: the Content-Security-Policy, and who may keep a copy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def policy(directives: dict[str, str] = DIRECTIVES) -> str:
 
 @sync_and_async_middleware
 def ContentSecurityPolicy(get_response: Any) -> Callable[[HttpRequest], Any]:
-    """Middleware that adds the policy where a view has not set a stricter one of its own."""
+    """Middleware that adds both where a view has not set something of its own."""
     value = policy()
     if iscoroutinefunction(get_response):
 
@@ -48,4 +48,6 @@ def ContentSecurityPolicy(get_response: Any) -> Callable[[HttpRequest], Any]:
 
 def _with_policy(response: HttpResponseBase, value: str) -> HttpResponseBase:
     response.headers.setdefault(HEADER, value)
+    # Pages are made for one person and would still be shown after signing out; static files say otherwise themselves.
+    response.headers.setdefault("Cache-Control", "private, no-store")
     return response

@@ -1,10 +1,10 @@
-"""The addresses of the pages of models, servers and accounts."""
+"""The addresses of the pages of models, servers, people and accounts."""
 
 from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from toolsupport.pages import accounts, health, models, servers
+from toolsupport.pages import account, accounts, health, models, people, servers
 
 PATHS: list[URLPattern] = [
     path("models/", models.matrix, name="models"),
@@ -16,8 +16,20 @@ PATHS: list[URLPattern] = [
     path("servers/refresh/", servers.refresh, name="servers-refresh"),
     path("servers/<int:server_id>/check/", servers.check, name="server-check"),
     path("servers/<int:server_id>/switch/", servers.switch, name="server-switch"),
+    path("people/", people.listed, name="people"),
+    path("people/invite/", people.invite, name="person-invite"),
+    path("people/<int:person_id>/link/", people.new_link, name="person-link"),
+    path("people/<int:person_id>/role/", people.role, name="person-role"),
+    path("people/<int:person_id>/switch/", people.switch, name="person-switch"),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.password, name="account-password"),
+    path("account/sign-out-everywhere/", account.sign_out_everywhere, name="sign-out-everywhere"),
     path("setup/", accounts.setup, name="setup"),
+    path("join/", accounts.join, name="join"),
     path("login/", accounts.sign_in, name="login"),
     path("logout/", accounts.sign_out, name="logout"),
+    path("admin/login/", accounts.admin_sign_in, name="admin-sign-in"),
     path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from toolsupport.core.words import Endpoint
-from toolsupport.providers import client, failures, ollama_survey
+from toolsupport.providers import client, failures, ollama_survey, openai_survey
 from toolsupport.providers.reports import ModelDetails, ServerReport
 from toolsupport.providers.table import provider
 
@@ -24,7 +24,10 @@ class Surveyor:
     describe: Callable[[Endpoint, str], Awaitable[ModelDetails]]
 
 
-SURVEYORS = {"ollama": Surveyor(ollama_survey.survey, ollama_survey.describe)}  # by Provider.wire
+SURVEYORS = {  # by Provider.wire
+    "ollama": Surveyor(ollama_survey.survey, ollama_survey.describe),
+    "openai": Surveyor(openai_survey.survey, openai_survey.describe),
+}
 
 
 async def survey(endpoint: Endpoint) -> ServerReport:

@@ -6,12 +6,34 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class ModelDetails:
+    """What a server tells about one model when it is asked for it by name.
+
+    `template_hash` is 32 hex characters of sha256 over the prompt template, "" without one. `capabilities` is None
+    where the key is missing (Ollama before 0.6.4); what it leaves out is denied, except for the words in `unsaid`, of
+    which this server never speaks. `context_length` is in tokens: the trained context, or the one that the server was
+    started with. `parameters` is the text of the model file's parameters, as the server gives it.
+    """
+
+    template_hash: str = ""
+    capabilities: tuple[str, ...] | None = None
+    unsaid: tuple[str, ...] = ()
+    context_length: int | None = None
+    parameter_count: int | None = None
+    quantization: str = ""
+    family: str = ""
+    system: str = ""
+    parameters: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelReport:
     """One model as a server lists it.
 
     `digest` is "" and `size_bytes` None where the server does not say. `capabilities` is None where the list is
     missing, which is not the same as an empty list: a server that says nothing has denied nothing.
-    `modified_at` is the server's own text (ISO 8601) or "".
+    `modified_at` is the server's own text (ISO 8601) or "". `details` is None where the model has to be asked for by
+    name, and says everything where the list holds all there is.
     """
 
     name: str
@@ -22,6 +44,7 @@ class ModelReport:
     loaded: bool = False
     capabilities: tuple[str, ...] | None = None
     modified_at: str = ""
+    details: ModelDetails | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +53,3 @@ class ServerReport:
 
     version: str
     models: tuple[ModelReport, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelDetails:
-    """What a server tells about one model when it is asked for it by name.
-
-    `template_hash` is 32 hex characters of sha256 over the prompt template, "" without one. `capabilities` is None
-    where the key is missing (Ollama before 0.6.4). `context_length` is the trained context in tokens.
-    `parameters` is the text of the model file's parameters, as the server gives it.
-    """
-
-    template_hash: str = ""
-    capabilities: tuple[str, ...] | None = None
-    context_length: int | None = None
-    parameter_count: int | None = None
-    quantization: str = ""
-    family: str = ""
-    system: str = ""
-    parameters: str = ""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.ollama import OllamaCodec
+from toolsupport.providers.openai_compatible import OpenAICodec
+from toolsupport.providers.openai_request import Dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,8 @@ class Provider:
     """A kind of server. `wire` names the bytes it speaks: rows of one wire differ only by address or default.
 
     `default_url` is "" where there is none; `hint` tells a person what to do when the server does not answer.
-    `codec` takes the longest line in bytes and makes the reader of one reply.
+    `codec` takes the longest line in bytes and makes the reader of one reply. `about` is a path where the server tells
+    more of itself than its list of models does, "" where there is none.
     """
 
     kind: str
@@ -25,7 +29,24 @@ class Provider:
     chat_path: str
     default_url: str
     hint: str
+    about: str = ""
 
+
+OPENAI = Provider(
+    kind="openai",
+    title="OpenAI-compatible",
+    wire="openai",
+    codec=OpenAICodec,
+    chat_path="/v1/chat/completions",
+    default_url="",
+    hint="Start it, or correct its address: what stands before /v1.",
+)
+
+# Where the same bytes go elsewhere, or differ by a word. The templates of local models are told whether to think; whose
+# tool_choice is ignored or only half kept (llama.cpp, LM Studio, LocalAI) is not given one.
+LOCAL = Dialect(think="template", thoughts="reasoning_content")
+SERVED = replace(LOCAL, tool_choice=True)
+HOSTED = "Look whether its address and its API key are right, and whether this machine reaches the internet."
 
 PROVIDERS = {
     provider.kind: provider
@@ -47,6 +68,103 @@ PROVIDERS = {
             chat_path="/api/chat",
             default_url="",
             hint="It starts with this site; alone, start it with `manage.py simulator`.",
+        ),
+        OPENAI,
+        replace(
+            OPENAI,
+            kind="llamacpp",
+            title="llama.cpp",
+            default_url="http://127.0.0.1:8080",
+            hint="Start it with `llama-server --jinja -m MODEL.gguf`, or correct its address.",
+            about="/props",
+            codec=partial(OpenAICodec, dialect=LOCAL),
+        ),
+        replace(
+            OPENAI,
+            kind="vllm",
+            title="vLLM",
+            default_url="http://127.0.0.1:8000",
+            hint="Start it with `vllm serve MODEL --enable-auto-tool-choice --tool-call-parser NAME`.",
+            about="/version",
+            codec=partial(OpenAICodec, dialect=replace(SERVED, parallel=True)),
+        ),
+        replace(
+            OPENAI,
+            kind="sglang",
+            title="SGLang",
+            default_url="http://127.0.0.1:30000",
+            hint="Start it with `--tool-call-parser NAME`: without one, calls stay in the text.",
+            codec=partial(OpenAICodec, dialect=SERVED),
+        ),
+        replace(
+            OPENAI,
+            kind="lmstudio",
+            title="LM Studio",
+            default_url="http://127.0.0.1:1234",
+            hint="Start its server in the developer tab, or with `lms server start`.",
+            about="/api/v0/models",
+        ),
+        replace(
+            OPENAI,
+            kind="localai",
+            title="LocalAI",
+            default_url="http://127.0.0.1:8080",
+            hint="Start it with `local-ai run`, or correct its address.",
+            about="/version",
+        ),
+        replace(
+            OPENAI,
+            kind="openrouter",
+            title="OpenRouter",
+            default_url="https://openrouter.ai/api",
+            hint=HOSTED,
+            codec=partial(OpenAICodec, dialect=Dialect("reasoning", "reasoning", tool_choice=True, parallel=True)),
+        ),
+        replace(
+            OPENAI,
+            kind="openai.com",
+            title="OpenAI",
+            default_url="https://api.openai.com",
+            hint=HOSTED,
+            codec=partial(
+                OpenAICodec,
+                dialect=Dialect(
+                    think="effort",
+                    renamed={"max_tokens": "max_completion_tokens", "num_predict": "max_completion_tokens"},
+                    tool_choice=True,
+                    parallel=True,
+                    own_temperature=r"o\d|gpt-5",
+                ),
+            ),
+        ),
+        replace(
+            OPENAI,
+            kind="mistral",
+            title="Mistral",
+            default_url="https://api.mistral.ai",
+            hint=HOSTED,
+            # It refuses every field it does not know.
+            codec=partial(
+                OpenAICodec,
+                dialect=Dialect(renamed={"seed": "random_seed"}, asks_usage=False, tool_choice=True, parallel=True),
+            ),
+        ),
+        replace(
+            OPENAI,
+            kind="deepseek",
+            title="DeepSeek",
+            default_url="https://api.deepseek.com",
+            hint=HOSTED,
+            # A model that thinks between calls wants its thoughts back; one of them refuses tool_choice.
+            codec=partial(OpenAICodec, dialect=Dialect(thoughts="reasoning_content")),
+        ),
+        replace(
+            OPENAI,
+            kind="groq",
+            title="Groq",
+            default_url="https://api.groq.com/openai",
+            hint=HOSTED,
+            codec=partial(OpenAICodec, dialect=Dialect(think="effort", tool_choice=True, parallel=True)),
         ),
     )
 }

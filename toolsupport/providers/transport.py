@@ -3,23 +3,23 @@
 An answer is a stream of batches, one list of events per read, so that whoever sends them on sends once per read.
 Leaving the stream early (aclose, cancellation) closes the connection at once, which makes the server stop.
 Limits count from the server's silence: `first_token` until the first byte of the answer (loading included), `between`
-after that, `total` over everything. A request is repeated at most twice, only while nothing of the answer has come,
-and only where the server could not be reached or asked to come back.
+after that, `total` over everything; the size of an answer is limited as well. A request is repeated at most twice,
+only while nothing of the answer has come, and only where the server could not be reached or asked to come back.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 import httpx
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.events import Event, Failed, Finished
-from toolsupport.core.words import Endpoint, Request
+from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.words import Endpoint, Limits, Request
 from toolsupport.providers import client, failures
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.table import provider
@@ -59,6 +59,26 @@ class _Clock:
             return Failed("timeout", f"The answer was given up: nothing came for {self.limits.between:g} s.")
         waited = self.limits.first_token
         return Failed("timeout", f"The model said nothing for {waited:g} s. It may still be loading; try again.")
+
+
+class _Size:
+    """How much of a reply has come: one that never ends would fill the memory long before its time is over."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.bytes = 0
+        self.text = 0
+
+    def exceeded(self, piece: bytes, events: Sequence[Event]) -> bool:
+        self.bytes += len(piece)
+        self.text += sum(len(event.text) for event in events if isinstance(event, TextDelta | ThinkingDelta))
+        return self.bytes > self.limits.answer_bytes or self.text > self.limits.answer_text
+
+    def failure(self) -> Failed:
+        most = f"{self.limits.answer_text:,} characters"
+        if self.text <= self.limits.answer_text:
+            most = f"{self.limits.answer_bytes:,} bytes"
+        return Failed("too_large", f"The answer did not end: it was cut off after {most}.")
 
 
 async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Event], None]:
@@ -106,7 +126,13 @@ async def _try(endpoint: Endpoint, body: bytes, clock: _Clock) -> httpx.Response
         if waiting.expired():
             return _NotOpened(clock.late())
         return _NotOpened(failures.not_reached(endpoint, error), failures.cause_of(error).again)
-    return response if response.status_code == 200 else await _refused(endpoint, response)
+    if response.status_code != 200:
+        return await _refused(endpoint, response)
+    if response.headers.get("content-type", "").startswith("text/html"):
+        # Such as the sign-in page of a network, which some put in the place of every answer.
+        await response.aclose()
+        return _NotOpened(failures.failed(endpoint, "garbled", "it sent a web page"))
+    return response
 
 
 async def _refused(endpoint: Endpoint, response: httpx.Response) -> _NotOpened:
@@ -133,20 +159,31 @@ def _asked_pause(response: httpx.Response) -> float | None:
 
 
 async def _read(response: httpx.Response, codec: Codec, clock: _Clock) -> AsyncGenerator[list[Event], None]:
+    size = _Size(clock.limits)
     async with aclosing(response.aiter_raw()) as pieces:  # type: ignore[type-var]
         while True:
             try:
                 async with asyncio.timeout_at(clock.deadline()) as waiting:
                     piece = await anext(pieces, b"")
             except failures.FAULTS as error:
-                yield [clock.late() if waiting.expired() else failures.broken_off(error)]
+                last = codec.flush()  # the end mark may have come before the connection was lost
+                if not ended_well(last):
+                    last = [clock.late() if waiting.expired() else failures.broken_off(error)]
+                yield last
                 return
             clock.begun = True
             events = codec.feed(piece) if piece else codec.flush()
+            if size.exceeded(piece, events):
+                events = [size.failure()]
             if events:
                 yield events
             if not piece or (events and ended(events[-1])):
                 return
+
+
+def ended_well(events: list[Event]) -> bool:
+    """True where these events are the end of a whole reply."""
+    return bool(events) and isinstance(events[-1], Finished)
 
 
 def ended(event: Event) -> bool:

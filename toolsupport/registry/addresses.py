@@ -10,7 +10,8 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError
 
 OLLAMA_PORT = 11434
-_WIRE_PATHS = ("/v1", "/api")
+_WRONG_ENDINGS = {"ollama": ("/v1", "/api")}  # by wire
+_USUAL_ENDINGS = {"openai": ("/chat/completions", "/v1")}  # what people copy from elsewhere; we add it ourselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class NamedAddress:
 
 def server_url(kind: str, text: str) -> str:
     """The base address without a trailing slash. Raises ConfigError in words a person can act on."""
-    providers.provider(kind)
+    row = providers.provider(kind)
     url = _split(text.strip())
     if url.scheme not in ("http", "https") or not url.hostname:
         raise ConfigError(f"{text.strip()!r} is not an address: begin with http:// or https://.")
@@ -33,7 +34,9 @@ def server_url(kind: str, text: str) -> str:
     if url.query or url.fragment:
         raise ConfigError("Leave out everything after ? or # in the address.")
     path = url.path.rstrip("/")
-    for ending in _WIRE_PATHS:
+    for ending in _USUAL_ENDINGS.get(row.wire, ()):
+        path = path.removesuffix(ending)
+    for ending in _WRONG_ENDINGS.get(row.wire, ()):
         if path.endswith(ending):
             raise ConfigError(f"Leave out {ending} at the end: this kind of server is asked under its plain address.")
     return f"{url.scheme}://{url.netloc.lower()}{path}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSet
     capabilities = standings.known(profile, session)
     candidates = [Candidate(spec, True) for spec in tools]
     toolbox = choose(capabilities, candidates, Wishes(tools_on=settings.tools_on))
+    team = system_settings.everything()
     made = Brief(
         model=profile.name,
         capabilities=capabilities,
@@ -41,18 +42,19 @@ def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSet
         excluded=toolbox.excluded,
         format=toolbox.format,
         format_reason=toolbox.format_reason,
-        system=settings.system or system_settings.base_system_prompt(),
-        options=options(profile, settings),
+        system=settings.system or team["base_system_prompt"],
+        options=options(profile, settings, team),
         think=profile.options.get("think"),
         keep_alive=str(profile.options.get("keep_alive") or ""),
     )
     return Briefing(made, servers.endpoint_of(profile.server, profile))
 
 
-def options(profile: ModelProfile, settings: ChatSettings) -> dict[str, Any]:
+def options(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:
     """Sampling options: `num_ctx` in tokens is always the same for a model, since another one loads it anew."""
     chosen: dict[str, Any] = {"num_ctx": num_ctx(profile)}
-    temperature = settings.temperature if settings.temperature is not None else profile.options.get("temperature")
+    wishes = (settings.temperature, profile.options.get("temperature"), team["temperature"])
+    temperature = next((wish for wish in wishes if wish is not None), None)
     return chosen if temperature is None else chosen | {"temperature": temperature}
 
 

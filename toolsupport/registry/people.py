@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from datetime import timedelta
 
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from toolsupport.core.errors import ConfigError, NotAllowed
 from toolsupport.models import Setting
 
 _TOKEN = "setup_token"
+SETUP_LASTS = timedelta(hours=24)
 
 
 def needs_setup() -> bool:
@@ -31,8 +34,8 @@ def new_setup_token() -> str:
 
 
 def token_opens(token: str) -> bool:
-    """True while this token can make the first administrator."""
-    row = Setting.objects.filter(key=_TOKEN).first()
+    """True while this token can make the first administrator: the newest one, for a day."""
+    row = Setting.objects.filter(key=_TOKEN, changed_at__gt=timezone.now() - SETUP_LASTS).first()
     return needs_setup() and row is not None and secrets.compare_digest(str(row.value), _hashed(token))
 
 

@@ -10,11 +10,13 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.utils.encoding import force_bytes
 
+from toolsupport import redaction
 from toolsupport.core.errors import ConfigError
 
 
 def encrypt(secret: str) -> str:
     """Ciphertext for a row; "" stays "" (no key is not a secret)."""
+    redaction.know(secret)
     return _box().encrypt(secret.encode()).decode() if secret else ""
 
 
@@ -23,11 +25,13 @@ def decrypt(stored: str) -> str:
     if not stored:
         return ""
     try:
-        return _box().decrypt(stored.encode()).decode()
+        secret = _box().decrypt(stored.encode()).decode()
     except InvalidToken:
         raise ConfigError(
             "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter the API key again."
         ) from None
+    redaction.know(secret)
+    return secret
 
 
 def _box() -> MultiFernet:

@@ -56,11 +56,14 @@ class ListedServer:
 
 @transaction.atomic
 def add(server: NewServer) -> int:
-    """The new row's id. Raises ConfigError for a taken name, an unknown kind or a bad address."""
+    """The new row's id; without an address it is the kind's usual one.
+
+    Raises ConfigError for a taken name, an unknown kind or a bad address.
+    """
     name = server.name.strip()
     if not name or len(name) > 80 or "/" in name:
         raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
-    url = server_url(server.kind, server.base_url)
+    url = server_url(server.kind, server.base_url.strip() or providers.provider(server.kind).default_url)
     if Server.objects.filter(name__iexact=name).exists():
         raise ConfigError(f"There is already a server called {name!r}; choose another name.")
     try:

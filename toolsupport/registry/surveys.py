@@ -79,14 +79,14 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
     standings.refold(rows)
     for row in rows:
-        overrides.declare(row.pk, declared(details[row.pk].capabilities))
+        overrides.declare(row.pk, declared(details[row.pk].capabilities, details[row.pk].unsaid))
 
 
-def declared(capabilities: Sequence[str] | None) -> dict[str, bool]:
-    """The claims in a server's list. A missing list claims nothing; a list that leaves something out denies it."""
+def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> dict[str, bool]:
+    """The claims in a server's list. A missing list claims nothing; what a list leaves out but could say is denied."""
     if capabilities is None:
         return {}
-    return {name: word in capabilities for word, name in DECLARED.items()}
+    return {name: word in capabilities for word, name in DECLARED.items() if word not in unsaid}
 
 
 def _mark_reachable(server: Server, version: str, now: datetime) -> None:
@@ -104,7 +104,7 @@ def _mark_gone(row: ModelProfile, now: datetime) -> None:
 
 
 def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
-    if row.digest != model.digest:
+    if row.digest != model.digest or _told_otherwise(row, model):
         _forget_details(row)
     family = families.find(model.name)
     row.family = family.name if family else ""
@@ -116,6 +116,19 @@ def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
     row.gone_since = None
     if model.capabilities is not None:
         row.abilities = list(model.capabilities)
+
+
+def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
+    """True where a list that tells everything has changed; a server without digests shows a new build no other way."""
+    told = model.details
+    if told is None:
+        return False
+    abilities = row.abilities if told.capabilities is None else list(told.capabilities)
+    return (row.template_hash, row.context_length, row.abilities) != (
+        told.template_hash,
+        told.context_length,
+        abilities,
+    )
 
 
 def _forget_details(row: ModelProfile) -> None:

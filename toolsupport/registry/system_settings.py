@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import transaction
 
 from toolsupport.models import Setting
+
+PROMPT_LENGTH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class Known:
 
 KNOWN = {
     "base_system_prompt": Known("You are a helpful assistant.", lambda value: isinstance(value, str)),
+    "temperature": Known(None, lambda value: value is None or (isinstance(value, int | float) and 0 <= value <= 2)),
     "default_model": Known(None, lambda value: value is None or (isinstance(value, int) and value > 0)),
 }
 
@@ -35,11 +38,20 @@ def locked(key: str) -> bool:
 
 def get(key: str) -> Any:
     """The value in force. Raises KeyError for a setting that is not in the table."""
+    return _in_force(key, {row.key: row.value for row in Setting.objects.filter(key=key)})
+
+
+def everything() -> dict[str, Any]:
+    """All settings in force, in one query."""
+    stored = {row.key: row.value for row in Setting.objects.filter(key__in=KNOWN)}
+    return {key: _in_force(key, stored) for key in KNOWN}
+
+
+def _in_force(key: str, stored: Mapping[str, Any]) -> Any:
     known = KNOWN[key]
     if locked(key):
         return settings.ENV[known.variable]
-    row = Setting.objects.filter(key=key).first()
-    return row.value if row and known.valid(row.value) else known.default
+    return stored[key] if key in stored and known.valid(stored[key]) else known.default
 
 
 @transaction.atomic
@@ -53,6 +65,26 @@ def put(key: str, value: Any) -> None:
 def base_system_prompt() -> str:
     """What every conversation's system text begins with, unless the conversation has its own."""
     return str(get("base_system_prompt"))
+
+
+def temperature() -> float | None:
+    """The sampling temperature where neither the conversation nor the model has one; None leaves it to the model."""
+    value = get("temperature")
+    return float(value) if value is not None else None
+
+
+@transaction.atomic
+def put_defaults(prompt: str, temperature_: str, model: str) -> None:
+    """Keep the team's defaults as written in a form ("" means none). Raises ValueError with words for people."""
+    try:
+        degree = float(temperature_) if temperature_.strip() else None
+        put("temperature", degree)
+    except ValueError as error:
+        raise ValueError("The temperature is a number from 0 to 2.") from error
+    if len(prompt) > PROMPT_LENGTH:
+        raise ValueError(f"The prompt may have {PROMPT_LENGTH:,} characters at most.")
+    put("base_system_prompt", prompt.strip() or KNOWN["base_system_prompt"].default)
+    put("default_model", int(model) if model.isascii() and model.isdigit() else None)
 
 
 def default_model() -> int | None:

@@ -248,15 +248,3 @@ def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
     again = claim(turn_id, "me")
     assert again is not None and again.claimed is not None and again.claimed.resumed is not None
     assert "in time" in again.claimed.resumed.decisions["c0"].why
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("short", "short"),
-        ("word " * 30, "word " * 11 + "word…"),
-        ("x" * 90, "x" * 60 + "…"),
-    ],
-)
-def test_titles_are_cut_at_a_word(text: str, title: str) -> None:
-    assert turns.title_of(text) == title

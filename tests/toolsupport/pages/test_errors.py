@@ -6,7 +6,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.test import Client, RequestFactory
 
+from toolsupport.logs import JsonLines
 from toolsupport.pages import errors
+from toolsupport.registry import profiles
 
 
 @pytest.mark.django_db
@@ -47,3 +49,19 @@ def test_a_form_that_was_open_too_long_says_what_to_do():
     request.user = AnonymousUser()
     answer = errors.stale_form(request)
     assert (answer.status_code, b"Load it again" in answer.content) == (403, True)
+
+
+@pytest.mark.django_db
+def test_what_broke_is_in_the_log_without_its_secrets_and_not_on_the_page(
+    client: Client, alice: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):  # SAFETY 2 (Secrets)
+    def breaks(*given: object) -> None:
+        raise RuntimeError("password=canary-in-an-error")
+
+    monkeypatch.setattr(profiles, "listed", breaks)
+    client.force_login(alice)
+    client.raise_request_exception = False
+    answer = client.get("/models/?token=canary-in-an-address")
+    assert answer.status_code == 500 and "canary" not in answer.content.decode()
+    lines = [JsonLines().format(record) for record in caplog.records]
+    assert any("RuntimeError" in line for line in lines) and "canary" not in str(lines)

@@ -44,6 +44,11 @@ def test_bad_addresses_say_why(written: str, why: str):
         server_url("ollama", written)
 
 
+@pytest.mark.parametrize("ending", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
+def test_the_usual_endings_of_the_openai_wire_are_taken_off(ending: str):  # M1
+    assert server_url("openai", f"https://openrouter.ai/api{ending}") == "https://openrouter.ai/api"
+
+
 def test_an_address_never_repeats_a_password():
     with pytest.raises(ConfigError) as raised:
         server_url("ollama", "http://ana:hunter2@box")

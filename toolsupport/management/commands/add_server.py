@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("url")
+        parser.add_argument("url", nargs="?", default="", help="Left out: where this kind of server usually is.")
         kinds = [kind for kind in providers.PROVIDERS if kind != "simulator"]
         parser.add_argument("--kind", required=True, choices=kinds)
         parser.add_argument("--api-key-env", metavar="VAR", help="The environment variable that holds its API key.")

@@ -9,7 +9,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 # Twisted must be told which loop to use before anything else imports it.
-from daphne.server import Server  # isort: skip
+from toolsupport.bounds import BoundedServer  # isort: skip
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -78,21 +78,9 @@ class Command(BaseCommand):
         return lines
 
 
-class PortKeepingServer(Server):  # type: ignore[misc]  # daphne is untyped
-    """Daphne's server, which can also stop listening while it goes on with what it has begun."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.ports: list[Any] = []
-
-    def listen_success(self, port: Any) -> None:
-        self.ports.append(port)
-        super().listen_success(port)
-
-
-def make_server(application: Any, host: str, port: int) -> PortKeepingServer:
+def make_server(application: Any, host: str, port: int) -> BoundedServer:
     """The server with the limits of this site."""
-    return PortKeepingServer(
+    return BoundedServer(
         application=application,
         endpoints=[f"tcp:port={port}:interface={host}"],
         signal_handlers=False,
@@ -105,7 +93,7 @@ def make_server(application: Any, host: str, port: int) -> PortKeepingServer:
     )
 
 
-def stop_on_signals(server: PortKeepingServer) -> None:
+def stop_on_signals(server: BoundedServer) -> None:
     """At SIGTERM or SIGINT: listen no more, let running answers finish, then stop."""
     from toolsupport import asgi, work
 

@@ -1,0 +1,125 @@
+"""An answer once more: gone on with where it broke off, or made anew as a branch of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+
+from chat.models import Conversation, Message
+from chat.transcript import branches, contexts, shown, turns
+from chat.transcript.conversations import Person, own
+from chat.transcript.turns import Accepted
+from toolsupport.core import words
+from toolsupport.core.errors import NotFound
+from toolsupport.core.words import Role
+from toolsupport.registry import picker
+from toolsupport.registry.briefs import Briefing
+
+UNFINISHED = ("stopped", "interrupted")
+GO_ON = "Go on exactly where your answer broke off. Repeat nothing of it."
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """Continue the answer that ends the branch."""
+
+    client_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """Answer again what `message` (an answer, or what it answers) was about; `mode` is a key of MODES.
+
+    `model` names another one, as in choosing a model, for this answer only.
+    """
+
+    client_id: str
+    message: int
+    mode: str = "same"
+    model: str | None = None
+
+
+def _as_set(conversation: Conversation) -> Briefing:
+    return contexts.briefing(conversation)
+
+
+def _without_tools(conversation: Conversation) -> Briefing:
+    conversation.settings = conversation.settings | {"tools_on": False}
+    return contexts.briefing(conversation)
+
+
+# How an answer is made anew; the conversation's row is not saved with what they set.
+MODES: Mapping[str, Callable[[Conversation], Briefing]] = {"same": _as_set, "without_tools": _without_tools}
+
+
+@transaction.atomic
+def accept(person: Person, conversation_id: str, wish: GoOn | Anew, owner: str) -> Accepted:
+    """Begin the turn that answers once more; it is `owner`'s at once, and no message of a person is added.
+
+    Raises NotFound, Busy or ConfigError, and then nothing is kept.
+    """
+    conversation = own(person, conversation_id, lock=True)
+    known = turns.room_for(conversation, wish.client_id)
+    if known is not None:
+        asked = shown.message(turns.question_of(known))
+        return Accepted(known, asked, conversation.tail, repeated=True)
+    if isinstance(wish, GoOn):
+        return _gone_on(conversation, wish, owner)
+    return _anew(conversation, wish, owner)
+
+
+def _gone_on(conversation: Conversation, wish: GoOn, owner: str) -> Accepted:
+    last = _last_answer(conversation)
+    if last is None or last.turn is None or not may_go_on(last.turn.status, last.turn.reason):
+        raise NotFound("There is no answer that could be continued.")
+    accepted = _begun(conversation, last, contexts.briefing(conversation), (wish.client_id, owner))
+    assert accepted.claimed is not None
+    history = accepted.claimed.history
+    if history and history[-1].role is Role.ASSISTANT:
+        # For this turn only: in the transcript nobody said it.
+        history = (*history, words.Message(Role.USER, GO_ON))
+    return replace(accepted, claimed=replace(accepted.claimed, history=history))
+
+
+def may_go_on(status: str, reason: str) -> bool:
+    """True for an answer that broke off without a fault: stopped, interrupted, or ended by a limit."""
+    return status in UNFINISHED or (status == "done" and bool(reason))
+
+
+def _anew(conversation: Conversation, wish: Anew, owner: str) -> Accepted:
+    row = conversation.messages.filter(pk=wish.message).first()
+    asked = row and _question(row)
+    if asked is None:
+        raise NotFound("There is no such message.")
+    if wish.model:
+        conversation.profile_id = picker.find(wish.model)
+    conversation.leaf = asked
+    return _begun(conversation, asked, MODES[wish.mode](conversation), (wish.client_id, owner))
+
+
+def _begun(conversation: Conversation, asked: Message, briefing: Briefing, who: tuple[str, str]) -> Accepted:
+    """A turn that runs already, with an empty reply at the end of the branch; `who` is (client_id, owner)."""
+    turn = turns.new_turn(conversation, *who, briefing)
+    reply = turns.empty_reply(turn, conversation)
+    seq = turns.grown(conversation, reply, 2) - 2
+    claimed = turns.claimed(turn, conversation, briefing)
+    fresh = shown.message(reply, siblings=branches.siblings(reply))
+    return Accepted(turn.pk, shown.message(_question(asked) or asked), seq, claimed=claimed, reply=fresh)
+
+
+def _last_answer(conversation: Conversation) -> Message | None:
+    """The answer that ends the branch; what a person said after it makes it history."""
+    row = conversation.leaf
+    while row is not None and row.role == Role.NOTICE:
+        row = row.parent
+    return row if row is not None and row.role == Role.ASSISTANT else None
+
+
+def _question(row: Message) -> Message | None:
+    """What a person said, and this message answers."""
+    found: Message | None = row
+    while found is not None and found.role != Role.USER:
+        found = found.parent
+    return found

@@ -1,0 +1,53 @@
+// Continue, Regenerate, Edit and the versions of a message.
+import * as composer from "./composer.js";
+import { say } from "./status.js";
+import { messageOf } from "./transcript.js";
+
+const UNHEARD = "The server cannot be reached; nothing was changed.";
+const messageAt = (element) => Number(element.closest("[data-message]").dataset.message);
+let send = () => false;
+let forAnswer = null;
+
+const ask = (frame) => {
+  if (!send({ client_id: composer.newId(), ...frame })) say(UNHEARD, "off");
+};
+
+// Another model for one answer: the picker is opened for it, and closing it without a choice forgets the wish.
+const chooseModel = (message) => {
+  document.getElementById("picker-button").click();
+  forAnswer = message;
+  document.getElementById("models").addEventListener("close", () => { forAnswer = null; }, { once: true });
+};
+
+const ACTS = {
+  "data-go-on": () => ask({ type: "turn.continue" }),
+  "data-again": (button) => {
+    const message = messageAt(button), mode = button.dataset.again;
+    if (mode === "model") chooseModel(message);
+    else ask({ type: "turn.regenerate", message, mode });
+  },
+  "data-branch": (button) => ask({ type: "branch.select", message: Number(button.dataset.branch) }),
+  "data-edit": (button) => {
+    const article = messageOf(messageAt(button));
+    composer.edit(article.querySelector("[data-text]").textContent, Number(article.dataset.parent));
+  },
+};
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("#transcript button");
+  const act = button && Object.keys(ACTS).find((name) => button.hasAttribute(name));
+  if (act) ACTS[act](button);
+});
+
+// Heard before the conversation's own listener, which would swap the model for good.
+document.addEventListener("model:chosen", (event) => {
+  if (forAnswer === null) return;
+  event.stopImmediatePropagation();
+  ask({ type: "turn.regenerate", message: forAnswer, mode: "same", model: event.detail });
+  forAnswer = null;
+  document.getElementById("text").focus();
+});
+
+export const start = (sender) => {
+  send = sender;
+};

@@ -1,0 +1,30 @@
+// Switches that are kept in this browser: single keys, notifications.
+const FIRST = { keys: true, notify: false };
+const said = () => document.querySelector("[data-preference-said]");
+
+const kept = (name) => {
+  try { return localStorage.getItem(`wants-${name}`); } catch { return null; }
+};
+
+export const wanted = (name) => (kept(name) ?? (FIRST[name] ? "yes" : "no")) === "yes";
+
+const show = () => {
+  for (const box of document.querySelectorAll("[data-preference]")) box.checked = wanted(box.dataset.preference);
+};
+
+// The browser is asked only now, when somebody has switched it on.
+const permitted = async () => {
+  const answer = globalThis.Notification ? await Notification.requestPermission() : "denied";
+  return answer === "granted";
+};
+
+document.addEventListener("change", async (event) => {
+  const name = event.target.dataset?.preference;
+  if (!name) return;
+  const refused = name === "notify" && event.target.checked && !(await permitted());
+  if (refused) event.target.checked = false;
+  said().textContent = refused ? "This browser does not allow notifications here." : "";
+  try { localStorage.setItem(`wants-${name}`, event.target.checked ? "yes" : "no"); } catch { /* this page only */ }
+});
+addEventListener("storage", show);
+show();

@@ -1,0 +1,46 @@
+"""The short forms of the long runs in tests/nightly."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterator
+from contextlib import closing
+
+import httpx
+import pytest
+
+from chat.frames import ERRORS
+from tests.nightly import hostile_frames, kills, two_tabs
+from tests.nightly.test_nightly import expect_the_figures
+from tests.serving import Site, serving, sign_in
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(site: Site) -> Iterator[httpx.Client]:
+    with closing(sign_in(site)) as browser:
+        yield browser
+
+
+# SAFETY 1.2
+def test_hostile_frames_get_typed_errors(site: Site, client: httpx.Client) -> None:
+    codes = asyncio.run(hostile_frames.torment(site, client, 300, seed=0))
+    assert codes["bad_frame"] > 50 and set(codes) <= ERRORS.keys() - {"internal"}
+    assert not hostile_frames.complaints(site)
+
+
+# SAFETY 2
+@pytest.mark.parametrize("seed", range(3))
+def test_two_tabs_lose_nothing(site: Site, client: httpx.Client, seed: int) -> None:
+    assert asyncio.run(two_tabs.interleave(site, client, random.Random(seed), steps=20)) == []
+
+
+# SAFETY 2
+def test_kills_lose_nothing_acknowledged() -> None:
+    expect_the_figures(kills.run(3, sites=1, seed=0))

@@ -1,0 +1,104 @@
+"""An exported conversation: whole, readable, and without what is nobody else's business."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat import exports
+from chat.models import Conversation
+from chat.transcript import again, branches, recording, turns
+from chat.transcript.exporting import export
+from chat.transcript.turns import Outcome, Sent
+from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
+from toolsupport.core.errors import NotFound
+from toolsupport.core.words import ToolCall, ToolResult
+from toolsupport.registry import secrets_at_rest
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    """A question, an answer with a tool, and a second version of that answer, which is shown."""
+    server = ServerFactory(name="attic", base_url="http://10.1.2.3:11434", api_key=secrets_at_rest.encrypt("sk-secret"))
+    profile = ModelProfileFactory(server=server, name="phi-x:7b")
+    made: Conversation = ConversationFactory(
+        owner=alice, profile=profile, title="Tea & more", settings={"system": "Be brief.", "inner": "hidden"}
+    )
+    accepted = turns.accept(alice, str(made.pk), Sent("c1", "What is in it?"), "me")
+    assert accepted.reply is not None
+    asked = recording.AskedCall(ToolCall("x", "read_file", {"path": "a.md"}), "native", "A1")
+    recording.finish_reply(accepted.reply.id, recording.Reply("First.", "let me see", 5, (asked,)))
+    _, call = recording.start_call(accepted.turn, "x")
+    recording.finish_call(int(call.id), "done", ToolResult("```\nfenced\n```"), 12)
+    turns.end("me", accepted.turn, Outcome("done", reply=(accepted.reply.id, "First.", "let me see", 5)))
+    anew = again.accept(alice, str(made.pk), again.Anew("c2", accepted.reply.id), "me")
+    assert anew.reply is not None
+    turns.end("me", anew.turn, Outcome("stopped", "Stopped by you.", reply=(anew.reply.id, "Second.", "", None)))
+    recording.notice(str(made.pk), "tools_refused", {"model": "phi-x:7b"})
+    return made
+
+
+# C7
+def test_json_has_a_version_and_every_branch(alice: User, conversation: Conversation) -> None:
+    whole = json.loads(exports.to_json(export(alice, str(conversation.pk))))
+    assert (whole["format"], whole["version"], whole["title"]) == ("toolsupport.conversation", 1, "Tea & more")
+    asked, first, second, notice = whole["messages"]
+    assert [entry["role"] for entry in whole["messages"]] == ["user", "assistant", "assistant", "notice"]
+    assert first["parent"] == second["parent"] == asked["id"]
+    assert whole["shown"] == [asked["id"], second["id"], notice["id"]]
+    assert (first["model"], first["ended"], second["ended"]) == ("attic/phi-x:7b", "done", "stopped")
+    [call] = first["calls"]
+    assert (call["name"], call["arguments"], call["result"]) == ("read_file", {"path": "a.md"}, "```\nfenced\n```")
+    assert (call["status"], call["duration_ms"]) == ("done", 12)
+    assert notice["code"] == "tools_refused"
+
+
+def test_thoughts_only_where_they_are_asked_for(alice: User, conversation: Conversation) -> None:
+    for write in (exports.to_json, exports.markdown):
+        branches.select(alice, str(conversation.pk), json_ids(alice, conversation)[1])
+        assert "let me see" not in write(export(alice, str(conversation.pk)))
+        assert "let me see" in write(export(alice, str(conversation.pk), thinking=True))
+
+
+def json_ids(alice: User, conversation: Conversation) -> list[int]:
+    return [message.id for message in export(alice, str(conversation.pk)).messages]
+
+
+# C7
+def test_markdown_tells_the_branch_that_is_shown(alice: User, conversation: Conversation) -> None:
+    text = exports.markdown(export(alice, str(conversation.pk)))
+    assert text.startswith("# Tea & more\n")
+    for wanted in ("## You · ", "What is in it?", "## attic/phi-x:7b · ", "Second.", "*The answer was stopped.*"):
+        assert wanted in text, wanted
+    assert "First." not in text
+    assert "*The server refused tools for phi-x:7b." in text
+    branches.select(alice, str(conversation.pk), json_ids(alice, conversation)[1])
+    text = exports.markdown(export(alice, str(conversation.pk)))
+    assert "**read_file** · done · 12 ms" in text
+    assert "````\n```\nfenced\n```\n````" in text
+
+
+def test_addresses_keys_and_inner_settings_stay_here(alice: User, conversation: Conversation) -> None:
+    found = export(alice, str(conversation.pk), thinking=True)
+    for text in (exports.to_json(found), exports.markdown(found)):
+        assert not re.search(r"10\.1\.2\.3|sk-secret|hidden|alice", text)
+    assert json.loads(exports.to_json(found))["settings"] == {"system": "Be brief."}
+
+
+def test_a_foreign_conversation_looks_absent(bob: User, conversation: Conversation) -> None:
+    with pytest.raises(NotFound):
+        export(bob, str(conversation.pk))
+
+
+@given(st.text(alphabet="`\nab~", max_size=40))
+def test_no_content_ends_its_own_block(text: str) -> None:
+    fence, *inside, end = exports.fenced(text).split("\n")
+    assert fence == end and fence not in inside
+    assert "\n".join(inside) == text

@@ -1,0 +1,114 @@
+"""Whoever loses the right to a socket loses the socket, within two seconds and without exception."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import httpx
+import pytest
+
+from tests.factories import PASSWORD
+from tests.serving import ROOT, Site, page, serving, sign_in
+
+CROWD = 100
+Person = dict[str, Any]
+Revoke = Callable[[httpx.Client, httpx.Client, Person], httpx.Response]
+NEW = "a quite different passphrase"
+
+
+def crowd(site: Site) -> list[Person]:
+    environ = site.environ() | {"DJANGO_SETTINGS_MODULE": "toolsupport.settings"}
+    command = [sys.executable, "-m", "tests.crowd", str(CROWD)]
+    return list(json.loads(subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=True).stdout))
+
+
+def browser(site: Site, person: Person) -> httpx.Client:
+    """The person's own browser, with the token that forms ask for."""
+    client = httpx.Client(base_url=site.url, cookies={"sessionid": person["cookie"]}, timeout=30, trust_env=False)
+    client.get("/account/")
+    return client
+
+
+def post(client: httpx.Client, path: str, **fields: str) -> httpx.Response:
+    return client.post(path, data=fields, headers={"X-CSRFToken": client.cookies["csrftoken"]})
+
+
+def keep_out(admin: httpx.Client, own: httpx.Client, person: Person) -> httpx.Response:
+    return post(admin, f"/people/{person['id']}/switch/", active="0")
+
+
+def demote(admin: httpx.Client, own: httpx.Client, person: Person) -> httpx.Response:
+    return post(admin, f"/people/{person['id']}/role/", role="viewer")
+
+
+def take_password(admin: httpx.Client, own: httpx.Client, person: Person) -> httpx.Response:
+    return post(admin, f"/people/{person['id']}/link/")
+
+
+def change_password(admin: httpx.Client, own: httpx.Client, person: Person) -> httpx.Response:
+    return post(own, "/account/password/", old_password=PASSWORD, new_password1=NEW, new_password2=NEW)
+
+
+def sign_out(admin: httpx.Client, own: httpx.Client, person: Person) -> httpx.Response:
+    return post(own, "/logout/")
+
+
+def sign_out_everywhere(admin: httpx.Client, own: httpx.Client, person: Person) -> httpx.Response:
+    return post(own, "/account/sign-out-everywhere/")
+
+
+# How a right is taken away, how often of a hundred, and the code the socket closes with.
+WAYS: tuple[tuple[Revoke, int, int], ...] = (
+    (keep_out, 25, 4401),
+    (demote, 25, 4403),
+    (take_password, 26, 4401),
+    (change_password, 4, 4401),
+    (sign_out, 10, 4401),
+    (sign_out_everywhere, 10, 4401),
+)
+
+
+async def closed(ws: aiohttp.ClientWebSocketResponse) -> tuple[int | None, float]:
+    """The code a socket closed with, and when."""
+    async with asyncio.timeout(60):
+        async for _ in ws:
+            pass
+    return ws.close_code, time.monotonic()
+
+
+# O7, SAFETY 4: revocation within 2 s, 100 of 100
+@pytest.mark.asyncio
+async def test_a_hundred_of_a_hundred_sockets_close_within_two_seconds(tmp_path: Path) -> None:
+    with serving(tmp_path) as site, closing(sign_in(site)) as admin:
+        people = crowd(site)
+        ways = [way for way in WAYS for _ in range(way[1])]
+        async with AsyncExitStack() as stack:
+            pages = []
+            for person in people:
+                with closing(browser(site, person)) as own:
+                    pages.append(await stack.enter_async_context(page(site, own, person["conversation"])))
+                await pages[-1].until("hello")
+            ends = [asyncio.ensure_future(closed(one.ws)) for one in pages]
+            revoked = [await asyncio.to_thread(_revoke, site, admin, *each) for each in zip(people, ways, strict=True)]
+            found = await asyncio.gather(*ends)
+        late = [end - when for when, (_, end) in zip(revoked, found, strict=True)]
+        print(f"closed after {min(late):.2f} to {max(late):.2f} s")
+        assert [code for code, _ in found] == [code for _, _, code in ways]
+        assert len(found) == CROWD and max(late) <= 2
+
+
+def _revoke(site: Site, admin: httpx.Client, person: Person, way: tuple[Revoke, int, int]) -> float:
+    """When the answer to the taking away came."""
+    with closing(browser(site, person)) as own:
+        answer = way[0](admin, own, person)
+    assert answer.status_code in (200, 302), answer.text
+    return time.monotonic()

@@ -1,0 +1,155 @@
+"""Going on, answering anew, editing, and the versions of a message, in a browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import answered, ask, choose, ready
+
+pytestmark = pytest.mark.e2e
+
+
+def stopped(page: Page, text: str = "Tell me a long story") -> None:
+    """Ask for something long, and stop it in the middle."""
+    choose(page, "sim-long")
+    ask(page, text)
+    halt(page)
+
+
+def halt(page: Page) -> None:
+    growing = page.locator(".message[data-role=assistant][data-finished=false] [data-text]")
+    expect(growing).to_have_text(re.compile(".{40}", re.DOTALL))
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+
+
+def answers(page: Page) -> Locator:
+    return page.locator(".message[data-role=assistant]")
+
+
+def regenerate(page: Page, how: str) -> None:
+    page.locator(".again:visible > summary").click()
+    page.locator(".again:visible").get_by_role("button", name=how).click()
+
+
+def same_after_reload(page: Page) -> None:
+    """What is shown live is what a reload shows; what was unfolded aside."""
+    live = page.locator("#transcript").inner_html()
+    page.reload()
+    ready(page)
+    assert bare(page.locator("#transcript").inner_html()) == bare(live)
+
+
+def bare(html: str) -> str:
+    return re.sub(r'\s+|open=""', "", html)
+
+
+# C5
+def test_a_stopped_answer_goes_on(page: Page) -> None:
+    stopped(page)
+    said = answers(page).last.inner_text()
+    page.get_by_role("button", name="Continue").click()
+    expect(answers(page)).to_have_count(2)
+    halt(page)
+    assert said.split("\n")[0] in answers(page).first.inner_text()
+    expect(page.get_by_role("button", name="Continue")).to_have_count(1)
+    expect(page.locator(".message[data-role=user]")).to_have_count(1)
+    same_after_reload(page)
+
+
+# C5
+def test_an_answer_made_anew_stands_beside_the_first(page: Page) -> None:
+    ask(page, "What's in this folder?")
+    answered(page)
+    assert page.locator(".call").count() == 1
+    regenerate(page, "Without tools")
+    expect(page.locator(".branches span")).to_have_text("2/2")
+    answered(page)
+    expect(page.locator(".call")).to_have_count(0)
+    expect(page.locator(".message[data-role=user]")).to_have_count(1)
+    same_after_reload(page)
+    page.get_by_role("button", name="Version before").click()
+    expect(page.locator(".branches span")).to_have_text("1/2")
+    expect(page.locator(".call")).to_have_attribute("data-status", "done")
+    same_after_reload(page)
+    page.get_by_role("button", name="Version after").click()
+    expect(page.locator(".call")).to_have_count(0)
+
+
+def test_another_model_answers_once(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    regenerate(page, "Another model")
+    page.get_by_role("combobox", name="Search models").fill("sim-thinks")
+    page.keyboard.press("Enter")
+    expect(answers(page).last.locator("h2")).to_contain_text("sim-thinks")
+    answered(page)
+    expect(page.locator("#picker-button")).to_contain_text("sim-honest")
+    expect(page.locator(".branches span")).to_have_text("2/2")
+
+
+def test_the_picker_left_without_a_choice_forgets_the_answer(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    regenerate(page, "Another model")
+    page.keyboard.press("Escape")
+    choose(page, "sim-thinks")
+    expect(page.locator("[data-code=switched]").last).to_contain_text("sim-thinks")
+    expect(answers(page)).to_have_count(1)
+
+
+# C5
+def test_an_edited_message_begins_a_version_of_its_own(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    ask(page, "What's in this folder?")
+    answered(page)
+    page.locator(".message[data-role=user]").first.get_by_role("button", name="Edit message").click()
+    field = page.get_by_label("Message", exact=True)
+    expect(field).to_have_value("What is 17*23?")
+    field.fill("What is 2+2?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".message[data-role=user]")).to_have_count(1)
+    expect(page.locator("#editing")).to_be_hidden()
+    expect(answers(page).last.locator(".prose")).to_contain_text("4")
+    answered(page)
+    same_after_reload(page)
+    page.get_by_role("button", name="Version before").click()
+    expect(page.locator(".message[data-role=user]")).to_have_count(2)
+
+
+def test_editing_can_be_left_and_keeps_the_draft(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    field = page.get_by_label("Message", exact=True)
+    field.fill("half a thought")
+    page.get_by_role("button", name="Edit message").click()
+    expect(page.locator("#editing")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#editing")).to_be_hidden()
+    expect(field).to_have_value("half a thought")
+
+
+def test_another_tab_follows_to_the_branch(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    regenerate(page, "Same model")
+    expect(other.locator(".branches span")).to_have_text("2/2")
+    answered(page)
+    page.get_by_role("button", name="Version before").click()
+    expect(other.locator(".branches span")).to_have_text("1/2")
+
+
+# C10
+def test_an_answer_says_what_it_took(page: Page) -> None:
+    ask(page, "What is 17*23?")
+    answered(page)
+    expect(page.locator(".usage")).to_have_text(re.compile(r"^\d+ tokens? · [\d.]+ tokens/s$"))
+    expect(page.locator(".context")).to_have_text(re.compile(r"^Context \d+ %"))
+    same_after_reload(page)

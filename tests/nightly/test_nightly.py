@@ -1,0 +1,27 @@
+"""The long runs, held to the figures that docs/safety.md gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.nightly import hostile_frames, kills
+
+
+# SAFETY 4
+@pytest.mark.nightly
+def test_ten_thousand_hostile_frames() -> None:
+    codes, log = hostile_frames.run(10_000, seed=1)
+    assert codes["bad_frame"] > 1000 and "internal" not in codes and not log
+
+
+# SAFETY 4
+@pytest.mark.nightly
+def test_a_hundred_kills() -> None:
+    expect_the_figures(kills.run(100, sites=4, seed=1))
+
+
+def expect_the_figures(found: list[kills.Kill]) -> None:
+    assert not [odd for kill in found for odd in kill.odd]
+    # Half a second by design; the rest is for a busy machine and a slow disk.
+    assert max(kill.lost_text for kill in found) < 1.5
+    assert max(kill.settled for kill in found) < 6

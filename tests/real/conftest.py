@@ -1,0 +1,85 @@
+"""A model server of another project (mlx-lm) on this machine, with a tiny model that does what a test needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.serving import ROOT, free_port
+from toolsupport.core.words import Endpoint
+
+HELLO = "Hello from a tiny scripted model."
+ARGUMENTS = {"path": "."}
+CALL = f"<tool_call>\n{json.dumps({'name': 'list_directory', 'arguments': ARGUMENTS})}\n</tool_call>"
+FINAL = "There is a file called config.json in this folder."
+BROKEN = '<tool_call>\n{"name": "list_directory", "arguments": {"path": .\n</tool_call>'
+
+ENVIRONMENT = ROOT / ".venv-mlx"
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that answers, and the name of its one model."""
+
+    url: str
+    model: str
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return Endpoint("openai", self.url)
+
+
+@pytest.fixture(scope="session")
+def mlx_python() -> Path:
+    """The Python of the server's own environment, made if it is missing."""
+    made = subprocess.run(
+        ["make", "--silent", f"{ENVIRONMENT.name}/.installed"], cwd=ROOT, capture_output=True, text=True
+    )
+    if made.returncode:
+        why = f"mlx-lm cannot be installed here: {(made.stderr or made.stdout).strip()[-500:]}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(why)
+        pytest.skip(why)
+    return ENVIRONMENT / "bin" / "python"
+
+
+@contextmanager
+def served(python: Path, directory: Path, *scripts: str) -> Iterator[Served]:
+    """mlx-lm with a model that says these scripts: without tools, with tools, after a result."""
+    model = (directory / "model").resolve()
+    subprocess.run([python, Path(__file__).with_name("tiny_model.py"), model, *scripts], check=True)
+    (directory / "cache" / "hub").mkdir(parents=True)
+    port = free_port()
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(directory / "cache")}
+    command = [str(python), "-m", "mlx_lm", "server", "--model", str(model), "--host", "127.0.0.1", "--port", str(port)]
+    with (directory / "server.log").open("w") as log, subprocess.Popen(command, env=environment, stderr=log) as process:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            with httpx.Client(transport=httpx.HTTPTransport(retries=7), timeout=PATIENCE) as client:
+                client.get(f"{url}/v1/models").raise_for_status()
+            yield Served(url, str(model))
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="session")
+def real(mlx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A model that greets, calls list_directory where tools are offered, and answers from the result."""
+    with served(mlx_python, tmp_path_factory.mktemp("mlx"), HELLO, CALL, FINAL) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def broken(mlx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A model whose call is no JSON."""
+    with served(mlx_python, tmp_path_factory.mktemp("mlx"), HELLO, BROKEN, FINAL) as running:
+        yield running

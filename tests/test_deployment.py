@@ -1,0 +1,28 @@
+"""Behind https, Django's own examination of a deployment finds nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests import house
+
+
+def check(directory: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    chosen = {**os.environ, "TOOLSUPPORT_DATA_DIR": str(directory), **environment}
+    return subprocess.run(command, cwd=house.ROOT, env=chosen, capture_output=True, text=True)
+
+
+def test_behind_https_nothing_is_found(tmp_path: Path) -> None:  # O4
+    done = check(tmp_path, TOOLSUPPORT_ORIGINS="https://chat.example.org", TOOLSUPPORT_ALLOWED_HOSTS="chat.example.org")
+    assert done.returncode == 0, done.stderr
+    assert "no issues (0 silenced)" in done.stdout
+    assert "W" not in done.stderr
+
+
+def test_without_https_it_would_be_found(tmp_path: Path) -> None:
+    done = check(tmp_path, TOOLSUPPORT_ORIGINS="http://chat.example.org")
+    assert done.returncode != 0 and "security.W" in done.stderr

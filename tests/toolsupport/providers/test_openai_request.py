@@ -1,0 +1,192 @@
+"""The body of a request to an OpenAI-compatible server, field by field and kind by kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.words import JSON, Message, Request, Role, ToolCall, ToolSpec
+from toolsupport.providers import PROVIDERS, codec
+from toolsupport.providers.openai_request import short
+
+TOOL = ToolSpec("f", "Does f.")
+KINDS = [kind for kind, row in PROVIDERS.items() if row.wire == "openai"]
+CHOSEN = {"tool_choice": "any", "parallel_tool_calls": False}
+
+
+def body(request: Request, kind: str = "openai") -> JSON:
+    return orjson.loads(codec(kind).encode(request))
+
+
+def messages(*given: Message, kind: str = "openai") -> list[JSON]:
+    return body(Request("m", given), kind)["messages"]
+
+
+def with_tools(options: JSON, kind: str) -> JSON:
+    return body(Request("m", (), (TOOL,), options=options, supports_tools=True), kind)
+
+
+def test_what_is_not_set_is_not_sent() -> None:
+    plain = {"model": "m", "messages": [], "stream": True, "stream_options": {"include_usage": True}}
+    assert body(Request("m", (), supports_tools=True)) == plain
+    assert body(Request("m", (), keep_alive="5m", think=True)) == plain
+    assert body(Request("m", (), stream=False)) == {"model": "m", "messages": [], "stream": False}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_server_is_sent_what_only_ollama_knows(kind: str) -> None:  # F8
+    options = {"num_ctx": 8192, "temperature": 0.3, "num_predict": -1, "mirostat": 2}
+    sent = body(Request("m", (), options=options, keep_alive="5m"), kind)
+    assert set(sent) <= {"model", "messages", "stream", "stream_options", "temperature"}
+    assert sent["temperature"] == 0.3
+
+
+def test_sampling_options() -> None:
+    options = {"temperature": 0, "top_p": 0.9, "seed": 7, "stop": ["x"], "num_predict": 50}
+    sent = body(Request("m", (), options=options))
+    assert {name: sent[name] for name in ("temperature", "top_p", "seed", "stop", "max_tokens")} == {
+        "temperature": 0,
+        "top_p": 0.9,
+        "seed": 7,
+        "stop": ["x"],
+        "max_tokens": 50,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [("openai.com", "max_completion_tokens", 50), ("mistral", "random_seed", 7), ("groq", "max_tokens", 50)],
+)
+def test_options_that_are_called_otherwise(kind: str, name: str, value: int) -> None:
+    assert body(Request("m", (), options={"max_tokens": 50, "seed": 7}), kind)[name] == value
+
+
+@pytest.mark.parametrize(("model", "sent"), [("gpt-4.1", True), ("gpt-5-mini", False), ("o3", False), ("opal", True)])
+def test_a_model_that_wants_its_own_temperature(model: str, sent: bool) -> None:
+    assert ("temperature" in body(Request(model, (), options={"temperature": 0.3}), "openai.com")) is sent
+
+
+def test_a_strict_server_is_not_asked_for_its_counts() -> None:
+    assert "stream_options" not in body(Request("m", ()), "mistral")
+
+
+def test_each_kind_of_message() -> None:
+    call = ToolCall("abcDEF123", "f", {"a": {"b": ["é"]}})
+    assert messages(
+        Message(Role.SYSTEM, "s"),
+        Message(Role.USER, "u"),
+        Message(Role.ASSISTANT, "", "hm", (call, ToolCall("abcDEF124", "g", {}))),
+        Message(Role.TOOL, "r", call_id="abcDEF123", name="f"),
+        Message(Role.ASSISTANT, "a"),
+    ) == [
+        {"role": "system", "content": "s"},
+        {"role": "user", "content": "u"},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [
+                {"id": "abcDEF123", "type": "function", "function": {"name": "f", "arguments": '{"a":{"b":["é"]}}'}},
+                {"id": "abcDEF124", "type": "function", "function": {"name": "g", "arguments": "{}"}},
+            ],
+        },
+        {"role": "tool", "content": "r", "tool_call_id": "abcDEF123"},
+        {"role": "assistant", "content": "a"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("image", "media"),
+    [(b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF89a", "gif"), (b"RIFF", "webp"), (b"?", "png")],
+)
+def test_images_are_data_urls(image: bytes, media: str) -> None:
+    [sent] = messages(Message(Role.USER, "Look", images=(image,)))
+    text, shown = sent["content"]
+    assert text == {"type": "text", "text": "Look"}
+    assert shown["image_url"]["url"].startswith(f"data:image/{media};base64,")
+
+
+@pytest.mark.parametrize(("kind", "field"), [("llamacpp", "reasoning_content"), ("openrouter", "reasoning")])
+def test_thoughts_are_sent_back_where_they_are_wanted(kind: str, field: str) -> None:
+    [sent] = messages(Message(Role.ASSISTANT, "a", "hm"), kind=kind)
+    assert sent == {"role": "assistant", "content": "a", field: "hm"}
+
+
+@pytest.mark.parametrize("kind", ["openai", "mistral", "openai.com"])
+def test_thoughts_are_not_sent_where_they_would_be_refused(kind: str) -> None:
+    assert messages(Message(Role.ASSISTANT, "a", "hm"), kind=kind) == [{"role": "assistant", "content": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "think", "sent"),
+    [
+        ("llamacpp", False, {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("vllm", "low", {"chat_template_kwargs": {"reasoning_effort": "low"}}),
+        ("openai.com", "high", {"reasoning_effort": "high"}),
+        ("groq", False, {"reasoning_effort": "none"}),
+        ("openai.com", True, {"reasoning_effort": "medium"}),
+        ("openrouter", True, {"reasoning": {"enabled": True}}),
+        ("openrouter", "low", {"reasoning": {"effort": "low"}}),
+        ("lmstudio", True, {}),
+        ("mistral", False, {}),
+    ],
+)
+def test_thinking_in_the_words_of_the_server(kind: str, think: bool | str, sent: JSON) -> None:
+    plain = body(Request("m", ()), kind)
+    assert body(Request("m", (), think=think), kind) == plain | sent
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent"),
+    [
+        ("openai", {}),
+        ("llamacpp", {}),
+        ("deepseek", {}),
+        ("sglang", {"tool_choice": "required"}),
+        ("vllm", {"tool_choice": "required", "parallel_tool_calls": False}),
+    ],
+)
+def test_choices_go_only_where_they_are_honoured(kind: str, sent: JSON) -> None:  # F6
+    assert with_tools(CHOSEN, kind) == with_tools({}, kind) | sent
+
+
+@pytest.mark.parametrize("choice", [{"type": "function", "function": {"name": "f"}}, "none", "f", None, ["f"]])
+def test_no_other_choice_is_ever_sent(choice: Any) -> None:
+    assert all("tool_choice" not in with_tools({"tool_choice": choice}, kind) for kind in KINDS)
+
+
+def test_choices_are_nothing_without_tools() -> None:
+    assert "tool_choice" not in body(Request("m", (), options=CHOSEN), "vllm")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [("abcdef123", True), ("functions.f:0", True), ("call_1", False), ("x" * 32, False)]
+)
+def test_ids_fit_the_strictest(given: str, kept: bool) -> None:  # F7
+    sent = short(given)
+    assert (sent == given) is kept
+    assert kept or (len(sent) == 9 and sent.isalnum() and sent == short(given) and sent != short(given + "0"))
+
+
+def test_a_result_keeps_the_id_of_its_call() -> None:
+    call = ToolCall("call_00000000", "f", {})
+    asked, result = messages(Message(Role.ASSISTANT, calls=(call,)), Message(Role.TOOL, "r", call_id=call.id))
+    assert asked["tool_calls"][0]["id"] == result["tool_call_id"]
+
+
+@pytest.mark.parametrize("supports", [None, False])
+def test_tools_without_a_permit(supports: bool | None) -> None:
+    with pytest.raises(ToolsupportError, match="not known to support"):
+        codec("openai").encode(Request("m", (), (TOOL,), supports_tools=supports))
+
+
+def test_a_notice_never_reaches_a_model() -> None:
+    with pytest.raises(ToolsupportError, match="for people"):
+        messages(Message(Role.NOTICE, "Switched to m."))
+
+
+def test_half_a_character_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot be written as JSON"):
+        messages(Message(Role.USER, "\ud800"))

@@ -1,0 +1,210 @@
+"""What OpenAI-compatible servers say about themselves, from those that say much to those that list names alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.toolsupport.providers.scripted import answer, scripted, told
+from toolsupport import providers
+from toolsupport.core.errors import Garbled, Refused, Unreachable
+from toolsupport.core.words import Endpoint
+from toolsupport.providers import ModelDetails, ServerReport
+
+ABOUT = Path(__file__).parents[2] / "wire" / "openai" / "about"
+NOT_THERE = Refused("no such path", kind="refused", status=404)
+EVERYTHING = ("tools", "thinking", "vision")
+
+Survey = Callable[..., Any]
+
+
+def recorded(name: str) -> Any:
+    return json.loads((ABOUT / f"{name}.json").read_text())
+
+
+def listing(*entries: dict) -> dict:
+    return {"object": "list", "data": list(entries)}
+
+
+@pytest.fixture
+def survey(monkeypatch: pytest.MonkeyPatch) -> Survey:
+    """Ask a server of this kind that knows these paths; `asked` of the function lists what it was asked for."""
+
+    async def ask(kind: str, **answers: Any) -> ServerReport:
+        known = {"/v1/models": answers.pop("models")} | {f"/{name}": value for name, value in answers.items()}
+
+        async def get_json(endpoint: Endpoint, path: str) -> Any:
+            asked.append(path)
+            value = known.get(path.replace("/api/v0/models", "/v0"), NOT_THERE)
+            if isinstance(value, Exception):
+                raise value
+            return value
+
+        monkeypatch.setattr("toolsupport.providers.client.get_json", get_json)
+        return await providers.survey(Endpoint(kind, "http://127.0.0.1:1"))
+
+    asked: list[str] = []
+    ask.asked = asked  # type: ignore[attr-defined]
+    return ask
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["llamacpp", "openai"])
+async def test_llama_server_tells_what_its_template_does(survey: Survey, kind: str) -> None:  # D6
+    report = await survey(kind, models=recorded("llamacpp_models"), props=recorded("llamacpp_props"))
+    [model] = report.models
+    assert report.version == "b1-0c1e570"
+    assert (model.name, model.size_bytes, model.quantization) == ("models/hermes-calls.gguf", 220416, "F16")
+    assert model.details.capabilities == ("completion", "tools")
+    assert model.details.unsaid == ("thinking",)
+    assert (model.details.context_length, model.details.parameter_count) == (1024, 109888)
+    assert len(model.details.template_hash) == 32
+
+
+@pytest.mark.asyncio
+async def test_its_imitation_of_ollamas_list_proves_nothing(survey: Survey) -> None:  # D1
+    report = await survey("llamacpp", models=recorded("llamacpp_models"))
+    assert report.models[0].capabilities is None
+    assert report.models[0].details.unsaid == EVERYTHING
+
+
+@pytest.mark.asyncio
+async def test_a_template_without_tools_is_a_no(survey: Survey) -> None:
+    props = recorded("llamacpp_props")
+    props["chat_template_caps"] |= {"supports_tools": True, "supports_tool_calls": False}
+    [model] = (await survey("llamacpp", models=recorded("llamacpp_models"), props=props)).models
+    assert model.capabilities == ("completion",)
+    assert "tools" not in model.details.unsaid
+
+
+@pytest.mark.asyncio
+async def test_a_router_says_nothing_of_single_models(survey: Survey) -> None:
+    report = await survey("llamacpp", models=recorded("llamacpp_router"), props=recorded("llamacpp_props"))
+    loaded = {model.name for model in report.models if model.loaded}
+    assert len(report.models) == 5 and loaded == {"mistral-calls", "think-calls"}
+    assert all("tools" in model.details.unsaid for model in report.models)
+    assert all(model.details.template_hash == "" for model in report.models)
+
+
+OPENROUTER = {
+    "id": "a/b",
+    "context_length": 131072,
+    "architecture": {"input_modalities": ["text", "image"]},
+    "supported_parameters": ["tools", "reasoning", "temperature"],
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "entry", "capabilities", "unsaid", "context"),
+    [
+        ("openrouter", OPENROUTER, ("completion", *EVERYTHING), (), 131072),
+        ("openrouter", OPENROUTER | {"supported_parameters": []}, ("completion", "vision"), (), 131072),
+        (
+            "mistral",
+            {"id": "m", "capabilities": {"function_calling": True, "vision": False}, "max_context_length": 9},
+            ("completion", "tools"),
+            ("thinking",),
+            9,
+        ),
+        (
+            "mistral",
+            {"id": "m", "capabilities": {"function_calling": False}},
+            ("completion",),
+            ("thinking", "vision"),
+            None,
+        ),
+        ("vllm", {"id": "m", "owned_by": "vllm", "max_model_len": 4096}, None, EVERYTHING, 4096),
+        ("groq", {"id": "m", "context_window": 8192}, None, EVERYTHING, 8192),
+        ("openai.com", {"id": "m", "created": 1, "owned_by": "system"}, None, EVERYTHING, None),
+        (
+            "openai",
+            {"id": "m", "capabilities": ["completion"], "meta": None, "architecture": 5},
+            None,
+            EVERYTHING,
+            None,
+        ),
+    ],
+)
+async def test_what_a_list_tells(
+    survey: Survey, kind: str, entry: dict, capabilities: tuple | None, unsaid: tuple, context: int | None
+) -> None:
+    [model] = (await survey(kind, models=listing(entry))).models
+    assert model.capabilities == model.details.capabilities == capabilities
+    assert (model.details.unsaid, model.details.context_length) == (unsaid, context)
+
+
+@pytest.mark.asyncio
+async def test_lm_studio_tells_more_elsewhere(survey: Survey) -> None:
+    more = listing(
+        {
+            "id": "a",
+            "type": "vlm",
+            "state": "loaded",
+            "capabilities": ["tool_use"],
+            "max_context_length": 4096,
+            "quantization": "4bit",
+        },
+        {"id": "b", "type": "llm", "state": "not-loaded", "capabilities": []},
+        {"id": "c", "type": "embeddings"},
+    )
+    report = await survey("lmstudio", models=listing({"id": "a"}, {"id": "b"}, {"id": "c"}), v0=more)
+    one, other = report.models
+    assert (one.loaded, one.quantization, one.details.context_length) == (True, "4bit", 4096)
+    assert (one.capabilities, one.details.unsaid) == (("completion", "tools", "vision"), ("thinking",))
+    # Not trained for tools is not the same as unable to use them.
+    assert (other.loaded, other.capabilities, other.details.unsaid) == (False, ("completion",), ("tools", "thinking"))
+
+
+@pytest.mark.asyncio
+async def test_a_version_where_there_is_one(survey: Survey) -> None:
+    entry = {"id": "m", "owned_by": "vllm"}
+    assert (await survey("openai", models=listing(entry), version={"version": "0.11.0"})).version == "0.11.0"
+    assert (await survey("vllm", models=listing(entry))).version == ""
+
+
+@pytest.mark.asyncio
+async def test_an_unknown_server_is_asked_for_its_list_alone(survey: Survey) -> None:
+    await survey("openai", models=listing({"id": "m"}))
+    assert survey.asked == ["/v1/models"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("models", [[{"id": "m"}, "odd", {}], listing({"id": "m"}, {"id": "m"}, {"id": None})])
+async def test_lists_of_other_shapes(survey: Survey, models: Any) -> None:
+    assert [model.name for model in (await survey("openai", models=models)).models] == ["m"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("models", [{}, {"models": []}, {"data": None}, "models", None, 5])
+async def test_what_is_no_list_is_said(survey: Survey, models: Any) -> None:
+    with pytest.raises(Garbled, match="is not OpenAI-compatible"):
+        await survey("openai", models=models)
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_goes_away_between_two_questions(survey: Survey) -> None:
+    with pytest.raises(Unreachable):
+        await survey("llamacpp", models=listing({"id": "m"}), props=Unreachable("gone"))
+
+
+@pytest.mark.asyncio
+async def test_one_model_by_its_name() -> None:
+    async with scripted(told(listing({"id": "m", "max_model_len": 9}))) as server:
+        endpoint = server.endpoint(kind="openai")
+        assert await providers.describe(endpoint, "m") == ModelDetails(unsaid=EVERYTHING, context_length=9)
+        with pytest.raises(Refused, match="does not have this model"):
+            await providers.describe(endpoint, "other")
+
+
+@pytest.mark.asyncio
+async def test_the_key_goes_along_and_a_wrong_one_is_told() -> None:
+    async with scripted(answer(401, b'{"error":{"message":"Invalid API Key"}}')) as server:
+        with pytest.raises(Refused, match="wants another API key") as raised:
+            await providers.survey(Endpoint("openai", server.endpoint().base_url, api_key="sk-canary"))
+        assert "authorization: bearer sk-canary" in server.requests[0][0].lower()
+        assert "canary" not in str(raised.value)

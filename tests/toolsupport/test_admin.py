@@ -1,0 +1,74 @@
+"""Django's administration shows every kind of row, and no secret."""
+
+from __future__ import annotations
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import Model
+from django.test import Client
+from django.urls import reverse
+
+from chat.models import Grant, Message, Question, ToolRun, Turn
+from tests.factories import PASSWORD, ConversationFactory, OverrideFactory, ServerFactory
+from toolsupport.models import Lease
+from toolsupport.registry import overrides, people, secrets_at_rest, sign_in_limits
+from toolsupport.registry.overrides import Decision
+
+OURS: list[type[Model]] = [
+    *apps.get_app_config("toolsupport").get_models(),
+    *apps.get_app_config("chat").get_models(),
+    User,
+]
+
+
+def test_every_kind_of_row_is_registered() -> None:
+    assert [model for model in OURS if not admin.site.is_registered(model)] == []
+
+
+def rows(bob: User) -> list[str]:
+    """One row of each kind; gives what must not be shown of them."""
+    key = "tsk-canary-of-a-server"
+    ServerFactory(api_key=secrets_at_rest.encrypt(key))
+    claim = OverrideFactory()
+    overrides.add(Decision(profile=claim.profile_id, capability="tools", value=True, actor=bob.pk, newest=claim.seq))
+    conversation = ConversationFactory(owner=bob, settings={"system": "canary-system"})
+    turn = Turn.objects.create(conversation=conversation, client_id="canary-id", profile=conversation.profile)
+    message = Message.objects.create(conversation=conversation, role="user", content="canary-text", turn=turn)
+    hidden = {"arguments": {"path": "canary-arguments"}, "result": "canary-result", "raw": "canary-raw"}
+    ToolRun.objects.create(turn=turn, message=message, call_id="1", name="read_file", **hidden)
+    Question.objects.create(conversation=conversation, kind="approval", text="canary-text", preview="canary-raw")
+    Grant.objects.create(conversation=conversation, tool="write_file", granted_by=bob)
+    Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
+    sign_in_limits.attempt("bob", "address")
+    canaries = ["canary-text", "canary-id", "canary-system", "canary-arguments", "canary-result", "canary-raw"]
+    return [key, people.new_setup_token(), PASSWORD, bob.password.rpartition("$")[2], *canaries]
+
+
+@pytest.mark.django_db
+def test_no_page_shows_a_secret(bob: User) -> None:  # SAFETY 2 (Secrets)
+    User.objects.filter(pk=bob.pk).update(is_staff=True, is_superuser=True)
+    client = Client()
+    client.force_login(bob)
+    hidden = [*rows(bob), str(client.session.session_key)]
+    for model in OURS:
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        row = model._default_manager.first()
+        assert row is not None, model
+        pages = [client.get(reverse(f"{name}_changelist"))]
+        assert pages[0].status_code == 200, model
+        pages.append(client.get(reverse(f"{name}_change", args=[row.pk])))
+        texts = [page.content.decode() for page in pages]
+        assert [canary for canary in hidden for text in texts if canary in text] == [], model
+
+
+@pytest.mark.django_db
+def test_nobody_is_added_changed_or_deleted_there(bob: User, alice: User) -> None:
+    User.objects.filter(pk=bob.pk).update(is_staff=True, is_superuser=True)
+    client = Client()
+    client.force_login(bob)
+    for path in ("add/", f"{alice.pk}/delete/", f"{alice.pk}/password/"):
+        assert client.post(f"/admin/auth/user/{path}", {"post": "yes"}).status_code in (302, 403, 404)
+    client.post(f"/admin/auth/user/{alice.pk}/change/", {"username": "eve"})
+    assert User.objects.get(pk=alice.pk).username == "alice"

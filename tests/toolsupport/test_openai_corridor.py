@@ -1,0 +1,200 @@
+"""Every simulated model over the OpenAI wire, and servers of that wire from their address to their rows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from io import StringIO
+
+import pytest
+import pytest_asyncio
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from pytest_django import Settings
+
+from tests.factories import ServerFactory
+from tests.house import ROOT
+from tests.toolsupport.providers.scripted import HANG, Step, chunk, scripted
+from tests.toolsupport.stand_in import Servers
+from tests.toolsupport.test_exchange import QUESTION, ask, brief
+from toolsupport import providers, refreshing
+from toolsupport.core.events import (
+    CallDelta,
+    CallReady,
+    Failed,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+    ToolsRefused,
+    Usage,
+)
+from toolsupport.core.words import Endpoint, Limits, Message, Role
+from toolsupport.models import ModelProfile, Server, Standing
+from toolsupport.providers import PROVIDERS, ModelDetails, ModelReport, ServerReport
+from toolsupport.refreshing import Refreshed
+from toolsupport.simulator.models import MODELS
+from toolsupport.simulator.server import Simulator
+
+KINDS = [kind for kind, row in PROVIDERS.items() if row.wire == "openai"]
+DOCUMENT = ROOT / "docs" / "servers.md"
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+@pytest_asyncio.fixture
+async def simulated() -> AsyncIterator[Endpoint]:
+    simulator = Simulator("127.0.0.1", 0, pace_ms=0, load_seconds=0)
+    await simulator.start()
+    yield Endpoint("openai", f"http://127.0.0.1:{simulator.port}")
+    await providers.close()
+    await simulator.stop()
+
+
+CALLS = {"sim-honest", "sim-thinks", "sim-slow-load", "sim-unknown", "sim-long"}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("model", sorted(CALLS))
+async def test_a_simulated_model_calls_and_answers(simulated: Endpoint, model: str) -> None:  # M8 F10
+    events = await ask(simulated, brief(model))
+    [ready] = [event for event in events if isinstance(event, CallReady)]
+    assert ready.call.name == "list_directory"
+    assert "".join(event.text for event in events if isinstance(event, CallDelta)) == ready.raw
+    assert events[-1] == Finished("tool_calls")
+    assert any(isinstance(event, Usage) and event.prompt_tokens for event in events)
+    assert any(isinstance(event, ThinkingDelta) for event in events) is (model == "sim-thinks")
+    result = Message(Role.TOOL, "config.json", call_id=ready.call.id, name="list_directory")
+    answered = await ask(simulated, brief(model), (*QUESTION, Message(Role.ASSISTANT, calls=(ready.call,)), result))
+    assert "config.json" in "".join(event.text for event in answered if isinstance(event, TextDelta))
+    assert answered[-1] == Finished("stop")
+
+
+@pytest.mark.asyncio
+async def test_the_other_simulated_models_fail_as_they_should(simulated: Endpoint) -> None:  # M8 D9
+    refused = await ask(simulated, brief("sim-refuses"))
+    assert isinstance(refused[0], ToolsRefused) and refused[-1] == Finished("stop")
+    ignored = await ask(simulated, brief("sim-ignores"))
+    assert not any(isinstance(event, CallReady) for event in ignored) and ignored[-1] == Finished("stop")
+    died = (await ask(simulated, brief("sim-dies")))[-1]
+    assert isinstance(died, Failed) and died.kind == "cut"
+    swallowed = (await ask(simulated, brief("sim-dies"), (Message(Role.USER, "error in mid-stream"),)))[-1]
+    assert isinstance(swallowed, Failed) and swallowed.kind == "cut"
+
+
+def test_no_simulated_model_was_left_out() -> None:
+    assert set(MODELS) == CALLS | {"sim-refuses", "sim-ignores", "sim-dies"}
+
+
+@pytest.mark.asyncio
+async def test_a_connection_lost_after_the_end_mark_loses_nothing() -> None:
+    done = b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
+    lost: list[Step] = [HEAD, chunk(done)]
+    async with scripted(lost) as server:
+        assert await ask(server.endpoint(kind="openai"), brief(tools=False)) == [TextDelta("Hi"), Finished("stop")]
+
+
+@pytest.mark.asyncio
+async def test_a_comment_is_a_sign_of_life() -> None:
+    """The limit for loading is over with it, and the one for silences begins."""
+    async with scripted([HEAD, chunk(b": ping\n\n"), HANG]) as server:
+        endpoint = server.endpoint(Limits(first_token=300, between=0.2), "openai")
+        [failure] = await ask(endpoint, brief(tools=False))
+        assert isinstance(failure, Failed) and failure.message == "The answer was given up: nothing came for 0.2 s."
+
+
+# -- from an address to rows --
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_of_each_kind_is_added_by_page(client: Client, bob: User, servers_out_there: Servers, kind: str):  # M1
+    url = PROVIDERS[kind].default_url or "http://box:8080"
+    servers_out_there.reports[url] = ServerReport("", (ModelReport("m"),))
+    client.force_login(bob)
+    sent = {
+        "name": "Box",
+        "kind": kind,
+        "base_url": "" if PROVIDERS[kind].default_url else f"{url}/v1/",
+        "api_key": "k",
+    }
+    page = client.post("/servers/add/", sent, headers={"HX-Request": "true"}).content.decode()
+    assert "It answered with 1 model." in page
+    row = Server.objects.get()
+    assert (row.kind, row.base_url, row.reachable) == (kind, url, True)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_of_each_kind_is_added_by_command(servers_out_there: Servers, kind: str):  # M1
+    servers_out_there.reports["http://box:1"] = ServerReport("", (ModelReport("m"),))
+    out = StringIO()
+    call_command("add_server", "box", "http://box:1/v1", "--kind", kind, stdout=out)
+    assert out.getvalue() == "Added box; it answers, models: 1\n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_servers_of_each_kind_come_from_the_environment(servers_out_there: Servers, settings: Settings):  # M1
+    named = [f"{kind}={kind}+http://{kind}:1/v1" for kind in KINDS]
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_SERVERS": named}
+    async_to_sync(refreshing.ensure_servers)()
+    assert set(Server.objects.values_list("kind", "base_url")) == {(kind, f"http://{kind}:1") for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in PROVIDERS if kind != "simulator"])
+def test_the_documentation_knows_each_kind_with_its_address(kind: str):
+    row = next(line for line in DOCUMENT.read_text().splitlines() if line.startswith(f"| `{kind}` |"))
+    assert (PROVIDERS[kind].default_url or "none") in row
+
+
+@pytest.mark.django_db
+def test_where_there_is_no_usual_address_one_is_asked_for(client: Client, bob: User):
+    client.force_login(bob)
+    sent = {"name": "Box", "kind": "openai", "base_url": ""}
+    assert "begin with http" in client.post("/servers/add/", sent, headers={"HX-Request": "true"}).content.decode()
+
+
+@database_sync_to_async
+def _server() -> int:
+    return ServerFactory(base_url="http://box:1", kind="openai").pk
+
+
+@database_sync_to_async
+def _known(capability: str) -> tuple[object, str]:
+    row = Standing.objects.filter(capability=capability, profile__name="strange-9000").first()
+    return (row.value, row.source) if row else (None, "default")
+
+
+@database_sync_to_async
+def _context() -> int | None:
+    return ModelProfile.objects.get().context_length
+
+
+def _told(**facts: object) -> ServerReport:
+    details = ModelDetails(**facts)  # type: ignore[arg-type]
+    return ServerReport("", (ModelReport("strange-9000", capabilities=details.capabilities, details=details),))
+
+
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
+async def test_what_the_list_told_is_not_asked_again(servers_out_there: Servers) -> None:  # M2 D1
+    server = await _server()
+    known = _told(capabilities=("completion", "tools"), unsaid=("thinking",), context_length=4096)
+    servers_out_there.reports["http://box:1"] = known
+    assert await refreshing.refresh(server) == Refreshed(server, models=1, described=1)
+    assert (await _known("tools"), await _context()) == ((True, "declared"), 4096)
+    assert (await _known("vision"), await _known("thinking")) == ((False, "declared"), (None, "default"))
+    assert (await refreshing.refresh(server)).described == 0
+    servers_out_there.reports["http://box:1"] = _told(capabilities=("completion",), unsaid=("thinking",))
+    assert (await refreshing.refresh(server)).described == 1
+    assert (await _known("tools"), await _context()) == ((False, "declared"), None)
+    assert servers_out_there.asked == []
+
+
+@pytest.mark.asyncio
+@pytest.mark.django_db(transaction=True)
+async def test_a_list_of_names_declares_nothing(servers_out_there: Servers) -> None:  # D1
+    servers_out_there.reports["http://box:1"] = _told(unsaid=("tools", "thinking", "vision"))
+    assert (await refreshing.refresh(await _server())).described == 0
+    assert await _known("tools") == (None, "default")
+    assert servers_out_there.asked == []

@@ -1,0 +1,163 @@
+"""Daphne's server, bounded: bodies that are too large are not kept, and a slow reader slows down its writer."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from typing import Any
+
+# Twisted must be told which loop to use before anything else imports it.
+from daphne import server as daphne_server  # isort: skip
+
+from daphne.http_protocol import HTTPFactory, WebRequest
+from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
+from django.conf import settings
+
+from toolsupport.pages.security import HEADER, policy
+
+MIB = 1024 * 1024
+BODY_LIMIT = 8 * MIB
+FORM_BYTES = MIB  # what a form's own fields and boundaries may add to the files in it
+UPLOADS = re.compile(rb"/chat/[0-9a-f-]{36}/files/(\?.*)?")
+TOO_LARGE = "The request is larger than this site takes."
+ERROR_HEADERS = {
+    "Content-Type": "text/plain; charset=utf-8",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    HEADER: policy(),
+}
+
+
+class Flow:
+    """Whether a connection takes what it is given; Twisted calls it when its buffer is full and when it is empty."""
+
+    def __init__(self) -> None:
+        self._open = asyncio.Event()
+        self._open.set()
+
+    def pauseProducing(self) -> None:
+        self._open.clear()
+
+    def resumeProducing(self) -> None:
+        self._open.set()
+
+    def stopProducing(self) -> None:
+        self._open.set()
+
+    async def wait(self) -> None:
+        await self._open.wait()
+
+
+class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
+    """A request whose body is thrown away beyond the limit, and whose streamed answer waits for its reader."""
+
+    flow: Flow | None = None
+    room = BODY_LIMIT
+    too_large = False
+    moved = 0.0
+
+    def gotLength(self, length: int | None) -> None:
+        upload = UPLOADS.fullmatch(self.channel._path)
+        self.room = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * MIB + FORM_BYTES if upload else BODY_LIMIT
+        self.too_large = length is not None and length > self.room
+        # A short length keeps the body in memory, where nothing of it will be.
+        super().gotLength(0 if self.too_large else length)
+
+    def handleContentChunk(self, data: bytes) -> None:
+        self.room -= len(data)
+        self.too_large = self.too_large or self.room < 0
+        if not self.too_large:
+            super().handleContentChunk(data)
+
+    def process(self) -> Any:
+        if self.too_large and not UPLOADS.fullmatch(self.uri):
+            return self.basic_error(413, b"Content Too Large", TOO_LARGE)
+        # The page of the files judges by the length, and says it in its own words.
+        return super().process()
+
+    def handle_reply(self, message: dict[str, Any]) -> None:
+        """Pass a piece of the answer on; one that is streamed gets a flow to wait for."""
+        self.moved = time.time()
+        if message.get("more_body") and self.flow is None and self.channel is not None and not self.finished:
+            self.flow = Flow()
+            self.registerProducer(self.flow, True)
+        elif message["type"] == "http.response.body" and not message.get("more_body") and self.flow is not None:
+            self.unregisterProducer()
+            self.flow = None
+        super().handle_reply(message)
+
+    def check_timeouts(self) -> None:
+        """Give up on an answer that was not begun in time, and on a reader that takes nothing of it."""
+        if not self._response_started:
+            super().check_timeouts()
+        elif self.channel is not None and time.time() - self.moved > self.server.http_timeout:
+            self.channel.transport.abortConnection()
+
+    def basic_error(self, status: int, status_text: bytes, body: str) -> None:
+        """What is answered where Django was not asked, with the headers that Django would have set."""
+        headers = [(name.encode(), value.encode()) for name, value in ERROR_HEADERS.items()]
+        self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
+        self.handle_reply({"type": "http.response.body", "body": f"{status} {body}\n".encode()})
+
+
+class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyped
+    """A socket that says when its buffer is full. What it may send is not limited by what it may receive."""
+
+    flow: Flow | None = None
+
+    def onOpen(self) -> None:
+        self.flow = Flow()
+        # Until now the buffer told the HTTP channel, which the socket came from.
+        self.transport.unregisterProducer()
+        self.transport.registerProducer(self.flow, True)
+        super().onOpen()
+
+    def serverSend(self, content: str | bytes, binary: bool = False) -> None:
+        data = content.encode() if isinstance(content, str) else content
+        self.beginMessage(binary)
+        self.sendMessageFrame(data)
+        self.endMessage()
+
+    def serverClose(self, code: int | None = None) -> None:
+        # Twisted does not close what somebody still wants to write to.
+        self.transport.unregisterProducer()
+        super().serverClose(code)
+
+
+class BoundedRequests(HTTPFactory):  # type: ignore[misc]  # daphne is untyped
+    def buildProtocol(self, addr: Any) -> Any:
+        protocol = super().buildProtocol(addr)
+        protocol.requestFactory = BoundedRequest
+        return protocol
+
+
+class BoundedSockets(WebSocketFactory):  # type: ignore[misc]  # daphne is untyped
+    protocol = BoundedSocket
+
+
+# Daphne makes its factories while it starts, and takes no others.
+daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequests, BoundedSockets
+
+
+class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is untyped
+    """Daphne's server, which can also stop listening while it goes on with what it has begun."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.ports: list[Any] = []
+
+    def listen_success(self, port: Any) -> None:
+        self.ports.append(port)
+        super().listen_success(port)
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        # Daphne takes the root path from a header that anybody can send.
+        return super().create_application(protocol, scope | {"root_path": self.root_path})
+
+    async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
+        """Pass a reply on, then wait until there is room for the next one."""
+        await super().handle_reply(protocol, message)
+        flow = protocol.flow
+        if flow is not None and message["type"] in ("websocket.send", "http.response.body"):
+            await flow.wait()

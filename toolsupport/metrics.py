@@ -1,0 +1,29 @@
+"""What is counted about this process, in Prometheus' words."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+# Ours alone: a library's registry would be shared with whatever else is loaded.
+REGISTRY = CollectorRegistry()
+ProcessCollector(registry=REGISTRY)
+PlatformCollector(registry=REGISTRY)
+
+REQUESTS = Counter("toolsupport_requests", "Answered requests.", ["method", "status"], registry=REGISTRY)
+REQUEST_SECONDS = Histogram("toolsupport_request_seconds", "Time a request took.", buckets=SECONDS, registry=REGISTRY)
+SOCKETS = Gauge("toolsupport_sockets", "Open pages of conversations.", registry=REGISTRY)
+FRAMES = Counter("toolsupport_frames", "Frames from pages.", ["outcome"], registry=REGISTRY)
+RUNNING = Gauge("toolsupport_turns_running", "Answers that are being written.", registry=REGISTRY)
+TURNS = Counter("toolsupport_turns", "Answers that ended.", ["reason"], registry=REGISTRY)
+REVOKED = Counter("toolsupport_sockets_revoked", "Pages closed for want of a right.", ["why"], registry=REGISTRY)
+SIGN_INS = Counter("toolsupport_sign_ins", "Attempts to sign in.", ["outcome"], registry=REGISTRY)
+
+
+def text() -> bytes:
+    """Everything, as Prometheus reads it."""
+    return generate_latest(REGISTRY)

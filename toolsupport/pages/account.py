@@ -1,0 +1,55 @@
+"""One's own account: password, appearance, browsers that are signed in."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib.auth import logout, update_session_auth_hash
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from toolsupport.access import Action, requires
+from toolsupport.pages.people_forms import PasswordForm
+from toolsupport.pages.visitors import address_of
+from toolsupport.registry import sessions
+
+
+@require_GET
+@requires(Action.OWN_ACCOUNT)
+def account(request: HttpRequest) -> HttpResponse:
+    """The page."""
+    return _answer(request, {})
+
+
+@sensitive_post_parameters()
+@require_POST
+@requires(Action.OWN_ACCOUNT)
+def password(request: HttpRequest) -> HttpResponse:
+    """Change the password; every other browser has to sign in again."""
+    user = cast(User, request.user)
+    form = PasswordForm(user, request.POST)
+    form.address = address_of(request)
+    if not form.is_valid():
+        return _answer(request, {"form": form}, status=422)
+    form.save()
+    update_session_auth_hash(request, user)
+    ended = sessions.end(user.pk, but=request.session.session_key)
+    return _answer(request, {"said": f"Saved. Other browsers that were signed out: {ended}."})
+
+
+@require_POST
+@requires(Action.OWN_ACCOUNT)
+def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
+    """End every session of this person, this one too."""
+    sessions.end(cast(User, request.user).pk)
+    logout(request)
+    return redirect("login")
+
+
+def _answer(request: HttpRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
+    user = cast(User, request.user)
+    context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), **said}
+    return render(request, "toolsupport/account.html", context, status=status)

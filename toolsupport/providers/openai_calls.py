@@ -1,0 +1,150 @@
+"""Gathers the calls of the OpenAI wire, which come in pieces.
+
+A call begins with its name, its arguments follow as pieces of JSON text under the same `index`. Servers differ: the id
+and the name may stand in every piece (llama-cpp-python), be empty or null in later ones, come without an index, or all
+under index 0. So a piece that has a name begins a new call only where it cannot belong to the one before: another
+name, or arguments that are whole already. Nothing tells that a call is done but the end of the reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event
+from toolsupport.core.words import JSON, ToolCall, is_json_object
+
+NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
+NO_OBJECT = "The arguments have to be one JSON object. Call again with valid JSON."
+CUT_SHORT = "The answer reached its limit of tokens before the arguments were whole. Call again with shorter arguments."
+
+
+@dataclass(slots=True)
+class _Draft:
+    id: str
+    given_id: str
+    index: Any
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    told: int = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    @property
+    def whole(self) -> bool:
+        return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and _object(self.text) is not None
+
+    def untold(self) -> list[Event]:
+        """The pieces that nobody was told of; they wait for the name."""
+        if not self.name:
+            return []
+        fresh, self.told = self.pieces[self.told :], len(self.pieces)
+        return [CallDelta(self.id, self.name, piece) for piece in fresh]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One element of `tool_calls`, with what is null or missing as ""."""
+
+    id: str
+    index: Any
+    name: str
+    arguments: str
+
+
+class PiecedCalls:
+    """Elements of `tool_calls` in, pieces of arguments out; at the end one event for each call."""
+
+    def __init__(self) -> None:
+        self._drafts: list[_Draft] = []
+        self._ids: set[str] = set()
+
+    def feed(self, elements: Any) -> list[Event]:
+        """What these elements add. Raises ValueError where they are no list of calls."""
+        if not isinstance(elements, list):
+            raise ValueError("tool_calls is not a list")
+        events: list[Event] = []
+        for element in elements:
+            events += self._take(_piece(element))
+        return events
+
+    def flush(self, finish: str) -> list[Event]:
+        """Every call, now that the reply has ended for the reason `finish`."""
+        drafts, self._drafts = self._drafts, []
+        return [_event(draft, finish) for draft in drafts]
+
+    def _take(self, piece: _Piece) -> list[Event]:
+        draft = self._belongs_to(piece)
+        if draft is None:
+            if not (piece.name or piece.id or piece.arguments):
+                return []
+            draft = _Draft(self._new_id(piece.id), piece.id, piece.index)
+            self._drafts.append(draft)
+        draft.name = draft.name or piece.name
+        if piece.arguments:
+            draft.pieces.append(piece.arguments)
+        return draft.untold()
+
+    def _belongs_to(self, piece: _Piece) -> _Draft | None:
+        """The call that this piece goes on with; None where it begins one."""
+        near = [draft for draft in self._drafts if piece.index is None or draft.index in (None, piece.index)]
+        same = next((draft for draft in near if piece.id and draft.given_id == piece.id), None)
+        if same is not None or not near:
+            return same
+        return None if _begins(piece, near[-1]) else near[-1]
+
+    def _new_id(self, given: str) -> str:
+        wanted = given or f"call_{len(self._drafts)}"
+        unique, number = wanted, 2
+        while unique in self._ids:
+            unique, number = f"{wanted}_{number}", number + 1
+        self._ids.add(unique)
+        return unique
+
+
+def _begins(piece: _Piece, newest: _Draft) -> bool:
+    if not piece.name:
+        return False
+    other_id = bool(piece.id) and piece.id != newest.given_id
+    if newest.name not in ("", piece.name) or (other_id and piece.index is None):
+        return True
+    return (other_id or bool(piece.arguments)) and newest.whole
+
+
+def _piece(element: Any) -> _Piece:
+    if not isinstance(element, Mapping):
+        raise ValueError("a tool call is not an object")
+    function = element.get("function") or {}
+    if not isinstance(function, Mapping):
+        raise ValueError("the function of a tool call is not an object")
+    arguments = function.get("arguments")
+    if arguments is not None and not isinstance(arguments, str):
+        arguments = orjson.dumps(arguments).decode()
+    return _Piece(_text(element.get("id")), element.get("index"), _text(function.get("name")), arguments or "")
+
+
+def _event(draft: _Draft, finish: str) -> Event:
+    raw = draft.text
+    arguments = _object(raw) if raw.strip() else {}
+    if not draft.name:
+        return CallRejected("", NAMELESS, raw, draft.id)
+    if arguments is None:
+        return CallRejected(draft.name, CUT_SHORT if finish == "length" else NO_OBJECT, raw, draft.id)
+    return CallReady(ToolCall(draft.id, draft.name, arguments), raw)
+
+
+def _object(text: str) -> JSON | None:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if is_json_object(value) else None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,256 @@
+"""The codec of the OpenAI-compatible /v1/chat/completions wire.
+
+Bytes → events. The reply is a stream of server-sent events, one JSON object behind each `data:`; a comment says that
+the server lives, and is no event. A server that does not stream, asked or not, sends one JSON document: it is known by
+its first character and read at its end. `finish_reason` is the end mark, at whatever HTTP status: `[DONE]` alone may be
+missing, and what counts the tokens may come between the two. An error in any envelope ends the reply. After Finished or
+Failed nothing more is said, whatever follows. The border of JSON is the same as on Ollama's wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+import orjson
+
+from toolsupport.core.envelopes import unwrap
+from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta, Usage
+from toolsupport.core.words import JSON, Request
+from toolsupport.providers import openai_request
+from toolsupport.providers.lines import LineSplitter
+from toolsupport.providers.openai_calls import PiecedCalls
+from toolsupport.providers.openai_request import PLAIN, Dialect
+
+SHOWN_BODY = 65_536
+ERROR_KEYS = ("error", "detail", "message")
+CUT = "The answer broke off before the server said that it was done."
+NOTHING = "The server ended the answer without sending anything. The conversation may be longer than its context."
+CALL_LOST = "The server says that the model called a tool, but sent no call: it could not read what the model wrote."
+
+
+class OpenAICodec:
+    """One reply. Feed it bytes in any pieces; the events are the same."""
+
+    def __init__(self, line_bytes: int, dialect: Dialect = PLAIN) -> None:
+        self._lines = LineSplitter(line_bytes)
+        self._limit = line_bytes
+        self._dialect = dialect
+        self._calls = PiecedCalls()
+        self._document: list[bytes] | None = None
+        self._document_bytes = 0
+        self._begun = self._said = self._error_follows = self._over = False
+        self._finish = ""
+        self._usage: Usage | None = None
+
+    def encode(self, request: Request) -> bytes:
+        """The body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
+        return openai_request.encode(request, self._dialect)
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that these bytes complete."""
+        events: list[Event] = []
+        if self._over:
+            return events
+        for line in self._lines.feed(data):
+            self._line(line, events)
+            if self._ended():
+                return events
+        if self._lines.overflow:
+            self._too_large(events)
+        return events
+
+    def flush(self) -> list[Event]:
+        """What is certain once the connection has ended."""
+        events: list[Event] = []
+        if self._over:
+            return events
+        rest = self._lines.flush()
+        if rest.strip() and self._is_whole(rest):
+            self._line(rest, events)
+        if self._document is not None and not self._ended():
+            self._read(b"\n".join(self._document), events)
+        if not self._ended():
+            self._end(events)
+        return events
+
+    def _ended(self) -> bool:
+        return self._over
+
+    # -- lines --
+
+    def _is_whole(self, rest: bytes) -> bool:
+        """False for a line that was cut; one that only lacks its LF counts."""
+        if not rest.startswith(b"data:"):
+            return self._document is not None or not self._begun
+        data = rest[5:].strip()
+        return self._error_follows or data == b"[DONE]" or _is_json(data)
+
+    def _line(self, line: bytes, events: list[Event]) -> None:
+        if self._document is not None:
+            self._keep(line, events)
+        elif not line.strip():
+            self._error_follows = False
+        elif line.startswith(b"data:"):
+            self._read(line[5:].strip(), events)
+        elif line.startswith(b"event:"):
+            self._error_follows = line[6:].strip() == b"error"
+        elif line.lstrip()[:1] in (b"{", b"[") and not self._begun:
+            self._document = []
+            self._keep(line, events)
+        elif not line.startswith((b":", b"id:", b"retry:")):
+            self._read(line.strip(), events)
+
+    def _keep(self, line: bytes, events: list[Event]) -> None:
+        assert self._document is not None
+        self._document.append(line)
+        self._document_bytes += len(line) + 1
+        if self._document_bytes > self._limit:
+            self._too_large(events)
+
+    def _read(self, data: bytes, events: list[Event]) -> None:
+        self._begun = True
+        if data == b"[DONE]":
+            self._end(events)
+            return
+        if not data:
+            return
+        try:
+            chunk = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            chunk = None
+        if self._error_follows or _is_error(chunk, data):
+            self._told(data, events)
+            return
+        try:
+            self._chunk(chunk, events)
+        except (ValueError, TypeError, AttributeError, IndexError):
+            words = "The server sent something that is not a part of an OpenAI-compatible answer."
+            self._fail("garbled", words, events, data)
+
+    # -- chunks --
+
+    def _chunk(self, chunk: JSON, events: list[Event]) -> None:
+        """Read one object. Raises ValueError, TypeError, AttributeError or IndexError for a wrong shape."""
+        if chunk.get("usage") or chunk.get("timings"):
+            self._usage = _joined(self._usage, _usage(chunk))
+        choices = chunk.get("choices") or []
+        if choices and isinstance(choices, list):
+            self._choice(choices[0], events)
+
+    def _choice(self, choice: JSON, events: list[Event]) -> None:
+        delta = choice.get("delta") or choice.get("message") or {}
+        thinking = delta.get("reasoning_content") or delta.get("reasoning")
+        if thinking:
+            self._say(_texts(thinking, ThinkingDelta), events)
+        if content := delta.get("content"):
+            self._say(_texts(content, TextDelta), events)
+        if elements := delta.get("tool_calls"):
+            events += self._calls.feed(elements)
+        self._finish = str(choice.get("finish_reason") or self._finish)
+
+    def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
+        for event in deltas:
+            self._said = self._said or isinstance(event, ThinkingDelta) or not event.text.isspace()
+            events.append(event)
+
+    def _end(self, events: list[Event]) -> None:
+        """Nothing more comes: say how it ended."""
+        if not self._finish:
+            self._fail("cut", CUT if self._begun else NOTHING, events)
+            return
+        calls = self._calls.flush(self._finish)
+        events += calls
+        if self._usage is not None:
+            events.append(self._usage)
+        if self._finish == "error":
+            self._fail("server", "The server failed while answering, and did not say why.", events)
+        elif self._finish == "tool_calls" and not calls:
+            self._fail("garbled", CALL_LOST, events)
+        elif self._said or calls:
+            self._over = True
+            events.append(Finished(self._finish))
+        else:
+            self._fail("empty", f"The model finished without an answer (it said: {self._finish}).", events)
+
+    # -- failures --
+
+    def _told(self, data: bytes, events: list[Event]) -> None:
+        words = unwrap(data.decode(errors="replace")).message or "an error without words"
+        self._fail("server", f"The server failed while answering: {words}", events, data)
+
+    def _too_large(self, events: list[Event]) -> None:
+        self._fail("too_large", f"The server sent a line of more than {self._limit:,} bytes.", events)
+
+    def _fail(self, kind: str, message: str, events: list[Event], body: bytes = b"") -> None:
+        self._over = True
+        events.append(Failed(kind, message, 200, body[:SHOWN_BODY].decode(errors="replace")))
+
+
+def _is_error(chunk: Any, data: bytes) -> bool:
+    """True for an error in whatever envelope, broken JSON that speaks of an error included."""
+    if not isinstance(chunk, dict):
+        return b"error" in data[:200].lower()
+    if chunk.get("error"):
+        return True
+    if "choices" in chunk:
+        return False
+    named = any(key.startswith("error ") for key in chunk)
+    return named or any(isinstance(chunk.get(key), str | list) for key in ERROR_KEYS)
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _texts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> list[TextDelta | ThinkingDelta]:
+    """The pieces of a text, which is a string or, with some servers, a list of parts that may hold thoughts."""
+    if isinstance(value, str):
+        return [kind(value)]
+    return list(_parts(value, kind))
+
+
+def _parts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> Iterator[TextDelta | ThinkingDelta]:
+    for part in value if isinstance(value, list) else [value]:
+        made, text = _part(part) if isinstance(part, dict) else (None, part)
+        if text and not isinstance(text, str):
+            raise TypeError("text is not a string")
+        if text:
+            yield (made or kind)(text)
+
+
+def _part(part: JSON) -> tuple[type[ThinkingDelta] | None, Any]:
+    thought = part.get("thinking")
+    if isinstance(thought, list):
+        thought = "".join(inner.get("text") or "" for inner in thought)
+    return (ThinkingDelta, thought) if thought else (None, part.get("text"))
+
+
+def _joined(old: Usage | None, new: Usage) -> Usage:
+    """What was told last counts; what is not told again stays."""
+    return (
+        new if old is None else replace(old, **{name: told for name, told in asdict(new).items() if told is not None})
+    )
+
+
+def _usage(chunk: JSON) -> Usage:
+    used, timings = chunk.get("usage") or {}, chunk.get("timings") or {}
+    return Usage(
+        prompt_tokens=_count(used.get("prompt_tokens")),
+        output_tokens=_count(used.get("completion_tokens")),
+        prompt_ms=_milliseconds(timings.get("prompt_ms")),
+        output_ms=_milliseconds(timings.get("predicted_ms")),
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _milliseconds(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

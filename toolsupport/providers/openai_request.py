@@ -1,0 +1,173 @@
+"""Writes the body of a request to an OpenAI-compatible /v1/chat/completions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.words import JSON, Message, Request, Role, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What differs from server to server; the defaults are what every server takes.
+
+    `think` is a key of THINKING, "" where the wire has no word for it. `thoughts` names the field of an earlier
+    message in which its reasoning is sent back, "" where that is refused. `renamed` maps names of our options to the
+    server's. `asks_usage`: the count of tokens has to be asked for. `tool_choice` and `parallel`: the server honours
+    them. `own_temperature` matches the models that refuse to be given a temperature.
+    """
+
+    think: str = ""
+    thoughts: str = ""
+    renamed: Mapping[str, str] | None = None
+    asks_usage: bool = True
+    tool_choice: bool = False
+    parallel: bool = False
+    own_temperature: str = ""
+
+
+PLAIN = Dialect()
+
+# Our name of an option → the wire's. What is missing, num_ctx above all, has no word on this wire and is left out.
+OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "seed": "seed",
+    "stop": "stop",
+    "max_tokens": "max_tokens",
+    "num_predict": "max_tokens",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+}
+CHOICES = {"auto": "auto", "required": "required", "any": "required"}
+MEDIA = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"))
+NINE = re.compile(r"[A-Za-z0-9]{9}")
+MEANINGLESS = re.compile(r"[\w-]*", re.ASCII)
+
+
+def encode(request: Request, dialect: Dialect) -> bytes:
+    """The JSON body. Raises ToolsupportError for tools that may not be sent, ValueError for what JSON cannot hold."""
+    if request.tools and not request.may_carry_tools:
+        raise ToolsupportError(f"Tools were not sent: {request.model} is not known to support them.")
+    body: JSON = {
+        "model": request.model,
+        "messages": [WRITERS[message.role](message, dialect) for message in request.messages],
+        "stream": request.stream,
+    }
+    if request.stream and dialect.asks_usage:
+        body["stream_options"] = {"include_usage": True}
+    if request.tools:
+        body["tools"] = [tool.to_openai() for tool in request.tools]
+        body |= _choice(request.options, dialect)
+    body |= _options(request, dialect)
+    if request.think is not None and dialect.think:
+        body |= THINKING[dialect.think](request.think)
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        raise ValueError(f"The request cannot be written as JSON: {error}.") from error
+
+
+def _options(request: Request, dialect: Dialect) -> JSON:
+    names = OPTIONS | dict(dialect.renamed or {})
+    given = {name: value for name, value in request.options.items() if name in names and value is not None}
+    if given.get("num_predict") == -1:  # Ollama's word for as many as there are
+        del given["num_predict"]
+    sent = {names[name]: value for name, value in given.items()}
+    if dialect.own_temperature and re.match(dialect.own_temperature, request.model):
+        sent.pop("temperature", None)
+    return sent
+
+
+def _choice(options: Mapping[str, Any], dialect: Dialect) -> JSON:
+    """How tools may be called; naming one tool is never sent, since servers take that for `auto` without a word."""
+    sent: JSON = {}
+    asked, parallel = options.get("tool_choice"), options.get("parallel_tool_calls")
+    if dialect.tool_choice and isinstance(asked, str) and asked in CHOICES:
+        sent["tool_choice"] = CHOICES[asked]
+    if dialect.parallel and isinstance(parallel, bool):
+        sent["parallel_tool_calls"] = parallel
+    return sent
+
+
+def _by_template(think: bool | str) -> JSON:
+    """Chat templates are told: most know a switch, some a level."""
+    return {"chat_template_kwargs": {"enable_thinking" if isinstance(think, bool) else "reasoning_effort": think}}
+
+
+def _by_effort(think: bool | str) -> JSON:
+    words = {True: "medium", False: "none"}
+    return {"reasoning_effort": words[think] if isinstance(think, bool) else think}
+
+
+def _by_reasoning(think: bool | str) -> JSON:
+    return {"reasoning": {"enabled": think} if isinstance(think, bool) else {"effort": think}}
+
+
+THINKING: dict[str, Callable[[bool | str], JSON]] = {
+    "template": _by_template,
+    "effort": _by_effort,
+    "reasoning": _by_reasoning,
+}
+
+
+def _spoken(message: Message, _: Dialect) -> JSON:
+    if not message.images:
+        return {"role": message.role.value, "content": message.content}
+    text: list[JSON] = [{"type": "text", "text": message.content}] if message.content else []
+    images = [{"type": "image_url", "image_url": {"url": _data_url(image)}} for image in message.images]
+    return {"role": message.role.value, "content": [*text, *images]}
+
+
+def _data_url(image: bytes) -> str:
+    media = next((media for start, media in MEDIA if image.startswith(start)), "png")
+    return f"data:image/{media};base64,{b64encode(image).decode()}"
+
+
+def _assistant(message: Message, dialect: Dialect) -> JSON:
+    written = {"role": "assistant", "content": message.content}  # never null: llama-cpp-python answers that with a 500
+    if message.thinking and dialect.thoughts:
+        written[dialect.thoughts] = message.thinking
+    if message.calls:
+        return written | {"tool_calls": [_call(call) for call in message.calls]}
+    return written
+
+
+def _call(call: ToolCall) -> JSON:
+    arguments = orjson.dumps(call.arguments).decode()
+    return {"id": short(call.id), "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def _result(message: Message, dialect: Dialect) -> JSON:
+    return _spoken(message, dialect) | {"tool_call_id": short(message.call_id)}
+
+
+def short(call_id: str) -> str:
+    """Nine letters and digits, which Mistral's API and the templates of its models insist on, wherever they run.
+
+    An id that may mean something to its server (`functions.f:0`) stays as it is.
+    """
+    if NINE.fullmatch(call_id) or not MEANINGLESS.fullmatch(call_id):
+        return call_id
+    return hashlib.sha256(call_id.encode()).hexdigest()[:9]
+
+
+def _notice(message: Message, _: Dialect) -> JSON:
+    raise ToolsupportError("A notice is for people: it must not reach a model.")
+
+
+WRITERS: dict[Role, Callable[[Message, Dialect], JSON]] = {
+    Role.SYSTEM: _spoken,
+    Role.USER: _spoken,
+    Role.ASSISTANT: _assistant,
+    Role.TOOL: _result,
+    Role.NOTICE: _notice,
+}

@@ -1,0 +1,154 @@
+"""Reads what an OpenAI-compatible server says about itself and its models.
+
+The list of models is the same question everywhere; most servers answer with names alone. What some add is read where it
+stands: in the list (OpenRouter, Mistral, vLLM, Groq, llama.cpp) or behind the path of `Provider.about`. A server that
+says nothing of an ability has not denied it. The `capabilities` of llama.cpp's imitation of Ollama's list say
+"completion" for every model there is and are not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolsupport.core.errors import ProviderError
+from toolsupport.core.words import JSON, Endpoint
+from toolsupport.providers import client, failures
+from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
+from toolsupport.providers.table import provider
+
+LIST = "/v1/models"
+ABILITIES = ("tools", "thinking", "vision")
+OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # who owns the first model tells what else may be asked
+CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
+
+Told = Mapping[str, Any]
+
+
+async def survey(endpoint: Endpoint) -> ServerReport:
+    """The models, each with all that is told of it, and the version where there is one. Raises ProviderError."""
+    entries = _entries(await client.get_json(endpoint, LIST))
+    if entries is None:
+        raise client.raised(failures.failed(endpoint, "garbled", "it lists no models"))
+    about = await _about(endpoint, entries)
+    extras = {_text(extra, "id"): extra for extra in _entries(about) or []}
+    if "chat_template_caps" in about and len(entries) == 1:
+        extras = {_text(entries[0], "id"): about}  # with more models, /props speaks of the server alone
+    models = {
+        name: _report(name, {**entry, **extras.get(name, {})})
+        for entry in entries
+        if (name := _text(entry, "id")) and extras.get(name, {}).get("type") != "embeddings"
+    }
+    return ServerReport(_text(about, "build_info") or _text(about, "version"), tuple(models.values()))
+
+
+async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
+    """What the list tells of one model. Raises ProviderError."""
+    report = await survey(endpoint)
+    found = next((model.details for model in report.models if model.name == name), None)
+    if found is None:
+        raise client.raised(failures.answered(endpoint, 404, f'{{"error":"model {name} is not in its list"}}'))
+    return found
+
+
+async def _about(endpoint: Endpoint, entries: list[Told]) -> JSON:
+    """The further answer; nothing where there is none: only the list of models is indispensable."""
+    owner = _text(entries[0], "owned_by") if entries else ""
+    path = provider(endpoint.kind).about or OWNERS.get(owner, "")
+    if not path:
+        return {}
+    try:
+        answer = await client.get_json(endpoint, path)
+    except ProviderError as error:
+        if error.kind == "unreachable":
+            raise
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _entries(answer: Any) -> list[Told] | None:
+    """The models of a list, None where it is none. Some servers leave the envelope out."""
+    listed = answer.get("data") if isinstance(answer, dict) else answer
+    if not isinstance(listed, list):
+        return None
+    return [entry for entry in listed if isinstance(entry, dict)]
+
+
+def _report(name: str, told: Told) -> ModelReport:
+    details = _details(told)
+    return ModelReport(
+        name=name,
+        size_bytes=_number(_mapping(told, "meta"), "size"),
+        quantization=details.quantization,
+        loaded=_text(told, "state") == "loaded" or _text(_mapping(told, "status"), "value") == "loaded",
+        capabilities=details.capabilities,
+        details=details,
+    )
+
+
+def _details(told: Told) -> ModelDetails:
+    meta, running = _mapping(told, "meta"), _mapping(told, "default_generation_settings")
+    known = {word: value for word in ABILITIES if (value := READERS[word](told)) is not None}
+    contexts = (_number(running, "n_ctx"), _number(meta, "n_ctx"), *(_number(told, name) for name in CONTEXTS))
+    template = _text(told, "chat_template")
+    return ModelDetails(
+        template_hash=hashlib.sha256(template.encode()).hexdigest()[:32] if template else "",
+        capabilities=("completion", *(word for word, value in known.items() if value)) if known else None,
+        unsaid=tuple(word for word in ABILITIES if word not in known),
+        context_length=next((context for context in contexts if context), None),
+        parameter_count=_number(meta, "n_params"),
+        quantization=_text(told, "quantization") or _text(meta, "ftype") or _text(told, "model_ftype"),
+    )
+
+
+def _tools(told: Told) -> bool | None:
+    parameters, caps = told.get("supported_parameters"), _mapping(told, "chat_template_caps")
+    if isinstance(parameters, list):
+        return "tools" in parameters
+    if isinstance(caps.get("supports_tool_calls"), bool):
+        return bool(caps["supports_tool_calls"])
+    capabilities = told.get("capabilities")
+    if isinstance(capabilities, list):  # LM Studio: what was trained for tools; the others may take them all the same
+        return True if "tool_use" in capabilities else None
+    return _flag(_mapping(told, "capabilities"), "function_calling")
+
+
+def _thinking(told: Told) -> bool | None:
+    parameters = told.get("supported_parameters")
+    if isinstance(parameters, list):
+        return "reasoning" in parameters
+    return _flag(_mapping(told, "capabilities"), "reasoning")
+
+
+def _vision(told: Told) -> bool | None:
+    modalities = _mapping(told, "architecture").get("input_modalities")
+    if isinstance(modalities, list):
+        return "image" in modalities
+    if _text(told, "type") in ("llm", "vlm"):
+        return _text(told, "type") == "vlm"
+    seen = _flag(_mapping(told, "modalities"), "vision")
+    return _flag(_mapping(told, "capabilities"), "vision") if seen is None else seen
+
+
+READERS: dict[str, Callable[[Told], bool | None]] = {"tools": _tools, "thinking": _thinking, "vision": _vision}
+
+
+def _flag(told: Told, key: str) -> bool | None:
+    value = told.get(key)
+    return value if isinstance(value, bool) else None
+
+
+def _mapping(told: Told, key: str) -> Told:
+    value = told.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(told: Told, key: str) -> str:
+    value = told.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(told: Told, key: str) -> int | None:
+    value = told.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,49 @@
+"""How often one may try to sign in: counted in rows, so that all processes count together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from toolsupport.core.errors import Busy
+from toolsupport.models import SignInTally
+
+WINDOW = timedelta(minutes=5)
+
+# Tries in a window. One name from one address is a person who forgot, or somebody who guesses; one address with many
+# names is a list being tried; one name from many addresses has room, so that nobody can lock somebody else out fast.
+PAIR, ADDRESS, NAME = 8, 60, 60
+
+
+def attempt(name: str, address: str) -> None:
+    """Count a try before the password is looked at. Raises Busy with words for people where there were too many."""
+    with transaction.atomic():
+        SignInTally.objects.filter(until__lte=timezone.now()).delete()
+        over = [_count(key) > most for key, most in _keys(name, address)]
+    if any(over):
+        minutes = int(WINDOW.total_seconds() // 60)
+        raise Busy(f"That was tried too often. Wait {minutes} minutes, then try again.", "sign_in")
+
+
+def succeeded(name: str, address: str) -> None:
+    """Forget the tries of a name from an address: it was the right person."""
+    pair, _ = next(_keys(name, address))
+    SignInTally.objects.filter(key=pair).delete()
+
+
+def _count(key: str) -> int:
+    SignInTally.objects.get_or_create(key=key, defaults={"until": timezone.now() + WINDOW})
+    SignInTally.objects.filter(key=key).update(tries=F("tries") + 1)
+    return SignInTally.objects.values_list("tries", flat=True).get(key=key)
+
+
+def _keys(name: str, address: str) -> Iterator[tuple[str, int]]:
+    """Digests: a name that was typed may be a password in the wrong field."""
+    folded = name.strip().casefold()
+    for parts, most in ((("both", folded, address), PAIR), (("address", address), ADDRESS), (("name", folded), NAME)):
+        yield hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest(), most
