@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -45,3 +47,12 @@ def for_site(environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
         return
     with database() as url:
         yield {"DATABASE_URL": url}
+
+
+def rows(url: str, query: str, *values: object) -> list[tuple[Any, ...]]:
+    """What a query gives that reads the database beside the site; `?` stands for a value."""
+    if url.startswith("sqlite:///"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=20)) as file:
+            return file.execute(query, values).fetchall()
+    with psycopg.connect(url) as server:
+        return server.execute(query.replace("?", "%s").encode(), values).fetchall()

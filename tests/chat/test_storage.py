@@ -14,7 +14,8 @@ from tests.serving import new_chat, page, serving, sign_in
 # SAFETY 1.6
 @pytest.mark.asyncio
 async def test_a_full_disk_is_told_and_passes(tmp_path: Path) -> None:
-    with serving(tmp_path) as site, closing(sign_in(site)) as client:
+    file = f"sqlite:///{tmp_path / 'toolsupport.sqlite3'}"
+    with serving(tmp_path, DATABASE_URL=file) as site, closing(sign_in(site)) as client:
         conversation = new_chat(client)
         async with page(site, client, conversation) as open_page:
             await open_page.until("hello")

@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import random
 import signal
-import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -92,7 +91,7 @@ async def kill_once(site: Site, client: httpx.Client, moment: float) -> Kill:
 async def settled(site: Site) -> float:
     """When the last open turn was interrupted."""
     end = time.monotonic() + PATIENCE
-    while rows(site, "SELECT id FROM chat_turn WHERE status IN ('queued', 'running', 'waiting')"):
+    while site.rows("SELECT id FROM chat_turn WHERE status IN ('queued', 'running', 'waiting')"):
         if time.monotonic() > end:
             return float("inf")
         await asyncio.sleep(0.05)
@@ -102,14 +101,13 @@ async def settled(site: Site) -> float:
 def judge(site: Site, seen: Seen, killed: float, kill: Kill) -> None:
     if seen.acknowledged:
         kill.acknowledged += 1
-        kept = rows(site, "SELECT content FROM chat_message WHERE id = ? AND role = 'user'", seen.acknowledged)
+        kept = site.rows("SELECT content FROM chat_message WHERE id = ? AND role = 'user'", seen.acknowledged)
         if kept != [("Hello?",)]:
             kill.odd.append(f"acknowledged message {seen.acknowledged}: {kept}")
     if not seen.growth:
         return
     kill.answers += 1
-    found = rows(
-        site,
+    found = site.rows(
         "SELECT m.content, m.finished, t.status FROM chat_message m JOIN chat_turn t ON t.id = m.turn_id"
         " WHERE m.id = ?",
         seen.answer,
@@ -124,11 +122,6 @@ def judge(site: Site, seen: Seen, killed: float, kill: Kill) -> None:
 def counted(text: str) -> bool:
     """True for a beginning of "0 1 2 3 …"."""
     return "".join(f"{number} " for number in range(len(text))).startswith(text)
-
-
-def rows(site: Site, query: str, *values: object) -> list[tuple]:
-    with closing(sqlite3.connect(site.directory / "toolsupport.sqlite3", timeout=20)) as connection:
-        return connection.execute(query, values).fetchall()
 
 
 async def kill_often(directory: Path, evil: Evil, times: int, chance: random.Random) -> list[Kill]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass, field
 
 import httpx
@@ -97,9 +95,8 @@ async def come_to_rest(site: Site, client: httpx.Client, conversation: str) -> N
 def missing(site: Site, conversation: str, tab: Tab) -> list[str]:
     """What the rows say against what a tab was told."""
     key = conversation.replace("-", "")
-    with closing(sqlite3.connect(site.directory / "toolsupport.sqlite3", timeout=20)) as database:
-        query = "SELECT t.client_id, m.id, t.status FROM chat_turn t JOIN chat_message m ON m.turn_id = t.id"
-        rows = database.execute(f"{query} WHERE t.conversation_id = ? AND m.role = 'user'", (key,)).fetchall()
+    query = "SELECT t.client_id, m.id, t.status FROM chat_turn t JOIN chat_message m ON m.turn_id = t.id"
+    rows = site.rows(f"{query} WHERE t.conversation_id = ? AND m.role = 'user'", key)
     odd = [f"open turn of {client_id}" for client_id, _, status in rows if status in ("queued", "running", "waiting")]
     kept = [(client_id, message) for client_id, message, _ in rows]
     odd += [f"{pair} is kept {kept.count(pair)} times" for pair in tab.acknowledged.items() if kept.count(pair) != 1]
