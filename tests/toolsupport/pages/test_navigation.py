@@ -19,7 +19,7 @@ def _titles(user: User | AnonymousUser, path: str = "/") -> list[str]:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("role", "titles"),
-    [(None, []), ("viewer", ["Models", "Servers"]), ("user", ["Chat", "Models", "Servers"])],
+    [(None, []), ("viewer", ["Models", "Tools", "Servers"]), ("user", ["Chat", "Models", "Tools", "Servers"])],
 )
 def test_sections_by_role(role: str | None, titles: list[str]):
     assert _titles(UserFactory(role=role)) == titles
