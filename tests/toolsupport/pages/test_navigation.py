@@ -35,4 +35,4 @@ def test_the_section_one_is_in_is_marked():
     request = RequestFactory().get("/models/3/")
     request.user = UserFactory(role="user")
     current = {section["title"]: section["current"] for section in navigation(request)["navigation"]}
-    assert current == {"Chat": False, "Models": True, "Servers": False}
+    assert current == {"Chat": False, "Models": True, "Tools": False, "Servers": False}
