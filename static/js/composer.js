@@ -9,6 +9,7 @@ const [sendButton, stopButton] = [document.getElementById("send"), document.getE
 export const newId = () =>
   crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 
+const LIMIT = 64 * 1024;
 let send = () => false;
 let pending = JSON.parse(stored("pending") || "null");
 let parent;
@@ -41,6 +42,7 @@ export const flush = () => {
 export const submit = () => {
   const text = field.value.trim();
   if (!text || pending || (running && !asking())) return;
+  if (new Blob([text]).size > LIMIT) return void say("A message may have 64 KiB at most. Put longer text into a file.", "off");
   keep({ client_id: newId(), text, parent });
   flush();
 };
