@@ -13,6 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connections
 
+from tests import databases
 from tests.factories import UserFactory
 from toolsupport import environment
 
@@ -64,6 +65,13 @@ def django_db_modify_db_settings() -> None:
         database["NAME"] = str(DATA_DIR / "unused.sqlite3")
         database["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")
         database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 5, "init_command": PRAGMAS}
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    yield
+    if OTHER_DATABASE:
+        databases.disconnect(connections["default"].settings_dict["NAME"])
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -56,3 +56,9 @@ def rows(url: str, query: str, *values: object) -> list[tuple[Any, ...]]:
             return file.execute(query, values).fetchall()
     with psycopg.connect(url) as server:
         return server.execute(query.replace("?", "%s").encode(), values).fetchall()
+
+
+def disconnect(name: str) -> None:
+    """End what threads of ended tests left open to a database: PostgreSQL would not let it go before."""
+    with psycopg.connect(urlsplit(POSTGRESQL)._replace(path="/postgres").geturl(), autocommit=True) as server:
+        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
