@@ -174,18 +174,19 @@ def room_for(conversation: Conversation, client_id: str) -> int | None:
     """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn."""
     same = Q(conversation=conversation, client_id=client_id)
     theirs = Q(conversation__owner_id=conversation.owner_id, status__in=OPEN)
-    rows = list(Turn.objects.filter(same | theirs).values_list("pk", "conversation_id", "client_id"))
-    known = [pk for pk, where, which in rows if (where, which) == (conversation.pk, client_id)]
+    rows = list(Turn.objects.filter(same | theirs).values_list("pk", "conversation_id", "client_id", "status"))
+    known = [pk for pk, where, which, _ in rows if (where, which) == (conversation.pk, client_id)]
     if known:
         return int(known[0])
-    if conversation.pk in [where for _, where, _ in rows]:
+    if conversation.pk in [where for _, where, _, _ in rows]:
         # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
         here = Turn.objects.filter(conversation=conversation)
         if not expire(here) and not supersede(here):
             raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
         conversation.refresh_from_db(fields=["tail", "leaf"])
     most = settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
-    if len(rows) >= most:
+    # A turn that waits for a person runs nowhere.
+    if sum(status != "waiting" for _, _, _, status in rows) >= most:
         raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
     return None
 

@@ -73,6 +73,13 @@ def test_four_open_turns_for_one_person(alice: User) -> None:
     assert caught.value.limit == "person"
 
 
+def test_what_waits_for_an_answer_does_not_count_as_running(alice: User) -> None:
+    for _ in range(6):
+        waiting = sent(alice, ConversationFactory(owner=alice))
+        Turn.objects.filter(pk=waiting.turn).update(status="waiting")
+    assert sent(alice, ConversationFactory(owner=alice)).turn
+
+
 def test_without_a_model_nothing_is_kept(alice: User) -> None:
     with pytest.raises(ConfigError):
         sent(alice, ConversationFactory(owner=alice, profile=None))
