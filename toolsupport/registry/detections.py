@@ -143,7 +143,7 @@ def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
     mine.update(
         status=concluded.status,
         verdict=concluded.verdict,
-        detail={**concluded.detail, "same_build": same_build},
+        detail={**concluded.detail, "reason": concluded.reason, "same_build": same_build},
         load_ms=concluded.load_ms,
         run_ms=concluded.run_ms,
         finished_at=Now(),
@@ -178,6 +178,12 @@ def cancel(detection: int) -> str:
 def skip(detection: int, step: str) -> None:
     """Ask for the step to be left out; one that is over already is left as it is."""
     Detection.objects.filter(pk=detection, status="running").update(skip_requested=step)
+
+
+def interrupt(detection: int, owner: str) -> None:
+    """Give a test up because its worker stops."""
+    mine = Detection.objects.filter(pk=detection, owner=owner, status="running")
+    mine.update(status="interrupted", finished_at=Now(), lease_until=None)
 
 
 def settle() -> int:
