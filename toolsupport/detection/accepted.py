@@ -1,4 +1,4 @@
-"""Does the server take a request with tools at all, where it takes the same one without?"""
+"""Tries whether the server takes a request with tools, where it takes the same one without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does it call the right tool when that is demanded in plain words?"""
+"""Tries whether the model calls the right tool when that is demanded in plain words."""
 
 from __future__ import annotations
 

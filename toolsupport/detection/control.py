@@ -1,4 +1,4 @@
-"""Does it leave tools alone when nothing needs them?"""
+"""Tries whether the model leaves tools alone when nothing needs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the server itself say of the model?"""
+"""Asks what the server itself says of the model."""
 
 from __future__ import annotations
 

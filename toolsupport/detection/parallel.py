@@ -1,4 +1,4 @@
-"""Does it make two calls in one answer?"""
+"""Tries whether the model makes two calls in one answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the file tools does it call, and which only through a shell?"""
+"""Tries which of the file tools the model calls, natively or only through a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does it use what a tool gave back?"""
+"""Tries whether the model uses what a tool gave back."""
 
 from __future__ import annotations
 

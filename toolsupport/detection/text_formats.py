@@ -1,4 +1,4 @@
-"""Does it write calls as text, in a format that we can read?"""
+"""Tries whether the model writes calls as text, in a format that can be read."""
 
 from __future__ import annotations
 
