@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import Any
 import jsonschema_rs
 
 from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.offered import find_tool
 from toolsupport.core.words import JSON, ToolCall, ToolSpec
 
 MOST_COMPLAINTS = 5
@@ -38,34 +38,6 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
         reason = f"The arguments of {spec.name} do not fit: {listed}. Call it again with arguments that fit its schema."
         return _rejected(call, reason)
     return CallReady(call)
-
-
-def find_tool(name: str, offered: Sequence[ToolSpec]) -> ToolSpec | None:
-    """The tool of that name; else the only one that differs in case; else the only one that differs by a prefix."""
-    by_name = {spec.name: spec for spec in offered}
-    if name in by_name:
-        return by_name[name]
-    asked = name.strip().lower()
-    for same in (_same_but_case, _same_but_prefix):
-        fitting = [spec for spec in by_name.values() if same(asked, spec.name.lower())]
-        if fitting:
-            return fitting[0] if len(fitting) == 1 else None
-    return None
-
-
-def _same_but_case(asked: str, offered: str) -> bool:
-    return asked == offered
-
-
-def _same_but_prefix(asked: str, offered: str) -> bool:
-    """`read_file` for `mcp__fs__read_file`, or `functions.read_file` for `read_file`.
-
-    A prefix that the model put there itself must end in a mark of a namespace: an underscore would let `file` serve
-    for `delete_file`.
-    """
-    shorter = re.search(rf"[^a-z0-9]{re.escape(asked)}$", offered) if asked else None
-    longer = re.search(rf"(?:[.:/|]|__){re.escape(offered)}$", asked) if offered else None
-    return bool(shorter or longer)
 
 
 def _unknown(call: ToolCall, offered: Sequence[ToolSpec]) -> CallRejected:

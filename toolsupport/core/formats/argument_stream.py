@@ -1,0 +1,196 @@
+"""Shows the arguments of a call while they are written, as JSON text that only ever grows into the final one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, Written, compact, typed
+from toolsupport.core.coercion import properties, types
+from toolsupport.core.events import CallRejected
+from toolsupport.core.formats.reply import Reply
+from toolsupport.core.offered import find_tool
+from toolsupport.core.words import ToolCall, ToolSpec
+
+TEXT = frozenset({"string"})
+ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+NOT_AS_SHOWN = "The arguments cannot be read without a doubt. Write the call again."
+
+
+class ArgumentStream:
+    """One call on its way. A wish that cannot be shown surely stops the showing, never the call."""
+
+    def __init__(self, reply: Reply, tools: Sequence[ToolSpec], name: str = "") -> None:
+        self._reply = reply
+        self._tools = tools
+        self._sent: list[str] = []
+        self._keys: set[str] = set()
+        self._stopped = False
+        self.id = ""
+        self.named(name)
+
+    def named(self, name: str) -> None:
+        self.name = name
+        self._spec = find_tool(name, self._tools) if name else None
+        self._schemas = properties(self._spec.parameters) if self._spec else {}
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def takes_text(self, key: str) -> bool:
+        """True where a value can be nothing but a string: then it may be shown while it is written."""
+        return self._spec is not None and key in self._schemas and types(
+            self._schemas[key], self._spec.parameters
+        ) == TEXT  # fmt: skip
+
+    def key(self, key: str) -> None:
+        """A value of this key begins; a second one of the same key is never shown."""
+        if key in self._keys:
+            self.stop()
+        self._send(f"{',' if self._keys else '{'}{ENCODE(key)}:")
+        self._keys.add(key)
+
+    def text_begins(self) -> None:
+        self._send('"')
+
+    def text(self, piece: str) -> None:
+        self._send(ENCODE(piece)[1:-1])
+
+    def text_ends(self) -> None:
+        self._send('"')
+
+    def value(self, key: str, value: Any) -> None:
+        """A whole value that is not a streamed text."""
+        self.key(key)
+        self._send(compact(typed({key: value}, self._spec)[0][key]))
+
+    def _send(self, text: str) -> None:
+        if self._stopped or not text or not self.name:
+            return
+        if not self.id:
+            self.id = self._reply.new_id()
+        self._sent.append(text)
+        self._reply.delta(self.id, self.name, text)
+
+    def done(self, written: Written, raw: str) -> None:
+        """The call is whole, or is none: say so."""
+        if written.arguments is None:
+            self.broken(written.why_not, raw, written.name)
+            return
+        whole, sent = compact(written.arguments), "".join(self._sent)
+        if not whole.startswith(sent) or (self.id and written.name != self.name):
+            self.broken(NOT_AS_SHOWN, raw, written.name)
+            return
+        self.id = self.id or self._reply.new_id(written.id)
+        self._reply.delta(self.id, written.name, whole[len(sent) :])
+        self._reply.ready(ToolCall(self.id, written.name, written.arguments, written.repairs), raw)
+
+    def broken(self, reason: str, raw: str, name: str = "") -> None:
+        self._reply.rejected(CallRejected(name or self.name, reason, raw, self.id))
+
+
+class JsonArguments:
+    """Hears a JSON walk and shows the arguments that it comes by.
+
+    With a name the object itself holds the arguments; without one it is {"name": …, "arguments": {…}}.
+    """
+
+    def __init__(self, stream: ArgumentStream) -> None:
+        self._stream = stream
+        self._level = 1 if stream.name else 2
+        self._inside = False
+        self._key: str | None = None
+        self._pieces: list[str] = []
+        self._showing = False
+        self._open_quote = False
+        self._off = False
+
+    def mark(self, character: str, depth: int) -> None:
+        if self._off:
+            return
+        if self._inside:
+            self._mark_inside(character, depth)
+        elif character == "{" and depth == self._level and (depth == 1 or self._key in ARGUMENT_KEYS):
+            self._inside, self._key, self._pieces = True, None, []
+            self._off = not self._stream.name
+        elif depth == 1:
+            self._mark_around(character)
+
+    def _mark_around(self, character: str) -> None:
+        if character == ":":
+            self._key = "".join(self._pieces)
+        elif self._key in NAME_KEYS and not self._stream.name:
+            self._stream.named("".join(self._pieces))
+        self._pieces = []
+
+    def _mark_inside(self, character: str, depth: int) -> None:
+        if depth < self._level:
+            self._value_ends()
+            self._off = True
+        elif depth > self._level or character in "{[]}":
+            self._part(character)
+        elif character == ":" and self._key is None:
+            self._key, self._pieces = self._text("".join(self._pieces)), []
+        elif character == "," and self._key is not None:
+            self._value_ends()
+        else:
+            self.strange()
+
+    def string_began(self, depth: int) -> None:
+        if self._off or depth > self._level or not self._inside:
+            self._part('"' if depth > self._level and self._inside else "")
+        elif self._key is None:
+            self._pieces = []
+        elif self._pieces or self._open_quote:
+            self.strange()
+        elif self._stream.takes_text(self._key):
+            self._showing = True
+            self._stream.key(self._key)
+            self._stream.text_begins()
+        else:
+            self._part('"')
+
+    def string(self, piece: str, depth: int) -> None:
+        if self._showing:
+            self._stream.text(self._text(piece))
+        else:
+            self._part(piece)
+
+    def string_ended(self, depth: int) -> None:
+        if self._showing:
+            self._showing, self._open_quote = False, True
+        elif self._inside and (self._key is not None or depth > self._level):
+            self._part('"')
+
+    def bare(self, piece: str, depth: int) -> None:
+        if self._open_quote:
+            self.strange()
+        self._part(piece)
+
+    def strange(self) -> None:
+        self._off, self._showing = True, False
+        self._stream.stop()
+
+    def _part(self, piece: str) -> None:
+        if not self._off and piece:
+            self._pieces.append(piece)
+
+    def _text(self, piece: str) -> str:
+        if "\\" not in piece:
+            return piece
+        try:
+            return str(json.loads(f'"{piece}"', strict=False))
+        except ValueError:
+            self.strange()
+            return ""
+
+    def _value_ends(self) -> None:
+        if self._open_quote:
+            self._stream.text_ends()
+        elif self._key is not None:
+            try:
+                self._stream.value(self._key, json.loads("".join(self._pieces)))
+            except (ValueError, RecursionError):
+                self.strange()
+        self._key, self._pieces, self._open_quote = None, [], False

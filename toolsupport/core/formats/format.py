@@ -1,0 +1,40 @@
+"""What a call format is: how a model is told to write calls in text, and what reads them there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolsupport.core.events import Event
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+
+class Parser(Protocol):
+    """Text of one reply in, events out; how the text was cut into pieces never shows in the events."""
+
+    def feed(self, text: str) -> list[Event]: ...
+
+    def flush(self) -> list[Event]: ...
+
+
+class MakesParser(Protocol):
+    """`thinking` is True where the reply begins inside of the model's reasoning (the prompt ended in <think>)."""
+
+    def __call__(self, tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format. `name` is that of the family table, `label` what people call it.
+
+    What `write_calls` writes, the parser reads back as the same calls; `write_results` gives the content of one user
+    message, which no result can close before its end.
+    """
+
+    name: str
+    label: str
+    parser: MakesParser
+    instructions: Callable[[Sequence[ToolSpec]], str]
+    write_calls: Callable[[Sequence[ToolCall]], str]
+    write_results: Callable[[Sequence[Message]], str]

@@ -1,0 +1,45 @@
+"""Hermes: a JSON object between <tool_call> and </tool_call>, for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsupport.core.arguments import compact
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.json_calls import JsonCalls
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reply import object_of
+from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+OPENERS = ("<tool_call>", "<toolcall>")
+CLOSERS = Markers(["</tool_call>", "</toolcall>"])
+ENDS = Markers([*OPENERS, *CLOSERS.markers])
+
+
+def read(reading: Reading, opener: str) -> Steps[None]:
+    """What follows the opener: calls, or text that only mentions it."""
+    yield from JsonCalls(reading, CLOSERS, ENDS).read()
+
+
+def instructions(tools: Sequence[ToolSpec]) -> str:
+    return (
+        f"The functions you can call, as JSON Schema:\n<tools>\n{listed(tools)}\n</tools>\n\n"
+        "To call one, write a JSON object with its name and arguments between <tool_call> tags, and nothing after "
+        "it; for several calls, write one pair of tags for each:\n"
+        '<tool_call>\n{"name": "the_name", "arguments": {"an_argument": "its value"}}\n</tool_call>\n'
+        "The results come back in <tool_response> tags."
+    )
+
+
+def write_calls(calls: Sequence[ToolCall]) -> str:
+    return "\n".join(f"<tool_call>\n{compact(object_of(call))}\n</tool_call>" for call in calls)
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return blocks(results, "<tool_response>", "</tool_response>")
+
+
+GRAMMAR = Grammar(dict.fromkeys(OPENERS, read))
+FORMAT = Format("hermes", "Hermes", GRAMMAR.parser, instructions, write_calls, write_results)

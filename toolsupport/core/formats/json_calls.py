@@ -1,0 +1,88 @@
+"""Reads calls that are written as JSON objects between two marks: one, several, or a list of them."""
+
+from __future__ import annotations
+
+from toolsupport.core.arguments import Written, read_call
+from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
+from toolsupport.core.formats.reading import Reading
+from toolsupport.core.json_walk import DEEPEST, Walk
+from toolsupport.core.scanner import Markers, Steps
+
+TOO_DEEP = Written(why_not=f"The arguments nest more than {DEEPEST} levels deep. Write the call again, flatter.")
+CUT_OFF = Written(why_not="The call ends in the middle of a value. Write it again, in smaller parts if it is long.")
+FENCE = Markers(["```json", "```"])
+BEFORE_A_CALL = frozenset("[,;]}")
+
+
+class JsonCalls:
+    """The calls of one block. Each is told when it is clear what follows it, so that `raw` holds all its marks."""
+
+    def __init__(self, reading: Reading, closers: Markers, ends: Markers, *, streams: bool = True) -> None:
+        self._reading = reading
+        self._closers = closers
+        self._ends = ends
+        self._streams = streams
+        self._stream: ArgumentStream | None = None
+        self._written = Written()
+        self._end = 0
+
+    def read(self) -> Steps[bool]:
+        """False where no call begins here: then nothing was told, and the record holds what was taken."""
+        source = self._reading.source
+        while True:
+            character = yield from source.space()
+            closer = yield from source.marker(self._closers)
+            if closer and self._stream:
+                source.take(source.at + len(closer))
+                return self._tell(source.cut())
+            if character == "{" and (yield from self._begins_an_object()):
+                if self._stream:
+                    self._tell(source.cut())
+                yield from self._object()
+            elif character and character in BEFORE_A_CALL and self._may_stand_here(character):
+                source.take(source.at + 1)
+                self._end = source.recorded
+            elif character == "`" and (yield from source.marker(FENCE)):
+                source.take(source.at + len((yield from source.marker(FENCE))))
+                self._end = source.recorded
+            else:
+                return self._over()
+
+    def _may_stand_here(self, character: str) -> bool:
+        return (character == "[") is (self._stream is None)
+
+    def _over(self) -> bool:
+        if not self._stream:
+            return False
+        self._reading.source.back_to(self._end)
+        return self._tell(self._reading.source.cut())
+
+    def _begins_an_object(self) -> Steps[bool]:
+        """A brace and what may stand behind it: a quote, a bracket that closes, or a bare key."""
+        source = self._reading.source
+        place = source.recorded
+        source.take(source.at + 1)
+        character = yield from source.space()
+        source.back_to(place)
+        return not character or character in "\"'{}“" or character.isidentifier()
+
+    def _object(self) -> Steps[None]:
+        source = self._reading.source
+        start = source.recorded
+        stream = ArgumentStream(self._reading.reply, self._reading.tools)
+        listener = JsonArguments(stream)
+        if not self._streams:
+            listener.strange()
+        walk = Walk(source, self._ends, listener)
+        yield from walk.value()
+        self._stream, self._end = stream, source.recorded
+        if walk.deepest > DEEPEST or walk.cut_off:
+            self._written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
+        else:
+            self._written = read_call(source.since(start), self._reading.tools)
+
+    def _tell(self, raw: str) -> bool:
+        if self._stream:
+            self._stream.done(self._written, raw)
+        self._stream = None
+        return True

@@ -1,0 +1,34 @@
+"""Writes what most formats write alike: the list of tools, and results that cannot close their own block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from toolsupport.core.arguments import compact
+from toolsupport.core.words import Message, ToolSpec
+
+# What may open or close something in any format: one sign of it is replaced by one that looks alike.
+MARKS = re.compile(
+    r"<(?=/?\s*[a-zA-Z|｜_])|\[(?=/?(?:TOOL|ARGS|CALL_ID|THINK|INST|SYSTEM|AVAILABLE)[A-Z_]*\])|`(?=``)", re.IGNORECASE
+)
+LOOKS_ALIKE = {"<": "‹", "[": "⁅", "`": "ˋ"}
+
+
+def listed(tools: Sequence[ToolSpec]) -> str:
+    """The tools as servers list them, one JSON object a line."""
+    return "\n".join(compact(tool.to_openai()) for tool in tools)
+
+
+def blocks(results: Sequence[Message], opener: str, closer: str) -> str:
+    """One block for each result, which holds the tool's name and what it gave back."""
+    return "\n".join(f"{opener}\n{name_line(result)}{harmless(result.content)}\n{closer}" for result in results)
+
+
+def name_line(result: Message) -> str:
+    return f"{harmless(result.name)}:\n" if result.name else ""
+
+
+def harmless(content: str) -> str:
+    """The content without anything that could open or close a block of any format."""
+    return MARKS.sub(lambda found: LOOKS_ALIKE[found.group()], content)

@@ -1,0 +1,200 @@
+"""Finds where a JSON value that is still being written ends, in sound JSON and in most that is not.
+
+Strings are respected: a marker inside of one ends nothing. Where the JSON is so broken that a string seems never to
+end, the marker inside of it was the end after all; that shows at the next quote, or at the end of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from toolsupport.core.scanner import Markers, Source, Steps
+
+DEEPEST = 64
+QUOTES = ('"', "'")
+OPENING, CLOSING = frozenset("{["), frozenset("}]")
+BEFORE_A_VALUE = frozenset("{[,:")
+BEHIND_A_STRING = frozenset(",:}]")
+BARE = re.compile(r"""[^"'{}\[\],:<\s]*""")
+
+
+class Listener(Protocol):
+    """Hears what is read while it is read. `depth` counts the brackets that are open (after an opening one)."""
+
+    def mark(self, character: str, depth: int) -> None: ...
+
+    def string_began(self, depth: int) -> None: ...
+
+    def string(self, piece: str, depth: int) -> None: ...
+
+    def string_ended(self, depth: int) -> None: ...
+
+    def bare(self, piece: str, depth: int) -> None: ...
+
+    def strange(self) -> None:
+        """From here on it is not JSON."""
+
+
+class Walk:
+    """Takes one value from `{` or `[` to its end.
+
+    After that, `whole` tells whether all brackets were closed, `cut_off` whether the text ended within a value.
+    """
+
+    def __init__(self, source: Source, ends: Markers, listener: Listener) -> None:
+        self._source = source
+        self._ends = ends
+        self._first = ends.first_characters
+        special = re.escape("".join(sorted(self._first)))
+        self._unmarked = {quote: re.compile(rf"[^{quote}\\{special}]*") for quote in QUOTES}
+        self._listener = listener
+        self._before = ""
+        self._suspect = -1
+        self._doubtful: list[str] = []
+        self.cut_off = False
+        self.depth = self.deepest = 0
+
+    @property
+    def whole(self) -> bool:
+        return self.depth == 0
+
+    def value(self) -> Steps[None]:
+        """Stops behind the last bracket, in front of a marker that ends it, or at the end of the text."""
+        source = self._source
+        while True:
+            character = yield from source.space()
+            self.cut_off = not character and self.cut_off
+            if not character or (character in self._first and (yield from source.marker(self._ends))):
+                return
+            if character == '"' or (character == "'" and self._before in BEFORE_A_VALUE):
+                if not (yield from self._string(character)):
+                    return
+            elif character in OPENING or character in CLOSING:
+                self._bracket(character)
+                if self.depth <= 0:
+                    return
+            else:
+                yield from self._other(character)
+
+    def _bracket(self, character: str) -> None:
+        self._source.take(self._source.at + 1)
+        self.depth += 1 if character in OPENING else -1
+        self.deepest = max(self.deepest, self.depth)
+        self._listener.mark(character, self.depth)
+        self._before = character
+        self.cut_off = False
+
+    def _other(self, character: str) -> Steps[None]:
+        source = self._source
+        if character in ",:":
+            source.take(source.at + 1)
+            self._listener.mark(character, self.depth)
+            self._before = character
+            self.cut_off = False
+            return
+        first = source.take(source.at + 1)
+        self._listener.bare(first + (yield from source.through(BARE)), self.depth)
+        self._before = first
+        self.cut_off = True
+
+    def _string(self, quote: str) -> Steps[bool]:
+        """False where the string never ended and a marker inside of it was the end."""
+        source, listener = self._source, self._listener
+        source.take(source.at + 1)
+        if quote == "'":
+            listener.strange()
+        listener.string_began(self.depth)
+        self._suspect, self._doubtful = -1, []
+        while True:
+            character = yield from self._plain(quote)
+            if not character:
+                self.cut_off = self._suspect < 0
+                return not self._gave_up_at_suspect()
+            if character == "\\":
+                yield from self._escape()
+            elif character in self._first:
+                yield from self._marker_inside()
+            elif character != quote:
+                self._heard(source.take(source.at + 1))
+            elif (yield from self._closes(quote)):
+                self._before = quote
+                self.cut_off = False
+                return self._suspect < 0 or not self._gave_up_at_suspect()
+
+    def _plain(self, quote: str) -> Steps[str]:
+        """Take what is nothing special; the next character, "" at the end."""
+        source = self._source
+        while True:
+            end = self._unmarked[quote].match(source.buffer, source.at).end()  # type: ignore[union-attr]  # matches everywhere
+            if end > source.at:
+                self._heard(source.take(end))
+            if source.left:
+                return source.peek()
+            if source.ended:
+                return ""
+            yield
+
+    def _escape(self) -> Steps[None]:
+        """Take a whole escape; both halves of a character that is written as two."""
+        source = self._source
+        yield from source.ready(2)
+        size = 6 if source.buffer[source.at + 1 : source.at + 2] == "u" else 2
+        if size == 6 and (yield from source.ready(6)) and source.buffer[source.at + 2 : source.at + 4].lower() in HIGH:
+            yield from source.ready(7)
+            if source.buffer[source.at + 6 : source.at + 7] == "\\":
+                yield from source.ready(8)
+            if source.buffer[source.at + 6 : source.at + 8] == "\\u":
+                yield from source.ready(12)
+                size = 12
+        self._heard(source.take(min(source.at + size, len(source.buffer))))
+
+    def _marker_inside(self) -> Steps[None]:
+        source = self._source
+        found = yield from source.marker(self._ends)
+        if found and self._suspect < 0:
+            self._suspect = source.recorded
+        size = len(found) or 1
+        self._heard(source.take(source.at + size))
+
+    def _heard(self, piece: str) -> None:
+        """Part of a string: told at once, unless a marker inside of it is under suspicion."""
+        if self._suspect < 0:
+            self._listener.string(piece, self.depth)
+        else:
+            self._doubtful.append(piece)
+
+    def _trust(self) -> None:
+        self._suspect, doubtful, self._doubtful = -1, self._doubtful, []
+        for piece in doubtful:
+            self._listener.string(piece, self.depth)
+
+    def _closes(self, quote: str) -> Steps[bool]:
+        """Take a quote: True where the string ends here; an apostrophe in single quotes is no end."""
+        source = self._source
+        place = source.recorded
+        source.take(source.at + 1)
+        if quote == '"' and self._suspect < 0:
+            self._listener.string_ended(self.depth)
+            return True
+        following = yield from source.space()
+        sound = not following or following in BEHIND_A_STRING
+        if sound:
+            self._trust()
+        if quote == '"':
+            self._listener.string_ended(self.depth)
+            return True
+        source.back_to(place + 1)
+        if sound:
+            self._listener.string_ended(self.depth)
+        return sound
+
+    def _gave_up_at_suspect(self) -> bool:
+        if self._suspect >= 0:
+            self._listener.strange()
+            self._source.back_to(self._suspect)
+            self.cut_off = False
+        return self._suspect >= 0
+
+
+HIGH = frozenset({"d8", "d9", "da", "db"})

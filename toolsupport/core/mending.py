@@ -1,0 +1,264 @@
+"""Reads JSON, strictly where that succeeds, else as forgivingly as a person would, and says what was forgiven."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+DEEPEST = 64
+NESTING = re.compile(r"[\[{]")
+SPACE = re.compile(r"\s*")
+# White space, and what some models write between two parts where a comma belongs.
+BETWEEN = re.compile(r"[\s,;]*")
+BARE = re.compile(r"""[^\s,:{}\[\]"']+""")
+BARE_VALUE = re.compile(r"""[^,{}\[\]\n"]+""")
+NUMBER = re.compile(r"-?\d{1,400}(\.\d{1,400})?([eE][+-]?\d{1,3})?\Z")
+WORDS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
+FENCE = re.compile(r"\s*```[\w-]*\s*")
+BEHIND_A_STRING = re.compile(r"\s*(?:[,:}\];]|\Z)")
+BEHIND_A_KEY = re.compile(r"\s*:")
+BROKEN_ESCAPE = re.compile(r'\\(?![\\"/bfnrtu])|\\u(?![0-9a-fA-F]{4})')
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A value, and in words what had to be mended to read it."""
+
+    value: Any
+    repairs: tuple[str, ...] = ()
+
+
+class _Unreadable(ValueError):
+    """The text is no value, however kindly it is read."""
+
+
+def read_json(text: str, depth: int | None = None) -> Read | None:
+    """The value, or None where there is none to be read. `depth` is how deep it nests, where that is known."""
+    if (nesting(text) if depth is None else depth) > DEEPEST:
+        return None
+    twice: list[str] = []
+    try:
+        value = json.loads(text, object_pairs_hook=_first_ones(twice), parse_constant=_refuse)
+        return Read(value, tuple(dict.fromkeys(twice)))
+    except ValueError:
+        return _mended(text)
+
+
+def nesting(text: str) -> int:
+    """How deep brackets nest at most, strings respected; a bound, exact for sound JSON."""
+    depth = deepest = 0
+    for found in _BRACKETS_AND_STRINGS.finditer(text):
+        if found.group()[0] in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif found.group()[0] in "}]":
+            depth -= 1
+    return deepest
+
+
+_BRACKETS_AND_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', re.S)
+
+
+def _first_ones(twice: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(found)
+        if len(result) < len(found):
+            result = dict(reversed(found))
+            result = {key: result[key] for key, _ in found}
+            twice.append("kept the first of two values of one key")
+        return result
+
+    return pairs
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _mended(text: str) -> Read | None:
+    reader = _Reader(text)
+    try:
+        value = reader.value(0)
+    except (_Unreadable, RecursionError):
+        return None
+    return Read(value, tuple(dict.fromkeys(reader.repairs)))
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.repairs: list[str] = []
+        fence = FENCE.match(text)
+        if fence:
+            self.repairs.append("took the code fence away")
+        self.text = text
+        self.at = fence.end() if fence else 0
+
+    def value(self, depth: int) -> Any:
+        character = self._next()
+        if depth > DEEPEST or not character:
+            raise _Unreadable
+        if character == "{":
+            return self._object(depth)
+        if character == "[":
+            return self._array(depth)
+        if character in "\"'“":
+            return self._string(closing=(",", "}", "]"))
+        return self._word()
+
+    def _next(self) -> str:
+        """The next character that is no white space, "" at the end."""
+        self.at = SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]  # matches everywhere
+        return self.text[self.at : self.at + 1]
+
+    def _object(self, depth: int) -> dict[str, Any]:
+        self.at += 1
+        found: dict[str, Any] = {}
+        while not self._over("}"):
+            key = self._key()
+            if self._next() in (":", "="):
+                self.at += 1
+            elif found or not self._next():
+                break
+            else:
+                raise _Unreadable
+            character = self._next()
+            if not character:
+                self._mend("added the end that was missing")
+                break
+            value = None if character in ",}" else self.value(depth + 1)
+            found.setdefault(key, value)
+            self._between("}")
+        return found
+
+    def _array(self, depth: int) -> list[Any]:
+        self.at += 1
+        found: list[Any] = []
+        while not self._over("]"):
+            found.append(self.value(depth + 1))
+            self._between("]")
+        return found
+
+    def _over(self, closing: str) -> bool:
+        """Take the closing bracket; one that is missing or another one ends the value as well."""
+        character = self._next()
+        if character == closing:
+            self.at += 1
+            return True
+        if not character or character in "}]":
+            self._mend("added the end that was missing")
+            return True
+        return False
+
+    def _between(self, closing: str) -> None:
+        """What separates two parts: one comma and nothing else is right."""
+        self._next()
+        found = BETWEEN.match(self.text, self.at)
+        separators = "".join((found.group() if found else "").split())
+        self.at = found.end() if found else self.at
+        character = self._next()
+        if character and character in "}]":
+            self._mend("took a comma away" if separators else "")
+        elif character and separators != ",":
+            self._mend("put a comma between two values")
+
+    def _key(self) -> str:
+        if self._next() in ('"', "'", "“"):
+            return self._string(closing=(":",))
+        found = BARE.match(self.text, self.at)
+        if not found:
+            raise _Unreadable
+        self.at = found.end()
+        self._mend("put quotes around a key")
+        return found.group()
+
+    def _string(self, closing: tuple[str, ...]) -> str:
+        """A string ends at a quote behind which something fits; other quotes belong to it."""
+        opening = self.text[self.at]
+        quote = "”" if opening == "“" else opening
+        if opening != '"':
+            self._mend("replaced quotes by double quotes")
+        start = at = self.at + 1
+        while True:
+            at = _quote_at(self.text, quote, at)
+            if at < 0:
+                self._mend("closed a string that had no end")
+                at = len(self.text)
+                self.at = at
+                break
+            if self._fits(at + 1, closing):
+                self.at = at + 1
+                break
+            self._mend("kept a quote inside of a string")
+            at += 1
+        return self._unescaped(self.text[start:at])
+
+    def _fits(self, at: int, closing: tuple[str, ...]) -> bool:
+        if closing == (":",):
+            return True
+        at = SPACE.match(self.text, at).end()  # type: ignore[union-attr]  # matches everywhere
+        following = self.text[at : at + 1]
+        if following and following in "\"'":
+            before = self.text[at - 1]
+            return before == "\n" or self._key_follows(at)
+        return not following or following in ",}];`"
+
+    def _key_follows(self, at: int) -> bool:
+        """Whether a key in quotes and a colon stand here: then only the comma in front of it is missing."""
+        return bool(_KEY.match(self.text, at))
+
+    def _unescaped(self, text: str) -> str:
+        if "\\" not in text and text.isprintable():
+            return text
+        if BROKEN_ESCAPE.search(text):
+            self._mend("kept backslashes that escape nothing")
+        text = BROKEN_ESCAPE.sub(
+            lambda found: found.group()[1:] if _is_quote(text, found) else rf"\{found.group()}", text
+        )
+        if any(sign < " " for sign in text):
+            self._mend("allowed line breaks inside of a string")
+        text = _BARE_QUOTE.sub(r'\1\\"', text)
+        try:
+            return str(json.loads(f'"{text}"', strict=False))
+        except ValueError:
+            raise _Unreadable from None
+
+    def _word(self) -> Any:
+        found = BARE_VALUE.match(self.text, self.at)
+        if not found:
+            raise _Unreadable
+        self.at = found.end()
+        word = found.group().strip()
+        if word.lower() in WORDS:
+            if word not in ("true", "false", "null"):
+                self._mend(f"read {word} as JSON writes it")
+            return WORDS[word.lower()]
+        if NUMBER.match(word):
+            return json.loads(word) if word.lstrip("-")[:1] != "0" or "." in word or word in ("0", "-0") else int(word)
+        self._mend("put quotes around a value")
+        return word
+
+    def _mend(self, what: str) -> None:
+        if what:
+            self.repairs.append(what)
+
+
+_KEY = re.compile(r"""(["'])[\w.$-]{1,100}\1\s*:""")
+_BARE_QUOTE = re.compile(r'((?:^|[^\\])(?:\\\\)*)"')
+_QUOTES = {quote: re.compile(rf"[{quote}\\]") for quote in "\"'”"}
+
+
+def _quote_at(text: str, quote: str, at: int) -> int:
+    """The place of the next quote that no backslash stands before, -1 where there is none."""
+    while found := _QUOTES[quote].search(text, at):
+        if found.group() == quote:
+            return found.start()
+        at = found.end() + 1
+    return -1
+
+
+def _is_quote(text: str, found: re.Match[str]) -> bool:
+    """A backslash before an apostrophe is needed in other languages: it may go."""
+    return text[found.end() : found.end() + 1] == "'"

@@ -1,0 +1,149 @@
+"""Reads text that arrives in pieces: what was not read yet, what was taken, and the markers looked for in it.
+
+Grammars are written as generators over a `Source`. They say `yield` where they need more text; `Source.ended` tells
+that none will come. What they decide depends on the whole text only, never on the pieces it came in. Nothing is
+looked at twice but the few characters that may be the beginning of a marker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable
+from typing import TypeVar
+
+Result = TypeVar("Result")
+Steps = Generator[None, None, Result]
+
+SPACE = re.compile(r"\s*")
+
+
+class Markers:
+    """A set of markers that are looked for all at once; the longest one that fits wins."""
+
+    def __init__(self, markers: Iterable[str]) -> None:
+        self.markers = tuple(sorted(markers, key=len, reverse=True))
+        self.longest = max(map(len, self.markers), default=0)
+        self._any = re.compile("|".join(map(re.escape, self.markers)) or r"(?!)")
+        self._first = re.compile("[" + "".join(re.escape(one) for one in {m[0] for m in self.markers}) + "]|(?!)")
+        self._beginnings = frozenset(marker[:size] for marker in self.markers for size in range(1, len(marker)))
+
+    @property
+    def first_characters(self) -> frozenset[str]:
+        return frozenset(marker[0] for marker in self.markers)
+
+    def search(self, text: str, at: int) -> re.Match[str] | None:
+        return self._any.search(text, at)
+
+    def match(self, text: str, at: int) -> str:
+        """The marker that stands at this place, or ""."""
+        found = self._any.match(text, at)
+        return found.group() if found else ""
+
+    def begins(self, text: str) -> bool:
+        """True where more text could make a (longer) marker of this one."""
+        return not text or text in self._beginnings
+
+    def unsure_from(self, text: str, at: int) -> int:
+        """Where the end of the text begins to look like the beginning of a marker; the text's length if nowhere."""
+        start = max(at, len(text) - self.longest + 1)
+        for possible in self._first.finditer(text, start):
+            if text[possible.start() :] in self._beginnings:
+                return possible.start()
+        return len(text)
+
+
+class Source:
+    """The text of one reply. Whatever is taken is also recorded, until the record is cut or given back."""
+
+    def __init__(self) -> None:
+        self.buffer = ""
+        self.at = 0
+        self.ended = False
+        self._record: list[str] = []
+        self.recorded = 0
+
+    def push(self, text: str) -> None:
+        self.buffer = self.buffer[self.at :] + text
+        self.at = 0
+
+    @property
+    def left(self) -> int:
+        return len(self.buffer) - self.at
+
+    def peek(self) -> str:
+        """The next character, "" where none is there (yet)."""
+        return self.buffer[self.at : self.at + 1]
+
+    def skip(self, to: int) -> str:
+        """Leave what stands before that place of the buffer, without a record; it is given back."""
+        piece, self.at = self.buffer[self.at : to], to
+        return piece
+
+    def take(self, to: int) -> str:
+        """Read up to that place of the buffer."""
+        piece = self.skip(to)
+        self._record.append(piece)
+        self.recorded += len(piece)
+        return piece
+
+    def cut(self) -> str:
+        """What was taken since the last cut."""
+        text = "".join(self._record)
+        self._record, self.recorded = [], 0
+        return text
+
+    def since(self, recorded: int) -> str:
+        """What was taken after that length of the record."""
+        return "".join(self._record)[recorded:]
+
+    def back_to(self, recorded: int) -> None:
+        """Unread what was taken after that length of the record."""
+        pieces: list[str] = []
+        while self.recorded > recorded:
+            pieces.append(self._record.pop())
+            self.recorded -= len(pieces[-1])
+        text = "".join(reversed(pieces))
+        kept = recorded - self.recorded
+        if kept:
+            self._record.append(text[:kept])
+            self.recorded = recorded
+        unread = len(text) - kept
+        if unread > self.at:
+            self.buffer, self.at = text[kept:] + self.buffer[self.at :], unread
+        self.at -= unread
+
+    def ready(self, characters: int) -> Steps[bool]:
+        """Wait for so many characters; False where the text ends before."""
+        while self.left < characters:
+            if self.ended:
+                return False
+            yield
+        return True
+
+    def space(self) -> Steps[str]:
+        """Take all white space; the character behind it, "" at the end."""
+        while True:
+            end = SPACE.match(self.buffer, self.at).end()  # type: ignore[union-attr]  # matches everywhere
+            if end > self.at:
+                self.take(end)
+            if self.left:
+                return self.peek()
+            if self.ended:
+                return ""
+            yield
+
+    def marker(self, markers: Markers) -> Steps[str]:
+        """The marker that stands here, not taken yet, or "" as soon as it is clear that none does."""
+        while not self.ended and markers.begins(self.buffer[self.at : self.at + markers.longest]):
+            yield
+        return markers.match(self.buffer, self.at)
+
+    def through(self, pattern: re.Pattern[str]) -> Steps[str]:
+        """Take the characters that the pattern (a class with a star) allows; all of them in one string."""
+        pieces = []
+        while True:
+            found = pattern.match(self.buffer, self.at)
+            pieces.append(self.take(found.end() if found else self.at))
+            if self.left or self.ended:
+                return "".join(pieces)
+            yield
