@@ -24,5 +24,6 @@ urlpatterns = [
     path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),
     path("tools/", tool_pages.tools, name="tools"),
     path("tools/defaults/", tool_pages.defaults, name="tools-defaults"),
+    path("tools/switches/", tool_pages.set_switches, name="tools-switches"),
     *FILE_URLS,
 ]
