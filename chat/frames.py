@@ -258,6 +258,18 @@ class ThinkingDelta(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class CallDelta(ServerFrame):
+    """A piece of the arguments of a call while the model writes it; `call` is the model's own id of it."""
+
+    type: ClassVar[str] = "call.delta"
+    message: int
+    call: str
+    name: str
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallStarted(ServerFrame):
     type: ClassVar[str] = "call.started"
     seq: int
@@ -336,6 +348,7 @@ SERVER_FRAMES: dict[str, type[ServerFrame]] = {
         QuestionClosed,
         TextDelta,
         ThinkingDelta,
+        CallDelta,
         CallStarted,
         CallRejected,
         CallFinished,

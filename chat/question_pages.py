@@ -1,9 +1,12 @@
-"""Answering a question by a form: for the history, and for a page without its socket."""
+"""Answering a question by a form, and taking back what an answer allowed."""
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_POST
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
 
 from chat import runner
 from chat.transcript import questions
@@ -23,6 +26,27 @@ def answer(request: HttpRequest, question_id: int) -> HttpResponse:
         return HttpResponse(str(error))
     runner.current().nudge(closed)
     return HttpResponse("Denied." if closed.answer == "deny" else "Allowed.")
+
+
+@require_GET
+@requires(Action.CHAT)
+def grants(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The tools that run without being asked for in a conversation."""
+    return _grants(request, str(conversation_id))
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_CHAT)
+def revoke(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Ask for a tool again from now on."""
+    here, tool = str(conversation_id), request.POST.get("tool", "")
+    taken = questions.revoke(request.user, here, tool)
+    return _grants(request, here, f"{tool} asks again from now on." if taken else "It asks already.")
+
+
+def _grants(request: HttpRequest, here: str, said: str = "") -> HttpResponse:
+    context = {"conversation": {"id": here}, "grants": questions.grants(request.user, here), "said": said}
+    return render(request, "chat/conversation.html#grants", context)
 
 
 def _given(request: HttpRequest) -> questions.Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import replace
 from typing import Any, cast
 
 from chat import frames
@@ -19,7 +20,7 @@ SHORTEST_PAUSE = 0.002  # seconds; a shorter one would cost more than it saves
 
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[], Coroutine[Any, Any, None]]
-Delta = frames.TextDelta | frames.ThinkingDelta
+Delta = frames.TextDelta | frames.ThinkingDelta | frames.CallDelta
 
 
 class Socket:
@@ -78,11 +79,16 @@ class Socket:
             self._bytes -= follower.weight()
             end += utf16_length(follower.text)
         text = "".join(pieces)
-        return type(frame)(frame.message, frame.offset, text) if len(pieces) > 1 else frame
+        return replace(frame, text=text) if len(pieces) > 1 else frame
 
 
 def _continues(first: Delta, end: int, follower: ServerFrame) -> bool:
-    return isinstance(follower, type(first)) and follower.message == first.message and follower.offset == end
+    return _of(follower) == _of(first) and cast(Delta, follower).offset == end
+
+
+def _of(frame: ServerFrame) -> tuple[object, ...]:
+    """Which text a delta belongs to."""
+    return type(frame), getattr(frame, "message", None), getattr(frame, "call", None)
 
 
 def joined(deltas: Iterable[Delta]) -> list[Delta]:
@@ -91,7 +97,7 @@ def joined(deltas: Iterable[Delta]) -> list[Delta]:
     for delta in deltas:
         last = found[-1] if found else None
         if last is not None and _continues(last, last.offset + utf16_length(last.text), delta):
-            found[-1] = type(last)(last.message, last.offset, last.text + delta.text)
+            found[-1] = replace(last, text=last.text + delta.text)
         else:
             found.append(delta)
     return found

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from chat.tools import BUILTINS
 from chat.tools.tool import LEVELS
 from toolsupport.access import Action, may, requires
-from toolsupport.registry import picker, system_settings
+from toolsupport.registry import picker, switches, system_settings
 
 PAGE = "chat/tools.html"
 
@@ -21,7 +21,7 @@ PAGE = "chat/tools.html"
 def tools(request: HttpRequest) -> HttpResponse:
     """Every built-in tool with what it may do, then the defaults."""
     rows = [{"tool": tool, "level": LEVELS[tool.level], "asks": tool.preview is not None} for tool in BUILTINS.values()]
-    return render(request, PAGE, {"tools": rows} | _defaults(request))
+    return render(request, PAGE, {"tools": rows} | _defaults(request) | _switches(request))
 
 
 @require_POST
@@ -34,6 +34,21 @@ def defaults(request: HttpRequest) -> HttpResponse:
     except ValueError as error:
         return render(request, f"{PAGE}#defaults", _defaults(request) | {"error": str(error), "prompt": given[0]})
     return render(request, f"{PAGE}#defaults", _defaults(request) | {"saved": True})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def set_switches(request: HttpRequest) -> HttpResponse:
+    """Keep what the team switched on or off."""
+    try:
+        switches.put({name: str(value) for name, value in request.POST.items()})
+    except ValueError as error:
+        return render(request, f"{PAGE}#switches", _switches(request) | {"error": str(error)})
+    return render(request, f"{PAGE}#switches", _switches(request) | {"saved": True})
+
+
+def _switches(request: HttpRequest) -> dict[str, Any]:
+    return {"switches": switches.shown(), "may_change": may(request.user, Action.ADMINISTER)}
 
 
 def _defaults(request: HttpRequest) -> dict[str, Any]:

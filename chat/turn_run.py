@@ -14,7 +14,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat import fragments, frames, turn
 from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
-from chat.live import LiveText
+from chat.live import LiveText, utf16_length
 from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
 from chat.tools.policy import Outcome
@@ -23,7 +23,16 @@ from chat.transcript import questions, recording
 from chat.transcript.turns import Accepted, Claimed
 from toolsupport import exchange
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta, ThinkingDelta, ToolsRefused, Usage
+from toolsupport.core.events import (
+    CallDelta,
+    CallReady,
+    CallRejected,
+    Event,
+    TextDelta,
+    ThinkingDelta,
+    ToolsRefused,
+    Usage,
+)
 from toolsupport.core.words import Message, ToolCall, ToolResult
 
 Tell = Callable[[frames.ServerFrame], None]
@@ -41,6 +50,7 @@ class TurnRun:
         self.owner = owner
         self.parked = False
         self.tainted = False
+        self.granted = self.claimed.granted
         self.decisions: dict[str, questions.Decision] = {}
         self.message = 0
         # The first reply was made with the turn; later ones are made when their round begins.
@@ -50,6 +60,7 @@ class TurnRun:
         self.ended: TurnEnded | None = None
         self.tool_task: tuple[str, asyncio.Task[Outcome]] | None = None
         self._asked: list[recording.AskedCall] = []
+        self._written: Counter[str] = Counter()
         self._call: ShownCall | None = None
         self._thinking_since: float | None = None
         self._thinking_ms: int | None = None
@@ -91,13 +102,18 @@ class TurnRun:
         """A person's decision first, then the policy."""
         if call.id in self.decisions:
             return policy.Verdict.RUN
-        return policy.verdict(call.name, self.claimed.granted, self.tainted)
+        return policy.verdict(call.name, self.granted, self.tainted)
 
     async def run(self, call: ToolCall) -> Outcome:
         """A tool runs as a task of its own, so that it can be stopped while the turn goes on."""
         decision = self.decisions.pop(call.id, None)
         if decision is not None and not decision.allowed:
             return Outcome("denied", ToolResult(decision.why, is_error=True), 0)
+        if decision is None and call.name in self.granted:
+            # A person may have taken the permission back since the turn began.
+            self.granted = await in_database(questions.granted)(self.claimed.conversation)
+            if self.decide(call) is not policy.Verdict.RUN:
+                return Outcome("denied", ToolResult(TAKEN_BACK, is_error=True), 0)
         approved = decision is not None or self.decide(call) is policy.Verdict.RUN
         task: asyncio.Task[Outcome] = self._spawn(policy.run(call, self.context, approved=approved))
         self.tool_task = (self._call.id if self._call else "", task)
@@ -153,6 +169,7 @@ class TurnRun:
 
     async def _round_started(self, event: RoundStarted) -> None:
         self.text, self.thinking = LiveText(), LiveText()
+        self._written.clear()
         self._thinking_since = self._thinking_ms = None
         seq, shown = self._prepared
         self._prepared = (0, None)
@@ -171,6 +188,11 @@ class TurnRun:
         if self._thinking_since is None:
             self._thinking_since = time.monotonic()
         self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
+
+    async def _call_written(self, event: CallDelta) -> None:
+        offset = self._written[event.id]
+        self._written[event.id] += utf16_length(event.text)
+        self._tell(frames.CallDelta(self.message, event.id, event.name, offset, event.text))
 
     async def _call_ready(self, event: CallReady) -> None:
         tool = BUILTINS.get(event.call.name)
@@ -230,6 +252,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     RoundStarted: TurnRun._round_started,
     TextDelta: TurnRun._text,
     ThinkingDelta: TurnRun._thought,
+    CallDelta: TurnRun._call_written,
     CallReady: TurnRun._call_ready,
     CallRejected: TurnRun._rejected,
     ToolsRefused: TurnRun._refused,
@@ -240,6 +263,9 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     Usage: TurnRun._used,
     TurnEnded: TurnRun._turn_ended,
 }
+
+
+TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."
 
 
 def taints(name: str) -> bool:
@@ -274,6 +300,8 @@ def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:
         last = found[-1] if found else None
         if isinstance(event, TextDelta | ThinkingDelta) and type(last) is type(event):
             found[-1] = type(event)(last.text + event.text)
+        elif isinstance(event, CallDelta) and isinstance(last, CallDelta) and last.id == event.id:
+            found[-1] = replace(last, text=last.text + event.text)
         else:
             found.append(event)
     return found

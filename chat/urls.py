@@ -21,8 +21,11 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/delete/", shelf_pages.delete, name="conversation-delete"),
     path("chat/<uuid:conversation_id>/export.md", shelf_pages.export_markdown, name="conversation-export-markdown"),
     path("chat/<uuid:conversation_id>/export.json", shelf_pages.export_json, name="conversation-export-json"),
+    path("chat/<uuid:conversation_id>/grants/", question_pages.grants, name="conversation-grants"),
+    path("chat/<uuid:conversation_id>/grants/revoke/", question_pages.revoke, name="conversation-grant-revoke"),
     path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),
     path("tools/", tool_pages.tools, name="tools"),
     path("tools/defaults/", tool_pages.defaults, name="tools-defaults"),
+    path("tools/switches/", tool_pages.set_switches, name="tools-switches"),
     *FILE_URLS,
 ]

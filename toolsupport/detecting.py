@@ -14,7 +14,7 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from toolsupport import redaction
-from toolsupport.core.toolbox import TEXT_FORMATS
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.verdicts import Verdict
 from toolsupport.core.words import JSON, Message, ToolSpec
 from toolsupport.detection import DETECTORS, KINDS, Laboratory, Subject, Trial
@@ -149,7 +149,7 @@ class TestRun:
 def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
     """The text formats to try: those the family was taught, then the general ones; never one we cannot read."""
     general = ("hermes", "llama3_json", "pythonic")
-    return tuple(dict.fromkeys(name for name in (*family, *general) if name in TEXT_FORMATS))
+    return tuple(dict.fromkeys(name for name in (*family, *general) if name in FORMATS))
 
 
 def concluded(verdict: Verdict | None, lab: Laboratory) -> Concluded:

@@ -77,6 +77,26 @@ VARIABLES = (
     ),
     Variable("TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin; unset: `serve` prints an address."),
     Variable("TOOLSUPPORT_STARTUP_REFRESH", "1", switch, "Ask every server for its models at start."),
+    Variable(
+        "TOOLSUPPORT_FILTER_ONLY",
+        "0",
+        switch,
+        "Nothing is asked, tested, learned or translated; what is stored stays in force.",
+    ),
+    Variable(
+        "TOOLSUPPORT_TEXT_FORMATS",
+        "measured",
+        one_of("measured", "all", "off"),
+        "Calls written as text: where found to work, for all models, never.",
+    ),
+    Variable("TOOLSUPPORT_CODE_MODE", "1", switch, "Calls written as code, where `python_execution` is enabled."),
+    Variable("TOOLSUPPORT_RUNTIME_LEARNING", "1", switch, "Ask whether to remember that a server refused tools."),
+    Variable(
+        "TOOLSUPPORT_DRIFT",
+        "ask",
+        one_of("off", "ask", "auto"),
+        "A tested model has changed: do nothing, ask for a new test, test again when idle.",
+    ),
     Variable("TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Ask again every so many minutes; 0 never."),
     Variable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that may run at once in one process."),
     Variable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that may run at once for one person."),
@@ -87,9 +107,13 @@ VARIABLES = (
 )
 
 
+# Under this key of what `read` gives stand the names of the variables that are set: those a page cannot change.
+GIVEN = "given"
+
+
 def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """All variables, parsed. Raises ConfigError that names the variable and what it should be."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {GIVEN: frozenset(one.name for one in VARIABLES if environ.get(one.name))}
     for variable in VARIABLES:
         given = environ.get(variable.name, "") or variable.default
         try:

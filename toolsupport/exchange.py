@@ -23,6 +23,8 @@ from toolsupport.core.events import (
     ThinkingDelta,
     ToolsRefused,
 )
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.listening import Listener
 from toolsupport.core.refusals import UNSUPPORTED, classify
 from toolsupport.core.words import Brief, Endpoint, Exclusion, Message, Permit, Request, Role, ToolSpec
 
@@ -39,7 +41,7 @@ async def ask(endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> 
             yield batch
     if refused is None or brief.permit is Permit.PROBE:
         return
-    brief = without_tools(brief, "refused", refused.message)
+    brief = otherwise(brief, refused)
     async with aclosing(_answer(endpoint, brief, messages)) as batches:
         async for batch in batches:
             yield batch
@@ -49,12 +51,15 @@ async def _answer(endpoint: Endpoint, brief: Brief, messages: Sequence[Message])
     """One request. A refusal of its tools is told by a ToolsRefused in the last batch, before any word of an answer."""
     request = make_request(brief, messages)
     silent = bool(request.tools)
+    listener = Listener(brief.format, brief.tools)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
             silent = silent and not any(isinstance(event, SAID) for event in batch)
             refusal = _refusal(batch[-1]) if silent else None
             if refusal is None:
-                yield [_checked(event, request.tools) for event in batch]
+                heard = [_checked(event, brief.tools) for event in listener.hear(batch)]
+                if heard:
+                    yield heard
             elif brief.permit is Permit.PROBE:
                 yield [*batch[:-1], refusal, batch[-1]]
             else:
@@ -66,7 +71,16 @@ def may_carry_tools(brief: Brief) -> bool:
     if not brief.tools:
         return True
     supported = brief.capabilities["tools"].value is True or brief.permit is Permit.PROBE
-    return brief.format == "native" and supported
+    return supported if brief.format == "native" else brief.format in FORMATS
+
+
+def otherwise(brief: Brief, refused: ToolsRefused) -> Brief:
+    """How to ask again after the tools were refused: in a text format that works, else without any."""
+    in_text = next((name for name in brief.fallbacks if name in FORMATS), "")
+    if not in_text:
+        return without_tools(brief, "refused", refused.message)
+    reason = f"Its server refused native tools: {refused.message}"
+    return replace(brief, format=in_text, format_reason=reason, fallbacks=())
 
 
 def without_tools(brief: Brief, rule: str, reason: str) -> Brief:

@@ -14,7 +14,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.words import Endpoint
 from toolsupport.providers import ModelDetails
-from toolsupport.registry import servers, surveys
+from toolsupport.registry import servers, surveys, switches
 from toolsupport.registry.addresses import named_servers, ollama_host
 
 log = logging.getLogger(__name__)
@@ -53,6 +53,12 @@ async def refresh_all() -> tuple[Refreshed, ...]:
     """Ask all servers that are switched on, side by side."""
     ids = await database_sync_to_async(servers.enabled_ids)()
     return tuple(await asyncio.gather(*(refresh(server_id) for server_id in ids)))
+
+
+async def refresh_at_start() -> None:
+    """Ask all servers, unless the team wants none asked at start."""
+    if (await database_sync_to_async(switches.in_force)()).startup_refresh:
+        await refresh_all()
 
 
 async def ensure_servers() -> None:

@@ -32,11 +32,11 @@ class Job:
 
 def jobs() -> tuple[Job, ...]:
     """The periodic jobs, as the environment wants them."""
-    refresh = bool(settings.ENV["TOOLSUPPORT_STARTUP_REFRESH"])
     minutes = settings.ENV["TOOLSUPPORT_REFRESH_MINUTES"]
     return (
         Job("servers", refreshing.ensure_servers, at_start=True, minutes=0),
-        Job("refresh", refreshing.refresh_all, at_start=refresh, minutes=minutes),
+        Job("refresh at start", refreshing.refresh_at_start, at_start=True, minutes=0),
+        Job("refresh", refreshing.refresh_all, at_start=False, minutes=minutes),
     )
 
 

@@ -16,7 +16,7 @@ from chat.models import Grant, Question, ToolRun, Turn
 from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
 from chat.transcript import shown
-from chat.transcript.conversations import Person, announce
+from chat.transcript.conversations import Person, announce, own
 from chat.transcript.locks import hold
 from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
@@ -198,6 +198,20 @@ def granted(conversation_id: str) -> frozenset[str]:
     """The tools a person allowed for the whole conversation."""
     rows = Grant.objects.filter(conversation_id=conversation_id, revoked_at=None)
     return frozenset(rows.values_list("tool", flat=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """A tool that a person allowed for a whole conversation."""
+
+    tool: str
+    since: datetime
+
+
+def grants(person: Person, conversation_id: str) -> tuple[Granted, ...]:
+    """What runs without being asked for in one's own conversation. Raises NotFound."""
+    rows = Grant.objects.filter(conversation=own(person, conversation_id), revoked_at=None)
+    return tuple(Granted(row.tool, row.granted_at) for row in rows)
 
 
 @transaction.atomic

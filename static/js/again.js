@@ -1,5 +1,6 @@
 // Continue, Regenerate, Edit and the versions of a message.
 import * as composer from "./composer.js";
+import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { messageOf } from "./transcript.js";
 
@@ -9,7 +10,7 @@ let send = () => false;
 let forAnswer = null;
 
 const ask = (frame) => {
-  if (!send({ client_id: composer.newId(), ...frame })) say(UNHEARD, "off");
+  if (!send({ client_id: newId(), ...frame })) say(UNHEARD, "off");
 };
 
 // Another model for one answer: the picker is opened for it, and closing it without a choice forgets the wish.

@@ -1,13 +1,12 @@
 // The text field: Enter sends, a draft survives a reload, a message is kept until the server has it.
+import { obey } from "./commands.js";
+import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { stored } from "./stored.js";
 
 const form = document.getElementById("composer");
 const field = document.getElementById("text");
 const [sendButton, stopButton] = [document.getElementById("send"), document.getElementById("stop")];
-// randomUUID is only there over https and on this machine itself.
-export const newId = () =>
-  crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
 
 const LIMIT = 64 * 1024;
 let send = () => false;
@@ -40,17 +39,23 @@ export const flush = () => {
 };
 
 export const submit = () => {
-  const text = field.value.trim();
-  if (!text || pending || (running && !asking())) return;
+  if (!field.value.trim() || pending) return;
+  const { text, done } = obey(field.value.trim());
+  if (done) clear();
+  if (text === undefined || (running && !asking())) return;
   if (new Blob([text]).size > LIMIT) return void say("A message may have 64 KiB at most. Put longer text into a file.", "off");
   keep({ client_id: newId(), text, parent });
   flush();
 };
 
-export const accepted = (clientId) => {
-  if (pending?.client_id !== clientId) return;
+const clear = () => {
   field.value = "";
   stored("draft", "");
+};
+
+export const accepted = (clientId) => {
+  if (pending?.client_id !== clientId) return;
+  clear();
   keep(null);
   edit();
 };
@@ -108,11 +113,4 @@ document.addEventListener("keydown", (event) => {
   if (running) stop();
   else if (parent !== undefined) edit();
   else if (event.target === field) field.blur();
-});
-document.addEventListener("click", (event) => {
-  const example = event.target.closest("[data-example]");
-  if (!example || pending || running) return;
-  field.value = example.textContent;
-  field.focus();
-  submit();
 });

@@ -1,6 +1,7 @@
 // The chat page: one socket, one table of frames. Text comes as deltas, things as HTML of the page's own partials.
 import * as again from "./again.js";
 import { heard } from "./background.js";
+import * as calls from "./calls.js";
 import * as composer from "./composer.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
@@ -10,7 +11,6 @@ import { asked, closed } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
-import "./elapsed.js";
 import "./files.js";
 
 const chat = document.getElementById("chat");
@@ -74,6 +74,7 @@ const FRAMES = {
   },
   "text.delta": (frame) => deltas.apply("text", frame, send),
   "thinking.delta": (frame) => deltas.apply("thinking", frame, send),
+  "call.delta": calls.delta,
   "call.started": (frame) => putCall(frame.message, frame.call.html),
   "call.finished": (frame) => putCall(frame.message, frame.call.html),
   "call.rejected": (frame) => putCall(frame.message, frame.html),
@@ -111,7 +112,5 @@ const down = async (attempts, code) => {
 };
 
 const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down });
-composer.start(send);
-again.start(send);
+for (const part of [composer, again, swap, calls]) part.start(send);
 setTurn(transcript().dataset.turn);
-swap.start(send);

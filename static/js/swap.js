@@ -1,5 +1,5 @@
-// Choosing another model: asked for over the socket, shown when the server has said so.
-import { newId } from "./composer.js";
+// Choosing another model, or no tools: asked for over the socket, shown when the server has said so.
+import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { refreshWelcome } from "./title.js";
 import "./picker.js";
@@ -18,4 +18,14 @@ export const start = (send) => {
     if (!sent) say("The server cannot be reached; the model stays as it is.", "off");
     field.focus();
   });
+  document.addEventListener("tools:switched", ({ detail: on }) => {
+    const sent = send({ type: "tools.switch", on });
+    if (!sent) return void say("The server cannot be reached; the tools stay as they are.", "off");
+    say(on ? "Tools are offered in this chat." : "Tools are off in this chat.");
+    document.getElementById("tools-switch").checked = on;
+  });
 };
+
+document.addEventListener("change", ({ target }) => {
+  if (target.id === "tools-switch") document.dispatchEvent(new CustomEvent("tools:switched", { detail: target.checked }));
+});

@@ -65,6 +65,13 @@ def test_a_gap_is_not_joined_away() -> None:
     assert [(frame["offset"], frame["text"]) for frame in deltas(page)] == [(0, "ab"), (5, "cd")]
 
 
+def test_pieces_of_two_calls_are_not_mixed() -> None:
+    pieces = [("a", 0, "1"), ("a", 1, "2"), ("b", 2, "3"), ("b", 3, "4")]
+    page = asyncio.run(sent([frames.CallDelta(1, call, "f", offset, text) for call, offset, text in pieces]))
+    told = [(frame["call"], frame["offset"], frame["text"]) for frame in page.got if frame["type"] == "call.delta"]
+    assert told == [("a", 0, "12"), ("b", 2, "34")]
+
+
 def test_deltas_of_other_messages_and_things_keep_their_place() -> None:
     page = asyncio.run(
         sent(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from chat.tools import BUILTINS
 from tests.factories import ConversationFactory, ModelProfileFactory
+from toolsupport import environment
 from toolsupport.core.words import ChatSettings
 from toolsupport.models import ModelProfile
-from toolsupport.registry import briefs, system_settings
+from toolsupport.registry import briefs, switches, system_settings
 
 pytestmark = pytest.mark.django_db
 FORM = {"prompt": "Be brief.", "temperature": "0.5", "model": ""}
@@ -53,4 +55,25 @@ def test_a_temperature_that_is_none_changes_nothing(client: Client, bob: User) -
 def test_the_others_may_not(client: Client, name: str, request: pytest.FixtureRequest) -> None:
     client.force_login(request.getfixturevalue(name))
     assert client.post("/tools/defaults/", FORM).status_code == 403
+    assert client.post("/tools/switches/", {"filter_only": "on"}).status_code == 403
+    assert not switches.in_force().filter_only
     assert system_settings.base_system_prompt() != "Be brief."
+
+
+# O6
+def test_bob_switches_what_the_site_does_by_itself(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    answer = client.post("/tools/switches/", {"filter_only": "on", "text_formats": "off"}).content.decode()
+    assert "Saved" in answer and '<option value="off" selected>Never' in answer
+    assert switches.in_force().filter_only
+    refused = client.post("/tools/switches/", {"drift": "maybe"}).content.decode()
+    assert "choose one of Ask for a new test" in refused
+
+
+# O6
+def test_the_page_says_what_the_environment_has_locked(client: Client, bob: User, settings: Settings) -> None:
+    settings.ENV = settings.ENV | environment.read({"TOOLSUPPORT_DRIFT": "off"})
+    client.force_login(bob)
+    page = client.get("/tools/").content.decode()
+    assert "Set by <code>TOOLSUPPORT_DRIFT</code>" in page
+    assert 'aria-describedby="switch-drift-about" disabled>' in page

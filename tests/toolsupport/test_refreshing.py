@@ -13,7 +13,7 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.models import ModelProfile, Server, Standing
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.refreshing import Refreshed
-from toolsupport.registry import secrets_at_rest
+from toolsupport.registry import secrets_at_rest, switches
 from toolsupport.simulator.server import Simulator
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.django_db(transaction=True)]
@@ -153,3 +153,13 @@ async def test_nothing_is_described_on_a_server_that_lists_nothing(servers_out_t
     await refreshing.refresh(await _server())
     assert await database_sync_to_async(ModelProfile.objects.count)() == 0
     assert servers_out_there.asked == []
+
+
+# O6
+@pytest.mark.parametrize("on", [True, False])
+async def test_whether_servers_are_asked_at_start_is_a_switch(servers_out_there: Servers, on: bool) -> None:
+    servers_out_there.reports["http://box:1"] = _report("a")
+    await _server()
+    await database_sync_to_async(switches.put)({"startup_refresh": "on" if on else "off"})
+    await refreshing.refresh_at_start()
+    assert await database_sync_to_async(ModelProfile.objects.exists)() is on

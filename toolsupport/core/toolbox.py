@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import TypeVar
 
+from toolsupport.core import format_choice
+from toolsupport.core.format_choice import FormatVerdict, FormatWishes
 from toolsupport.core.words import Capabilities, Exclusion, ToolSpec
 
 Subject = TypeVar("Subject")
-
-# Text formats a model without native tools can be served with: name → what people call it. A format is used where
-# the capability `format` says that it works.
-TEXT_FORMATS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,51 +26,72 @@ class Wishes:
     """What the people of a conversation want.
 
     `tools_on` False switches tools off, None and True leave it to what is known of the model. `filter` names the
-    tools that may be used, None allows all.
+    tools that may be used, None allows all. `formats` is what they want of formats.
     """
 
     tools_on: bool | None = None
     filter: frozenset[str] | None = None
+    formats: FormatWishes = field(default_factory=FormatWishes)
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """What is offered. `format` is native, a text format, or "" where nothing is; the reasons are for people."""
+    """What is offered. `format` is native, a text format, or "" where nothing is; the reasons are for people.
+
+    `fallbacks` are the formats to go on with, in order, where this one fails in a turn; `formats` all there are, with
+    the reason for or against each.
+    """
 
     tools: tuple[ToolSpec, ...]
     excluded: tuple[Exclusion, ...]
     format: str
     format_reason: str
+    fallbacks: tuple[str, ...] = ()
+    formats: tuple[FormatVerdict, ...] = ()
 
 
 def choose(capabilities: Capabilities, candidates: Sequence[Candidate], wishes: Wishes) -> Toolbox:
     """Decide for each candidate; under a limit the first ones stay.
 
-    Native tools are offered to a model known to call them and to no other.
+    Native tools are offered to a model known to call them and to no other; in text, to one that is known to write
+    calls that can be read, or where the team wants it for all.
     """
-    barrier = _first(BARRIERS, capabilities, wishes)
+    formats = format_choice.judged(capabilities, wishes.formats)
+    usable = format_choice.usable(formats)
+    barrier = _first(BARRIERS, _Model(capabilities, usable), wishes)
     verdicts = [(candidate.spec, barrier or _first(RULES, candidate, wishes)) for candidate in candidates]
     allowed = [spec for spec, verdict in verdicts if verdict is None]
     tools, cut = _within_limit(capabilities, allowed)
     excluded = [Exclusion(spec.name, *verdict) for spec, verdict in verdicts if verdict]
-    format_, reason = _format(capabilities, tools, barrier)
-    return Toolbox(tools, (*excluded, *cut), format_, reason)
+    format_, reason = _format(formats, tools, barrier)
+    fallbacks = tuple(name for name in usable if format_ and name != format_)
+    return Toolbox(tools, (*excluded, *cut), format_, reason, fallbacks, formats)
 
 
-def _tools_off(_: Capabilities, wishes: Wishes) -> str:
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What the barriers look at: what is known, and in which formats it can be served."""
+
+    capabilities: Capabilities
+    usable: tuple[str, ...]
+
+
+def _tools_off(_: _Model, wishes: Wishes) -> str:
     return "Tools are switched off in this chat." if wishes.tools_on is False else ""
 
 
-def _unknown(capabilities: Capabilities, _: Wishes) -> str:
-    if capabilities["tools"].known:
+def _unknown(model: _Model, _: Wishes) -> str:
+    if model.capabilities["tools"].known or model.usable:
         return ""
     return "It is unknown whether this model can call tools. Unknown is not no, but until somebody knows none are sent."
 
 
-def _unsupported(capabilities: Capabilities, _: Wishes) -> str:
-    tools = capabilities["tools"]
-    if tools.value is True or _text_format(capabilities):
+def _unsupported(model: _Model, _: Wishes) -> str:
+    tools = model.capabilities["tools"]
+    if model.usable:
         return ""
+    if tools.value is True:
+        return "Every way of calling tools is switched off for this model."
     return f"This model cannot call tools. {tools.reason}".strip()
 
 
@@ -87,7 +105,7 @@ def _filtered(candidate: Candidate, wishes: Wishes) -> str:
 
 
 # The first rule with a reason decides. Barriers keep everything out, rules a single tool.
-BARRIERS: Mapping[str, Callable[[Capabilities, Wishes], str]] = {
+BARRIERS: Mapping[str, Callable[[_Model, Wishes], str]] = {
     "tools_off": _tools_off,
     "unknown": _unknown,
     "unsupported": _unsupported,
@@ -115,16 +133,11 @@ def _within_limit(
     return tuple(allowed[:limit]), [Exclusion(spec.name, "max_tools", reason) for spec in allowed[limit:]]
 
 
-def _format(capabilities: Capabilities, tools: Sequence[ToolSpec], barrier: tuple[str, str] | None) -> tuple[str, str]:
+def _format(
+    formats: Sequence[FormatVerdict], tools: Sequence[ToolSpec], barrier: tuple[str, str] | None
+) -> tuple[str, str]:
     if barrier:
         return "", barrier[1]
     if not tools:
         return "", "The model can be given tools, but none is left to offer."
-    if capabilities["tools"].value is True:
-        return "native", capabilities["tools"].reason
-    return _text_format(capabilities), capabilities["format"].reason
-
-
-def _text_format(capabilities: Capabilities) -> str:
-    name = capabilities["format"].value
-    return name if isinstance(name, str) and name in TEXT_FORMATS else ""
+    return formats[0].name, formats[0].reason

@@ -189,7 +189,8 @@ class Exclusion:
 class Brief:
     """Everything one request to one model needs to know besides the messages and the endpoint.
 
-    `format` is "native", the name of a text format, or "" (no tools are offered, `format_reason` says why).
+    `format` is "native", the name of a text format, or "" (no tools are offered, `format_reason` says why);
+    `fallbacks` are the formats to go on with where it fails.
     `options` are the server's sampling options (num_ctx, temperature …); `think` None leaves it to the server.
     """
 
@@ -199,6 +200,7 @@ class Brief:
     excluded: tuple[Exclusion, ...] = ()
     format: str = ""
     format_reason: str = ""
+    fallbacks: tuple[str, ...] = ()
     system: str = ""
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     think: bool | str | None = None
@@ -237,9 +239,11 @@ class ChatSettings:
     """What a person set for one conversation; None and "" leave it to the model's profile and the team.
 
     `tools_on` is the conversation's own switch, `system` replaces the team's base prompt, `temperature` is 0 to 2.
+    `format` is the call format that this conversation prefers.
     """
 
     tools_on: bool | None = None
+    format: str = ""
     system: str = ""
     temperature: float | None = None
 

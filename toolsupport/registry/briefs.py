@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolsupport.core.errors import NotFound
+from toolsupport.core.format_choice import FormatWishes
 from toolsupport.core.toolbox import Candidate, Wishes, choose
 from toolsupport.core.words import Brief, ChatSettings, Endpoint, ToolSpec
 from toolsupport.models import ModelProfile
-from toolsupport.registry import servers, standings, system_settings
+from toolsupport.registry import servers, standings, switches, system_settings
+
+CODE_TOOL = "python_execution"  # what CodeMode needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,9 @@ def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSet
     """The same for a model whose row was read already, together with its server."""
     capabilities = standings.known(profile, session)
     candidates = [Candidate(spec, True) for spec in tools]
-    toolbox = choose(capabilities, candidates, Wishes(tools_on=settings.tools_on))
     team = system_settings.everything()
+    wishes = Wishes(tools_on=settings.tools_on, formats=format_wishes(profile, tools, settings, team))
+    toolbox = choose(capabilities, candidates, wishes)
     made = Brief(
         model=profile.name,
         capabilities=capabilities,
@@ -42,12 +46,26 @@ def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSet
         excluded=toolbox.excluded,
         format=toolbox.format,
         format_reason=toolbox.format_reason,
+        fallbacks=toolbox.fallbacks,
         system=settings.system or team["base_system_prompt"],
         options=options(profile, settings, team),
         think=profile.options.get("think"),
         keep_alive=str(profile.options.get("keep_alive") or ""),
     )
     return Briefing(made, servers.endpoint_of(profile.server, profile))
+
+
+def format_wishes(
+    profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSettings, team: Mapping[str, Any]
+) -> FormatWishes:
+    """What the conversation, the model's profile and the team want of call formats."""
+    preferred = (settings.format, str(profile.options.get("format") or ""))
+    return FormatWishes(
+        preferred=tuple(name for name in preferred if name),
+        disabled=frozenset(profile.options.get("disabled_formats") or ()),
+        switches=switches.of(team),
+        code_tool=any(tool.name == CODE_TOOL for tool in tools),
+    )
 
 
 def options(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:

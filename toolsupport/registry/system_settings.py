@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from toolsupport.environment import GIVEN
 from toolsupport.models import Setting
 
 PROMPT_LENGTH = 20_000
@@ -23,17 +24,26 @@ class Known:
     variable: str = ""
 
 
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 KNOWN = {
     "base_system_prompt": Known("You are a helpful assistant.", lambda value: isinstance(value, str)),
     "temperature": Known(None, lambda value: value is None or (isinstance(value, int | float) and 0 <= value <= 2)),
     "default_model": Known(None, lambda value: value is None or (isinstance(value, int) and value > 0)),
+    "filter_only": Known(False, _is_switch, "TOOLSUPPORT_FILTER_ONLY"),
+    "text_formats": Known("measured", lambda value: value in ("measured", "all", "off"), "TOOLSUPPORT_TEXT_FORMATS"),
+    "code_mode": Known(True, _is_switch, "TOOLSUPPORT_CODE_MODE"),
+    "runtime_learning": Known(True, _is_switch, "TOOLSUPPORT_RUNTIME_LEARNING"),
+    "drift": Known("ask", lambda value: value in ("off", "ask", "auto"), "TOOLSUPPORT_DRIFT"),
+    "startup_refresh": Known(True, _is_switch, "TOOLSUPPORT_STARTUP_REFRESH"),
 }
 
 
 def locked(key: str) -> bool:
     """True where the environment decides: the page shows the value and cannot change it. Raises KeyError."""
-    variable = KNOWN[key].variable
-    return bool(variable and settings.ENV.get(variable))
+    return KNOWN[key].variable in settings.ENV[GIVEN]
 
 
 def get(key: str) -> Any:
@@ -49,9 +59,9 @@ def everything() -> dict[str, Any]:
 
 def _in_force(key: str, stored: Mapping[str, Any]) -> Any:
     known = KNOWN[key]
-    if locked(key):
-        return settings.ENV[known.variable]
-    return stored[key] if key in stored and known.valid(stored[key]) else known.default
+    if key in stored and known.valid(stored[key]) and not locked(key):
+        return stored[key]
+    return settings.ENV[known.variable] if locked(key) else known.default
 
 
 @transaction.atomic

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
+from toolsupport.environment import GIVEN
 from toolsupport.models import Setting
 from toolsupport.registry import system_settings
 from toolsupport.registry.system_settings import Known
@@ -35,5 +36,5 @@ def test_the_environment_outranks_the_page(settings: Settings, monkeypatch: pyte
     monkeypatch.setitem(system_settings.KNOWN, "example", Known("default", lambda value: True, "EXAMPLE"))
     system_settings.put("example", "page")
     assert (system_settings.get("example"), system_settings.locked("example")) == ("page", False)
-    settings.ENV = settings.ENV | {"EXAMPLE": "environment"}
+    settings.ENV = settings.ENV | {"EXAMPLE": "environment", GIVEN: {"EXAMPLE"}}
     assert (system_settings.get("example"), system_settings.locked("example")) == ("environment", True)

@@ -1,0 +1,53 @@
+// Cards of tool calls while they live: written piece by piece, running for long, stopped.
+import { say } from "./status.js";
+import { messageOf } from "./transcript.js";
+
+const LONG = 5;
+const since = new WeakMap();
+let send = () => false;
+
+export const start = (sender) => {
+  send = sender;
+};
+
+const written = ({ message, call, name }) => {
+  const cards = messageOf(message)?.querySelector("[data-calls]");
+  const there = cards && [...cards.children].find((card) => card.dataset.writing === call);
+  if (!cards || there) return there;
+  const card = document.getElementById("writing").content.firstElementChild.cloneNode(true);
+  card.dataset.writing = call;
+  card.querySelector("[data-name]").textContent = name;
+  card.querySelector("[data-arguments]").append("");
+  cards.append(card);
+  return card;
+};
+
+// A card that the finished message replaces. What was missed is not fetched: the whole call comes in a moment.
+export const delta = (frame) => {
+  const card = written(frame);
+  if (!card) return;
+  const here = Number(card.dataset.end ?? 0), text = card.querySelector("[data-arguments]").firstChild;
+  if (frame.offset > here) text.appendData("…");
+  text.appendData(frame.text.slice(Math.max(0, here - frame.offset)));
+  card.dataset.end = frame.offset + frame.text.length;
+};
+
+// A call that runs for long says how long, and can be stopped alone.
+setInterval(() => {
+  for (const place of document.querySelectorAll(".call[data-status=running] [data-elapsed]")) {
+    if (!since.has(place)) since.set(place, Date.now());
+    const seconds = Math.floor((Date.now() - since.get(place)) / 1000);
+    if (seconds < LONG) continue;
+    place.textContent = ` · ${seconds} s`;
+    place.closest(".call").querySelector("[data-call-stop]").hidden = false;
+  }
+}, 1000);
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-call-stop]");
+  if (!button) return;
+  event.preventDefault();
+  if (!send({ type: "call.stop", call: button.closest("[data-call]").dataset.call })) return;
+  button.disabled = true;
+  say("Stopping the tool…");
+});

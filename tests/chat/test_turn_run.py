@@ -1,0 +1,90 @@
+"""What a running turn tells of calls that are being written, and how it takes a withdrawn permission."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_database
+from django.contrib.auth.models import User
+
+from chat import frames
+from chat.events import TurnEvent
+from chat.models import Conversation
+from chat.tools.tool import ToolContext
+from chat.tools.workspace import Workspace
+from chat.turn_run import TurnRun, joined
+from tests.factories import ConversationFactory
+from toolsupport.core.events import CallDelta, TextDelta
+from toolsupport.core.words import ToolCall
+
+
+def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
+    claimed = SimpleNamespace(briefing=None, granted=granted, conversation=conversation)
+    accepted: Any = SimpleNamespace(claimed=claimed, seq=1, reply=None)
+    return TurnRun(accepted, ToolContext(Workspace(where, 10**6)), "me")
+
+
+# C1, F10
+def test_pieces_of_a_call_are_told_with_their_offset() -> None:
+    run, told = running(), list[frames.ServerFrame]()
+    run._tell, run.message = told.append, 7
+    events = [
+        CallDelta("a", "write_file", '{"p": "😀'),
+        CallDelta("b", "bash", "{}"),
+        CallDelta("a", "write_file", '"}'),
+    ]
+
+    async def handle() -> None:
+        for event in events:
+            await run._handle(event)
+
+    asyncio.run(handle())
+    assert told == [
+        frames.CallDelta(7, "a", "write_file", 0, '{"p": "😀'),
+        frames.CallDelta(7, "b", "bash", 0, "{}"),
+        frames.CallDelta(7, "a", "write_file", 9, '"}'),
+    ]
+
+
+def test_pieces_of_one_call_are_joined_and_those_of_two_are_not() -> None:
+    batch: list[TurnEvent] = [
+        CallDelta("a", "f", "1"),
+        CallDelta("a", "f", "2"),
+        CallDelta("b", "f", "3"),
+        TextDelta("x"),
+    ]
+    assert joined(batch) == [CallDelta("a", "f", "12"), CallDelta("b", "f", "3"), TextDelta("x")]
+
+
+WRITE = ToolCall("c1", "write_file", {"path": "a.md", "content": "x"})
+
+
+@pytest.fixture
+def conversation(transactional_db: None) -> Conversation:
+    return ConversationFactory()
+
+
+async def wrote(conversation: Conversation, where: Path) -> tuple[str, bool]:
+    """Let a turn that began with a permission write a file: (how it ended, whether a person is asked next time)."""
+    run = running(frozenset({"write_file"}), str(conversation.pk), where)
+    run._spawn = asyncio.create_task
+    outcome = await run.run(WRITE)
+    return outcome.status, run.decide(WRITE) == "ask"
+
+
+# T11
+@pytest.mark.asyncio
+async def test_a_permission_taken_back_in_mid_turn_counts_at_once(conversation: Conversation, tmp_path: Path) -> None:
+    def grant() -> Any:
+        owner: User = conversation.owner
+        return conversation.grants.create(tool="write_file", granted_by=owner)
+
+    assert await wrote(conversation, tmp_path / "without") == ("denied", True)
+    assert not (tmp_path / "without" / "a.md").exists()
+    await in_database(grant)()
+    assert await wrote(conversation, tmp_path / "with") == ("done", False)
+    assert (tmp_path / "with" / "a.md").read_text() == "x"

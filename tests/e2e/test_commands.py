@@ -1,0 +1,163 @@
+"""What one types with a slash, and the cards of calls while they live."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
+
+from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.e2e.test_access_for_all import overflow, violations
+from tests.e2e.test_approvals import ASK, asked
+
+pytestmark = pytest.mark.e2e
+Open = Callable[..., BrowserContext]
+
+
+def command(page: Page, text: str) -> None:
+    page.get_by_label("Message", exact=True).fill(text)
+    page.keyboard.press("Enter")
+
+
+# C1
+def test_commands_do_what_the_buttons_do(page: Page) -> None:
+    field = page.get_by_label("Message", exact=True)
+    command(page, "/model use sim-unknown:latest")
+    expect(page.locator("#picker-button")).to_contain_text("sim-unknown")
+    expect(page.locator(".notice")).to_contain_text("Switched to sim-unknown")
+    expect(field).to_have_value("")
+    command(page, "/model list")
+    expect(page.locator("#models")).to_be_visible()
+    page.keyboard.press("Escape")
+    command(page, "/help")
+    expect(page.locator("#keyboard")).to_contain_text("/model use NAME")
+    page.keyboard.press("Escape")
+    command(page, "/model use nothing-like-it")
+    expect(page.locator("#status")).to_contain_text("There is no model 'nothing-like-it'.")
+    command(page, "/tools")
+    page.wait_for_url("**/tools/")
+
+
+def test_detect_leads_to_what_is_known_of_the_model(page: Page) -> None:
+    command(page, "/detect")
+    page.wait_for_url(re.compile(r"/models/\d+/"))
+    expect(page.locator("h1")).to_contain_text("sim-honest")
+
+
+def test_an_unknown_command_is_not_sent_and_two_slashes_are_one(page: Page) -> None:
+    command(page, "/modle use x")
+    expect(page.locator("#status")).to_have_text(
+        "There is no command /modle. /help lists them; // begins a message with a slash."
+    )
+    expect(page.get_by_label("Message", exact=True)).to_have_value("/modle use x")
+    expect(page.locator(".message")).to_have_count(0)
+    command(page, "//etc is a directory")
+    expect(page.locator(".message[data-role=user]")).to_contain_text("/etc is a directory")
+    assert "//etc" not in page.locator(".message[data-role=user]").inner_text()
+    answered(page)
+
+
+# T1: by command or by its box; a reload shows it too.
+def test_tools_are_switched_off_for_a_chat(page: Page) -> None:
+    command(page, "/tools off")
+    expect(page.locator("#status")).to_contain_text("Tools are off in this chat.")
+    ask(page, "What's in this folder?")
+    answered(page)
+    expect(page.locator(".call")).to_have_count(0)
+    page.reload()
+    ready(page)
+    page.get_by_role("button", name="Settings of this conversation").click()
+    box = page.get_by_label("Offer tools to the model")
+    expect(box).not_to_be_checked()
+    box.check()
+    expect(page.locator("#status")).to_contain_text("Tools are offered")
+    page.keyboard.press("Escape")
+    ask(page, "What's in this folder?")
+    answered(page)
+    expect(page.locator(".call")).to_have_count(1)
+
+
+# T11
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open, theme: str) -> None:
+    page = new_chat(open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page())
+    asked(page)
+    page.get_by_role("button", name="Allow in this chat").click()
+    answered(page)
+    page.get_by_role("button", name="Settings of this conversation").click()
+    menu = page.locator("#grants")
+    expect(menu).to_contain_text("write_file")
+    assert violations(page) == [] and overflow(page) <= 0
+    menu.get_by_role("button", name="Ask again before write_file").click()
+    expect(menu).to_contain_text("each change asks first")
+    page.keyboard.press("Escape")
+    ask(page, ASK)
+    expect(page.locator("[data-question]")).to_have_count(1)
+
+
+def overheard(page: Page) -> tuple[list[WebSocketRoute], list[dict[str, Any]]]:
+    """Stand between the page and the server: the line to the page, and what the page says."""
+    lines: list[WebSocketRoute] = []
+    said: list[dict[str, Any]] = []
+
+    def connect(line: WebSocketRoute) -> None:
+        server = line.connect_to_server()
+        lines.append(line)
+
+        def hear(text: str | bytes) -> None:
+            said.append(json.loads(text))
+            server.send(text)
+
+        line.on_message(hear)
+
+    page.route_web_socket(re.compile("/ws/"), connect)
+    return lines, said
+
+
+# F10
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_call_is_shown_while_it_is_written(open_browser: Open, theme: str) -> None:
+    page = open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page()
+    lines, _ = overheard(page)
+    new_chat(page)
+    ask(page, "Hello")
+    answered(page)
+    message = int(page.locator(".message[data-role=assistant]").get_attribute("data-message") or 0)
+    piece = {"type": "call.delta", "message": message, "call": "c1", "name": "write_file"}
+    for offset, text in ((0, '{"path": "'), (10, 'no😀tes.md"'), (40, ', "late": 1')):
+        lines[-1].send(json.dumps(piece | {"offset": offset, "text": text}))
+    card = page.locator("[data-writing=c1]")
+    expect(card.locator("> summary")).to_contain_text("Asks for write_file")
+    card.locator("> summary").click()
+    expect(card.locator("[data-arguments]")).to_have_text('{"path": "no😀tes.md"…, "late": 1')
+    assert violations(page) == [] and overflow(page) <= 0
+
+
+# C5: the button stands in the card of a tool that runs for long.
+def test_a_tool_that_runs_for_long_has_its_own_stop(page: Page) -> None:
+    _, said = overheard(page)
+    new_chat(page)
+    ask(page, "Read config.json and tell me the version")
+    answered(page)
+    page.evaluate(
+        """() => {
+          const card = document.querySelector(".call"), state = card.querySelector(".state");
+          card.dataset.status = "running";
+          state.innerHTML = "running<span data-elapsed></span>";
+          const button = Object.assign(document.createElement("button"), { hidden: true, textContent: "Stop" });
+          button.dataset.callStop = "";
+          card.querySelector("summary").append(button);
+        }"""
+    )
+    stop = page.locator(".call").get_by_role("button", name="Stop")
+    expect(stop).to_be_visible()
+    expect(page.locator(".call [data-elapsed]")).to_contain_text("5 s")
+    stop.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text("This tool is not running any more.")
+    assert {"type": "call.stop", "call": page.locator(".call").get_attribute("data-call")} in said
+    expect(page.locator(".call")).not_to_have_attribute("open", "")

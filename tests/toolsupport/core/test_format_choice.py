@@ -1,0 +1,84 @@
+"""Which format a model is offered tools in, and why none of the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolsupport.core.format_choice import FormatWishes, judged, label, names, usable
+from toolsupport.core.switches import Switches
+from toolsupport.core.words import Capabilities, Capability
+
+ALL = Switches(text_formats="all")
+OFF = Switches(text_formats="off")
+
+
+def known(**values: Any) -> Capabilities:
+    return Capabilities(
+        {name: Capability(name, value, "declared", f"Said of {name}.") for name, value in values.items()}
+    )
+
+
+def first(capabilities: Capabilities, wishes: FormatWishes) -> str:
+    return next(iter(usable(judged(capabilities, wishes))), "")
+
+
+CASES: dict[str, tuple[dict[str, Any], FormatWishes, str]] = {  # F2
+    "native where it works": ({"tools": True}, FormatWishes(), "native"),
+    "native before a text format that works too": ({"tools": True, "format": "hermes"}, FormatWishes(), "native"),
+    "what was measured": ({"tools": False, "format": "hermes"}, FormatWishes(), "hermes"),
+    "nothing without a measurement": ({"tools": False, "call_format": "hermes"}, FormatWishes(), ""),
+    "for all: what the family was taught": (
+        {"tools": False, "call_format": "hermes"},
+        FormatWishes(switches=ALL),
+        "hermes",
+    ),
+    "for all is not for what is unknown": ({"call_format": "hermes"}, FormatWishes(switches=ALL), ""),
+    "measured, though native is unknown": ({"format": "hermes"}, FormatWishes(), "hermes"),
+    "switched off by the team": ({"tools": False, "format": "hermes"}, FormatWishes(switches=OFF), ""),
+    "filter only": ({"tools": False, "format": "hermes"}, FormatWishes(switches=Switches(filter_only=True)), ""),
+    "filter only leaves native": ({"tools": True}, FormatWishes(switches=Switches(filter_only=True)), "native"),
+    "switched off for this model": (
+        {"tools": True, "format": "hermes"},
+        FormatWishes(disabled=frozenset({"native"})),
+        "hermes",
+    ),
+    "a wish for text where native works": ({"tools": True}, FormatWishes(preferred=("hermes",)), "hermes"),
+    "a wish proves nothing": ({"tools": False}, FormatWishes(preferred=("hermes",)), ""),
+    "a wish for native makes no ability": ({"tools": False}, FormatWishes(preferred=("native",)), ""),
+    "an unknown wish is none": ({"tools": True}, FormatWishes(preferred=("klingon",)), "native"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_choice(name: str) -> None:
+    values, wishes, expected = CASES[name]
+    assert first(known(**values), wishes) == expected
+
+
+anything = st.none() | st.booleans() | st.sampled_from(["hermes", "native", "x", ""])
+wishes_of_any_kind = st.builds(
+    FormatWishes,
+    st.lists(st.sampled_from(["hermes", "native", "x"]), max_size=3).map(tuple),
+    st.frozensets(st.sampled_from(["hermes", "native"])),
+    st.builds(
+        Switches,
+        filter_only=st.booleans(),
+        text_formats=st.sampled_from(["measured", "all", "off"]),
+        code_mode=st.booleans(),
+    ),
+    st.booleans(),
+)
+
+
+@given(st.fixed_dictionaries({"tools": anything, "format": anything, "call_format": anything}), wishes_of_any_kind)
+def test_every_format_is_judged_once_with_a_reason(values: dict[str, Any], wishes: FormatWishes) -> None:
+    verdicts = judged(known(**values), wishes)
+    assert sorted(verdict.name for verdict in verdicts) == sorted(names())
+    assert all(verdict.reason and verdict.label == label(verdict.name) for verdict in verdicts)
+    assert not any(verdict.usable and verdict.name in wishes.disabled for verdict in verdicts)
+    if values["tools"] is not True:
+        assert "native" not in usable(verdicts)

@@ -1,0 +1,57 @@
+"""A reply is heard to its end: text becomes calls, in order, in any pieces."""
+
+from __future__ import annotations
+
+from toolsupport.core.events import (
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
+from toolsupport.core.listening import Listener
+from toolsupport.core.words import ToolSpec
+
+TOOLS = (ToolSpec("read_file", parameters={"type": "object", "properties": {"path": {"type": "string"}}}),)
+CALL = '<tool_call>{"name": "read_file", "arguments": {"path": "a"}}</tool_call>'
+OTHER = CALL.replace('"a"', '"b"')
+
+
+def heard(format: str, *events: Event) -> list[Event]:
+    listener = Listener(format, TOOLS)
+    return [event for one in events for event in listener.hear([one])]
+
+
+def calls(events: list[Event]) -> list[dict[str, object]]:
+    return [event.call.arguments for event in events if isinstance(event, CallReady)]
+
+
+def test_text_becomes_a_call_before_the_end() -> None:  # F3
+    events = heard("hermes", TextDelta("Look: " + CALL[:20]), TextDelta(CALL[20:]), Usage(3), Finished("stop"))
+    assert calls(events) == [{"path": "a"}]
+    assert isinstance(events[-1], Finished)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)).strip() == "Look:"
+
+
+def test_where_no_format_is_spoken_text_stays_text() -> None:
+    for format in ("", "native"):
+        events = heard(format, TextDelta(CALL), Finished("stop"))
+        assert events == [TextDelta(CALL), Finished("stop")]
+
+
+def test_a_draft_in_the_reasoning_counts_only_alone() -> None:  # F3
+    alone = heard("hermes", ThinkingDelta(f"I will {CALL}"), TextDelta("Well."), Finished("stop"))
+    assert calls(alone) == [{"path": "a"}]
+    both = heard("hermes", ThinkingDelta(CALL), TextDelta(OTHER), Finished("stop"))
+    assert calls(both) == [{"path": "b"}]
+    assert [event for event in both if isinstance(event, ThinkingDelta)] == [ThinkingDelta(CALL)]
+
+
+def test_a_reply_that_breaks_off_loses_no_text() -> None:
+    events = heard("hermes", TextDelta("Then " + CALL[:30]), Failed("cut", "gone"))
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "Then " + CALL[:30]
+    assert any(isinstance(event, CallRejected) for event in events)
+    assert isinstance(events[-1], Failed)

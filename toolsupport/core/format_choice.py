@@ -1,0 +1,128 @@
+"""Chooses the format in which a model is offered tools, with a reason for every one that was not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.switches import Switches
+from toolsupport.core.words import Capabilities
+
+NATIVE = "native"
+CODE = "code_mode"
+# Formats that only say how to read: nobody is taught to write them.
+READ_ONLY = frozenset({"auto"})
+
+
+@dataclass(frozen=True, slots=True)
+class FormatWishes:
+    """What people and the team want of formats.
+
+    `preferred` are names, the strongest wish first: of the conversation, of the person, of the model's profile.
+    `disabled` are names that are switched off, for the team or for this model. `code_tool` says that the tool which
+    runs code is among the tools.
+    """
+
+    preferred: tuple[str, ...] = ()
+    disabled: frozenset[str] = frozenset()
+    switches: Switches = field(default_factory=Switches)
+    code_tool: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FormatVerdict:
+    """One format: `usable` with the reason for it or against it; `label` is what people call it."""
+
+    name: str
+    label: str
+    usable: bool
+    reason: str
+
+
+def names() -> tuple[str, ...]:
+    """Every format that may be chosen, in the general order of preference."""
+    return (NATIVE, *(name for name in FORMATS if name not in READ_ONLY))
+
+
+def label(name: str) -> str:
+    """What people call a format."""
+    return FORMATS[name].label if name in FORMATS else name.capitalize()
+
+
+def judged(capabilities: Capabilities, wishes: FormatWishes) -> tuple[FormatVerdict, ...]:
+    """Every format, the one to use first: usable ones in the order they would be tried, then the others."""
+    verdicts = [_verdict(name, capabilities, wishes) for name in _ordered(capabilities, wishes)]
+    return tuple(sorted(verdicts, key=lambda verdict: not verdict.usable))
+
+
+def _ordered(capabilities: Capabilities, wishes: FormatWishes) -> list[str]:
+    """Wishes, then native, then what is known to work, what the family was taught, and the order of the table."""
+    known = (capabilities["format"].value, capabilities["call_format"].value)
+    wanted = (*wishes.preferred, NATIVE, *(name for name in known if isinstance(name, str)), *names())
+    existing = set(names())
+    return list(dict.fromkeys(name for name in wanted if name in existing))
+
+
+def _verdict(name: str, capabilities: Capabilities, wishes: FormatWishes) -> FormatVerdict:
+    against = next((reason for rule in RULES.values() if (reason := rule(name, capabilities, wishes))), "")
+    return FormatVerdict(name, label(name), not against, against or _why(name, capabilities, wishes))
+
+
+def _disabled(name: str, _: Capabilities, wishes: FormatWishes) -> str:
+    return "It is switched off." if name in wishes.disabled else ""
+
+
+def _native(name: str, capabilities: Capabilities, _: FormatWishes) -> str:
+    if name != NATIVE or capabilities["tools"].value is True:
+        return ""
+    return capabilities["tools"].reason
+
+
+def _code(name: str, _: Capabilities, wishes: FormatWishes) -> str:
+    if name != CODE:
+        return ""
+    if not wishes.switches.allows_code_mode:
+        return "The team has switched calls written as code off."
+    return "" if wishes.code_tool else "It needs the tool python_execution, which is not enabled."
+
+
+def _text(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
+    if name == NATIVE:
+        return ""
+    works = capabilities["format"].value == name
+    if wishes.switches.allows_text_format(works):
+        return _unknown(capabilities, works)
+    if works or wishes.switches.filter_only or wishes.switches.text_formats == "off":
+        return "The team has switched calls written as text off."
+    native = capabilities["tools"].value is True and name in wishes.preferred
+    return "" if native else "Nobody has found that this model writes it so that it can be read."
+
+
+def _unknown(capabilities: Capabilities, works: bool) -> str:
+    """Text for all is for models without tools of their own: what is unknown is asked first."""
+    if works or capabilities["tools"].known:
+        return ""
+    return "It is unknown whether this model can call tools by itself: that is asked first."
+
+
+# The first rule with a reason against a format decides.
+RULES: Mapping[str, Callable[[str, Capabilities, FormatWishes], str]] = MappingProxyType(
+    {"disabled": _disabled, "native": _native, "code": _code, "text": _text}
+)
+
+
+def _why(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
+    if name in wishes.preferred:
+        return f"{label(name)} is preferred here."
+    if name == NATIVE:
+        return capabilities["tools"].reason
+    if capabilities["format"].value == name:
+        return capabilities["format"].reason
+    return "The team has switched calls written as text on for all models."
+
+
+def usable(verdicts: Sequence[FormatVerdict]) -> tuple[str, ...]:
+    """The names of the usable ones, the first of which is used."""
+    return tuple(verdict.name for verdict in verdicts if verdict.usable)
