@@ -22,7 +22,6 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt.instructions import WITH_TOOLS, WITHOUT_TOOLS
 from toolsupport.core.words import (
     Brief,
@@ -106,7 +105,7 @@ async def test_the_exchange_looks_for_itself(recorder, value: object, format_: s
     may = format_ == "native" and (value is True or permit is Permit.PROBE)
     assert request.tools == (TOOLS if may else ())
     told = request.messages[0].content
-    assert (WITH_TOOLS if may or format_ in FORMATS else WITHOUT_TOOLS) in told
+    assert (WITH_TOOLS if may or format_ == "hermes" else WITHOUT_TOOLS) in told
 
 
 @given(VALUES, PERMITS, st.sampled_from(sorted(providers.PROVIDERS)))
