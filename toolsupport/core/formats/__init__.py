@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from toolsupport.core.formats import hermes
+from toolsupport.core.formats import auto, hermes, llama3_json, mistral, pure_json, qwen3_coder_xml
 from toolsupport.core.formats.format import Format, Parser
 from toolsupport.core.words import ToolSpec
 
-_ALL = (hermes.FORMAT,)
+_ALL = (
+    hermes.FORMAT,
+    mistral.FORMAT,
+    mistral.JSON_FORMAT,
+    mistral.ARGS_FORMAT,
+    pure_json.FORMAT,
+    llama3_json.FORMAT,
+    qwen3_coder_xml.FORMAT,
+    auto.FORMAT,
+)
 FORMATS: Mapping[str, Format] = MappingProxyType({one.name: one for one in _ALL})
 
 
