@@ -94,7 +94,14 @@ class Source:
 
     def since(self, recorded: int) -> str:
         """What was taken after that length of the record."""
-        return "".join(self._record)[recorded:]
+        wanted = self.recorded - recorded
+        pieces: list[str] = []
+        for piece in reversed(self._record):
+            if wanted <= 0:
+                break
+            pieces.append(piece[-wanted:])
+            wanted -= len(piece)
+        return "".join(reversed(pieces))
 
     def back_to(self, recorded: int) -> None:
         """Unread what was taken after that length of the record."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from toolsupport.core.arguments import Written, compact, finished, schema_of
@@ -38,20 +39,44 @@ class Tags:
     wrapper_ends: tuple[str, ...]
     wrappers: tuple[str, ...]
 
-    @property
+    @cached_property
+    def openings(self) -> Markers:
+        return Markers(self.functions)
+
+    @cached_property
+    def keys(self) -> Markers:
+        return Markers(self.parameters)
+
+    @cached_property
+    def stray(self) -> Markers:
+        return Markers(self.parameter_ends)
+
+    @cached_property
+    def closings(self) -> Markers:
+        return Markers(self.function_ends)
+
+    @cached_property
+    def wrapper_closings(self) -> Markers:
+        return Markers(self.wrapper_ends)
+
+    @cached_property
+    def wrapper_openings(self) -> Markers:
+        return Markers(self.wrappers)
+
+    @cached_property
     def ends(self) -> Markers:
         """What ends JSON that stands in a function."""
         return Markers([*self.function_ends, *self.wrapper_ends])
 
-    @property
+    @cached_property
     def behind_a_parameter(self) -> Markers:
         return Markers([*self.parameters, *self.function_ends, *self.wrapper_ends])
 
-    @property
+    @cached_property
     def behind_a_function(self) -> Markers:
         return Markers([*self.functions, *self.wrapper_ends, *self.wrappers])
 
-    @property
+    @cached_property
     def in_a_value(self) -> Markers:
         return Markers([*self.parameters, *self.parameter_ends, *self.function_ends, *self.wrapper_ends])
 
@@ -62,8 +87,6 @@ class TaggedCalls:
     def __init__(self, reading: Reading, tags: Tags, *, bare: bool) -> None:
         self._reading = reading
         self._tags = tags
-        self._functions = Markers(tags.functions)
-        self._closers = Markers(tags.wrapper_ends)
         self._bare = bare
 
     def read(self) -> Steps[None]:
@@ -71,17 +94,17 @@ class TaggedCalls:
         source = self._reading.source
         while True:
             yield from source.space()
-            if not (yield from source.found(self._functions)):
+            if not (yield from source.found(self._tags.openings)):
                 return
             call = TaggedCall(self._reading, self._tags, bare=self._bare)
             if not (yield from call.read()):
                 return
             end = source.recorded
             yield from source.space()
-            if (yield from source.found(self._closers)):
+            if (yield from source.found(self._tags.wrapper_closings)):
                 call.tell(source.cut())
                 return
-            again = yield from source.marker(self._functions)
+            again = yield from source.marker(self._tags.openings)
             if self._bare or not again:
                 source.back_to(end)
             call.tell(source.cut())
@@ -96,13 +119,6 @@ class TaggedCall:
         self._reading = reading
         self._tags = tags
         self._bare = bare
-        self._parameters = Markers(tags.parameters)
-        self._stray = Markers(tags.parameter_ends)
-        self._ends = Markers(tags.function_ends)
-        self._behind = tags.behind_a_parameter
-        self._behind_function = tags.behind_a_function
-        self._wrapper_ends = Markers(tags.wrapper_ends)
-        self._in_a_value = tags.in_a_value
         self._arguments: dict[str, Any] = {}
         self._repairs: list[str] = []
         self._broken: Written | None = None
@@ -136,15 +152,15 @@ class TaggedCall:
         source = self._reading.source
         place = source.recorded
         character = yield from source.space()
-        if (yield from source.found(self._ends)):
+        if (yield from source.found(self._tags.closings)):
             return False
-        if (yield from source.found(self._stray)):
+        if (yield from source.found(self._tags.stray)):
             self._repairs.append("left out an end without a beginning")
             return True
-        if (yield from source.found(self._parameters)):
+        if (yield from source.found(self._tags.keys)):
             yield from self._parameter()
             return self._broken is None
-        if character and not (yield from source.marker(self._behind_function)) and character != "<":
+        if character and not (yield from source.marker(self._tags.behind_a_function)) and character != "<":
             self._broken = NO_PARAMETERS
         self._repairs.append("added the end that was missing")
         source.back_to(place)
@@ -177,8 +193,8 @@ class TaggedCall:
         source = self._reading.source
         start = source.recorded
         while True:
-            found = self._in_a_value.search(source.buffer, source.at)
-            unsure = self._in_a_value.unsure_from(source.buffer, source.at)
+            found = self._tags.in_a_value.search(source.buffer, source.at)
+            unsure = self._tags.in_a_value.unsure_from(source.buffer, source.at)
             value.text(source.take(found.start() if found else unsure))
             if found:
                 end = source.recorded
@@ -194,7 +210,7 @@ class TaggedCall:
         """Whether the tag that stands here ends the value: by what it is, and by what follows it."""
         source = self._reading.source
         place = source.recorded
-        tag = yield from source.found(self._in_a_value)
+        tag = yield from source.found(self._tags.in_a_value)
         if tag in self._tags.parameters:
             following = yield from source.word(NAME, LONGEST_NAME)
             closed = yield from source.marker(END_OF_TAG)
@@ -207,11 +223,11 @@ class TaggedCall:
         end = source.recorded
         character = yield from source.space()
         if tag in self._tags.parameter_ends:
-            ends = not character or bool((yield from source.marker(self._behind)))
+            ends = not character or bool((yield from source.marker(self._tags.behind_a_parameter)))
             if ends:
                 source.back_to(end)
             return ends
-        after = self._behind_function if tag in self._tags.function_ends else Markers(self._tags.wrappers)
+        after = self._tags.behind_a_function if tag in self._tags.function_ends else self._tags.wrapper_openings
         ends = not character or bool((yield from source.marker(after)))
         if ends:
             source.back_to(place)
