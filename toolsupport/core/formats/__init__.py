@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from toolsupport.core.formats import hermes
+from toolsupport.core.formats import code_mode, hermes, python_variants
 from toolsupport.core.formats.format import Format, Parser
 from toolsupport.core.words import ToolSpec
 
-_ALL = (hermes.FORMAT,)
+_ALL = (hermes.FORMAT, *python_variants.FORMATS, code_mode.FORMAT)
 FORMATS: Mapping[str, Format] = MappingProxyType({one.name: one for one in _ALL})
 
 
