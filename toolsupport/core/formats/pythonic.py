@@ -82,7 +82,7 @@ def read_line(reading: Reading, _opener: str) -> Steps[None]:
     while True:
         reading.reply.text(source.cut())
         found = yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN)
-        if found is not None and _is_offered(reading, found["name"]):
+        if found is not None and reading.may_call(found["name"]):
             ended = yield from _calls(reading, found, Around("", bool(found["list"]), bool(found["fence"])))
             if ended:
                 continue
@@ -94,7 +94,7 @@ def read_line(reading: Reading, _opener: str) -> Steps[None]:
 def read_list(reading: Reading, _opener: str) -> Steps[None]:
     """Calls in brackets, anywhere in the text."""
     found = yield from match(reading.source, LISTED, LISTED_BEGUN)
-    if found is None or not _is_offered(reading, found["name"]):
+    if found is None or not reading.may_call(found["name"]):
         return
     if (yield from _calls(reading, found, Around("", listed=True))):
         yield from read_line(reading, "")
@@ -140,10 +140,6 @@ def _text_to(reading: Reading, markers: Markers) -> Steps[str]:
         if source.ended:
             return ""
         yield
-
-
-def _is_offered(reading: Reading, name: str) -> bool:
-    return not reading.tools or find_tool(name, reading.tools) is not None
 
 
 def _calls(reading: Reading, found: re.Match[str], around: Around) -> Steps[bool]:
@@ -226,7 +222,7 @@ def _behind(reading: Reading, around: Around) -> Steps[tuple[str, re.Match[str] 
 
 def _follows(reading: Reading, following: re.Match[str], around: Around) -> bool:
     apart = bool(following["mark"]) or around.fenced
-    follows = around.explicit or (apart and _is_offered(reading, following["name"]))
+    follows = around.explicit or (apart and reading.may_call(following["name"]))
     around.listed = around.listed or (follows and bool(following["list"]))
     return follows
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from toolsupport.core.events import CallReady, Event
 from toolsupport.core.formats.reply import Reply
+from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Source, Steps
 from toolsupport.core.words import ToolSpec
 
@@ -26,12 +27,21 @@ QUOTES = frozenset("`'\"“”‘’«»")
 
 @dataclass(slots=True)
 class Reading:
-    """What a reader works on. `before` is the last character in front of the opener, "" at the beginning."""
+    """What a reader works on.
+
+    `before` is the last character in front of the opener, "" at the beginning; `fenced` tells that the opener stands
+    in a code fence.
+    """
 
     tools: Sequence[ToolSpec]
     source: Source = field(default_factory=Source)
     reply: Reply = field(default_factory=Reply)
     before: str = ""
+    fenced: bool = False
+
+    def may_call(self, name: str) -> bool:
+        """Whether a call without an explicit mark may bear that name: only an offered one where any is."""
+        return bool(name) and (not self.tools or find_tool(name, self.tools) is not None)
 
 
 Reader = Callable[[Reading, str], Steps[None]]
@@ -87,6 +97,7 @@ class ReplyParser:
             if opener:
                 source.take(source.at + len(opener))
                 yield from self._readers[opener](self._reading, opener)
+                self._reading.before = ""
                 self._say(source.cut())
             elif not source.ended:
                 yield
