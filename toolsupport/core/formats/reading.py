@@ -49,9 +49,10 @@ Reader = Callable[[Reading, str], Steps[None]]
 
 @dataclass(frozen=True)
 class Grammar:
-    """The openers of a format, each with its reader."""
+    """The openers of a format, each with its reader; `beginning` looks at the text before any of it was read."""
 
     openers: Mapping[str, Reader]
+    beginning: Reader | None = None
 
     def parser(self, tools: Sequence[ToolSpec], *, thinking: bool = False) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)
@@ -89,6 +90,8 @@ class ReplyParser:
         yield
         if thinking:
             yield from self._reasoning(self._reading, "<think>")
+        else:
+            yield from self._begin()
         while source.left or not source.ended:
             opener = self._next_opener()
             if opener:
@@ -102,6 +105,11 @@ class ReplyParser:
             for draft in self._drafts.values():
                 reply.ready(replace(draft.call, id=reply.new_id(draft.call.id)), draft.raw)
         reply.finish()
+
+    def _begin(self) -> Steps[None]:
+        if self._grammar.beginning:
+            yield from self._grammar.beginning(self._reading, "")
+            self._say(self._reading.source.cut())
 
     def _next_opener(self) -> str:
         """Say the text in front of the next opener; "" where none is there yet."""
@@ -140,6 +148,7 @@ class ReplyParser:
                 yield
         self._keep(draft.flush())
         reading.before = ""
+        yield from self._begin()
 
     def _keep(self, events: Sequence[Event]) -> None:
         for event in events:
