@@ -51,7 +51,7 @@ class CallRejected:
 
 @dataclass(frozen=True, slots=True)
 class CallFound:
-    """A whole call that stood in the text of an answer, though calls are asked for otherwise; nothing runs it unasked."""
+    """A whole call that stood in the text of an answer, where none is awaited: it is never run unasked."""
 
     call: ToolCall
     raw: str
