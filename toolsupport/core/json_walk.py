@@ -39,7 +39,8 @@ class Listener(Protocol):
 class Walk:
     """Takes one value from `{` or `[` to its end.
 
-    `settled` tells that nothing of the record may be unread. After the end `whole` tells whether all brackets were closed, `cut_off` whether the text ended within a value.
+    `settled` tells that nothing of the record may be unread. After the end `whole` tells whether all brackets were
+    closed, `cut_off` whether the text ended within a value.
     """
 
     def __init__(self, source: Source, ends: Markers, listener: Listener) -> None:

@@ -46,7 +46,8 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
     return (
         f"The functions you can call, as JSON Schema:\n<tools>\n{listed(tools)}\n</tools>\n\n"
         "To call one, write this and nothing after it, one parameter element for each argument, the value as it is:\n"
-        "<tool_call>\n<function=the_name>\n<parameter=an_argument>\nits value\n</parameter>\n</function>\n</tool_call>\n"
+        "<tool_call>\n<function=the_name>\n<parameter=an_argument>\n"
+        "its value\n</parameter>\n</function>\n</tool_call>\n"
         "The results come back in <tool_response> tags."
     )
 
