@@ -22,7 +22,8 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.prompt.instructions import WITH_TOOLS, WITHOUT_TOOLS
+from toolsupport.core.prompt.instructions import WITHOUT_TOOLS
+from toolsupport.core.prompt.styles import STANDARD, STYLES
 from toolsupport.core.words import (
     Brief,
     Capabilities,
@@ -104,7 +105,7 @@ async def test_the_exchange_looks_for_itself(recorder, value: object, format_: s
     [request] = made.requests
     may = format_ == "native" and (value is True or permit is Permit.PROBE)
     assert request.tools == (TOOLS if may else ())
-    assert WITH_TOOLS in request.messages[0].content if may else WITHOUT_TOOLS in request.messages[0].content
+    assert STYLES[STANDARD] in request.messages[0].content if may else WITHOUT_TOOLS in request.messages[0].content
 
 
 @given(VALUES, PERMITS, st.sampled_from(sorted(providers.PROVIDERS)))
