@@ -1,8 +1,20 @@
 """The rows of what is known about models; reached only through registry/ and the admins."""
 
+from toolsupport.models.measured import PromptCount, ProvenCall
 from toolsupport.models.overrides import Override, Standing
 from toolsupport.models.people import Session, SignInTally
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.system import Lease, Setting
 
-__all__ = ["Lease", "ModelProfile", "Override", "Server", "Session", "Setting", "SignInTally", "Standing"]
+__all__ = [
+    "Lease",
+    "ModelProfile",
+    "Override",
+    "PromptCount",
+    "ProvenCall",
+    "Server",
+    "Session",
+    "Setting",
+    "SignInTally",
+    "Standing",
+]
