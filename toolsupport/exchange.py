@@ -85,6 +85,7 @@ def make_request(brief: Brief, messages: Sequence[Message]) -> Request:
         options=prompt.options(brief, messages),
         think=brief.think,
         keep_alive=brief.keep_alive,
+        stream=brief.stream,
         supports_tools=brief.capabilities["tools"].value,
         permit=brief.permit,
     )

@@ -205,6 +205,7 @@ class Brief:
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     think: bool | str | None = None
     keep_alive: str = ""
+    stream: bool = True
     permit: Permit = Permit.TURN
     turn_context: str = ""
     documents: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

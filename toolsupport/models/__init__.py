@@ -1,5 +1,7 @@
 """The rows of what is known about models; reached only through registry/ and the admins."""
 
+from toolsupport.models.detections import Detection, Trial
+from toolsupport.models.history import HistoryEntry, ReadMark, Review
 from toolsupport.models.measured import PromptCount, ProvenCall
 from toolsupport.models.overrides import Override, Standing
 from toolsupport.models.people import Session, SignInTally
@@ -7,14 +9,19 @@ from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.system import Lease, Setting
 
 __all__ = [
+    "Detection",
+    "HistoryEntry",
     "Lease",
     "ModelProfile",
     "Override",
     "PromptCount",
     "ProvenCall",
+    "ReadMark",
+    "Review",
     "Server",
     "Session",
     "Setting",
     "SignInTally",
     "Standing",
+    "Trial",
 ]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0003_people'),
+        ('toolsupport', '0004_detections'),
     ]
 
     operations = [
