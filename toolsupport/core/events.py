@@ -50,6 +50,15 @@ class CallRejected:
 
 
 @dataclass(frozen=True, slots=True)
+class CallFound:
+    """A whole call that stood in the text of an answer, where none is awaited: it is never run unasked."""
+
+    call: ToolCall
+    raw: str
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolsRefused:
     """The server refused the tools of this request; `rule` names the rule that recognised it."""
 
@@ -100,4 +109,15 @@ FAILURES = {
     "empty": "the model finished without saying or asking for anything",
 }
 
-Event = TextDelta | ThinkingDelta | CallDelta | CallReady | CallRejected | ToolsRefused | Usage | Finished | Failed
+Event = (
+    TextDelta
+    | ThinkingDelta
+    | CallDelta
+    | CallReady
+    | CallRejected
+    | CallFound
+    | ToolsRefused
+    | Usage
+    | Finished
+    | Failed
+)

@@ -39,7 +39,8 @@ class Listener(Protocol):
 class Walk:
     """Takes one value from `{` or `[` to its end.
 
-    After that, `whole` tells whether all brackets were closed, `cut_off` whether the text ended within a value.
+    `settled` tells that nothing of the record may be unread. After the end `whole` tells whether all brackets were
+    closed, `cut_off` whether the text ended within a value.
     """
 
     def __init__(self, source: Source, ends: Markers, listener: Listener) -> None:
@@ -53,6 +54,7 @@ class Walk:
         self._suspect = -1
         self._doubtful: list[str] = []
         self.cut_off = False
+        self.settled = True
         self.depth = self.deepest = 0
 
     @property
@@ -177,7 +179,9 @@ class Walk:
         if quote == '"' and self._suspect < 0:
             self._listener.string_ended(self.depth)
             return True
+        self.settled = False
         following = yield from source.space()
+        self.settled = True
         sound = not following or following in BEHIND_A_STRING
         if sound:
             self._trust()

@@ -24,7 +24,7 @@ class Markers:
         self.markers = tuple(sorted(markers, key=len, reverse=True))
         self.longest = max(map(len, self.markers), default=0)
         self._any = re.compile("|".join(map(re.escape, self.markers)) or r"(?!)")
-        self._first = re.compile("[" + "".join(re.escape(one) for one in {m[0] for m in self.markers}) + "]|(?!)")
+        self._first = re.compile("|".join(sorted(re.escape(m[0]) for m in self.markers)) or r"(?!)")
         self._beginnings = frozenset(marker[:size] for marker in self.markers for size in range(1, len(marker)))
 
     @property
@@ -94,7 +94,14 @@ class Source:
 
     def since(self, recorded: int) -> str:
         """What was taken after that length of the record."""
-        return "".join(self._record)[recorded:]
+        wanted = self.recorded - recorded
+        pieces: list[str] = []
+        for piece in reversed(self._record):
+            if wanted <= 0:
+                break
+            pieces.append(piece[-wanted:])
+            wanted -= len(piece)
+        return "".join(reversed(pieces))
 
     def back_to(self, recorded: int) -> None:
         """Unread what was taken after that length of the record."""
@@ -147,3 +154,17 @@ class Source:
             if self.left or self.ended:
                 return "".join(pieces)
             yield
+
+    def word(self, pattern: re.Pattern[str], most: int) -> Steps[str]:
+        """Take the characters that the pattern (a class with a star) allows, as long as there are not too many."""
+        while True:
+            end = pattern.match(self.buffer, self.at).end()  # type: ignore[union-attr]  # matches everywhere
+            if end < len(self.buffer) or self.ended or end - self.at > most:
+                return self.take(min(end, self.at + most))
+            yield
+
+    def found(self, marker: Markers) -> Steps[str]:
+        """Take the marker where one stands here."""
+        found = yield from self.marker(marker)
+        self.take(self.at + len(found))
+        return found

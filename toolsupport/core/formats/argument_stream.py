@@ -27,7 +27,7 @@ class ArgumentStream:
         self._sent: list[str] = []
         self._keys: set[str] = set()
         self._stopped = False
-        self.id = ""
+        self.id = self.wanted_id = ""
         self.named(name)
 
     def named(self, name: str) -> None:
@@ -69,7 +69,7 @@ class ArgumentStream:
         if self._stopped or not text or not self.name:
             return
         if not self.id:
-            self.id = self._reply.new_id()
+            self.id = self._reply.new_id(self.wanted_id)
         self._sent.append(text)
         self._reply.delta(self.id, self.name, text)
 
@@ -82,7 +82,7 @@ class ArgumentStream:
         if not whole.startswith(sent) or (self.id and written.name != self.name):
             self.broken(NOT_AS_SHOWN, raw, written.name)
             return
-        self.id = self.id or self._reply.new_id(written.id)
+        self.id = self.id or self._reply.new_id(written.id or self.wanted_id)
         self._reply.delta(self.id, written.name, whole[len(sent) :])
         self._reply.ready(ToolCall(self.id, written.name, written.arguments, written.repairs), raw)
 
@@ -97,13 +97,14 @@ class JsonArguments:
     """
 
     def __init__(self, stream: ArgumentStream) -> None:
-        self._stream = stream
+        self.stream = stream
         self._level = 1 if stream.name else 2
         self._inside = False
         self._key: str | None = None
         self._pieces: list[str] = []
         self._showing = False
         self._open_quote = False
+        self._text_ended = False
         self._off = False
 
     def mark(self, character: str, depth: int) -> None:
@@ -113,16 +114,16 @@ class JsonArguments:
             self._mark_inside(character, depth)
         elif character == "{" and depth == self._level and (depth == 1 or self._key in ARGUMENT_KEYS):
             self._inside, self._key, self._pieces = True, None, []
-            self._off = not self._stream.name
+            self._off = not self.stream.name
         elif depth == 1:
             self._mark_around(character)
 
     def _mark_around(self, character: str) -> None:
         if character == ":":
             self._key = "".join(self._pieces)
-        elif self._key in NAME_KEYS and not self._stream.name:
-            self._stream.named("".join(self._pieces))
-        self._pieces = []
+        elif self._key in NAME_KEYS and not self.stream.name and self._text_ended:
+            self.stream.named(self._text("".join(self._pieces)).strip())
+        self._pieces, self._text_ended = [], False
 
     def _mark_inside(self, character: str, depth: int) -> None:
         if depth < self._level:
@@ -144,33 +145,35 @@ class JsonArguments:
             self._pieces = []
         elif self._pieces or self._open_quote:
             self.strange()
-        elif self._stream.takes_text(self._key):
+        elif self.stream.takes_text(self._key):
             self._showing = True
-            self._stream.key(self._key)
-            self._stream.text_begins()
+            self.stream.key(self._key)
+            self.stream.text_begins()
         else:
             self._part('"')
 
     def string(self, piece: str, depth: int) -> None:
         if self._showing:
-            self._stream.text(self._text(piece))
-        else:
+            self.stream.text(self._text(piece))
+        elif self._inside or depth == 1:
             self._part(piece)
 
     def string_ended(self, depth: int) -> None:
         if self._showing:
             self._showing, self._open_quote = False, True
-        elif self._inside and (self._key is not None or depth > self._level):
+        elif not self._inside:
+            self._text_ended = depth == 1
+        elif self._key is not None or depth > self._level:
             self._part('"')
 
     def bare(self, piece: str, depth: int) -> None:
         if self._open_quote:
             self.strange()
-        self._part(piece)
+        self._part(piece if self._inside else "")
 
     def strange(self) -> None:
         self._off, self._showing = True, False
-        self._stream.stop()
+        self.stream.stop()
 
     def _part(self, piece: str) -> None:
         if not self._off and piece:
@@ -187,10 +190,10 @@ class JsonArguments:
 
     def _value_ends(self) -> None:
         if self._open_quote:
-            self._stream.text_ends()
+            self.stream.text_ends()
         elif self._key is not None:
             try:
-                self._stream.value(self._key, json.loads("".join(self._pieces)))
+                self.stream.value(self._key, json.loads("".join(self._pieces)))
             except (ValueError, RecursionError):
                 self.strange()
         self._key, self._pieces, self._open_quote = None, [], False

@@ -54,8 +54,12 @@ class JsonCalls:
     def _over(self) -> bool:
         if not self._stream:
             return False
-        self._reading.source.back_to(self._end)
-        return self._tell(self._reading.source.cut())
+        source = self._reading.source
+        source.back_to(self._end)
+        rest = source.buffer[source.at :].strip()
+        if source.ended and rest and any(closer.startswith(rest) for closer in self._closers.markers):
+            source.take(len(source.buffer))  # the reply ended inside of the closing mark
+        return self._tell(source.cut())
 
     def _begins_an_object(self) -> Steps[bool]:
         """A brace and what may stand behind it: a quote, a bracket that closes, or a bare key."""

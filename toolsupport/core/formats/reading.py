@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from toolsupport.core.events import CallReady, Event
 from toolsupport.core.formats.reply import Reply
+from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Source, Steps
 from toolsupport.core.words import ToolSpec
 
@@ -26,12 +27,21 @@ QUOTES = frozenset("`'\"“”‘’«»")
 
 @dataclass(slots=True)
 class Reading:
-    """What a reader works on. `before` is the last character in front of the opener, "" at the beginning."""
+    """What a reader works on.
+
+    `before` is the last character in front of the opener, "" at the beginning; `fenced` tells that the opener stands
+    in a code fence.
+    """
 
     tools: Sequence[ToolSpec]
     source: Source = field(default_factory=Source)
     reply: Reply = field(default_factory=Reply)
     before: str = ""
+    fenced: bool = False
+
+    def may_call(self, name: str) -> bool:
+        """Whether a call without an explicit mark may bear that name: only an offered one where any is."""
+        return bool(name) and (not self.tools or find_tool(name, self.tools) is not None)
 
 
 Reader = Callable[[Reading, str], Steps[None]]
@@ -39,9 +49,10 @@ Reader = Callable[[Reading, str], Steps[None]]
 
 @dataclass(frozen=True)
 class Grammar:
-    """The openers of a format, each with its reader."""
+    """The openers of a format, each with its reader; `beginning` looks at the text before any of it was read."""
 
     openers: Mapping[str, Reader]
+    beginning: Reader | None = None
 
     def parser(self, tools: Sequence[ToolSpec], *, thinking: bool = False) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)
@@ -79,11 +90,14 @@ class ReplyParser:
         yield
         if thinking:
             yield from self._reasoning(self._reading, "<think>")
+        else:
+            yield from self._begin()
         while source.left or not source.ended:
             opener = self._next_opener()
             if opener:
                 source.take(source.at + len(opener))
                 yield from self._readers[opener](self._reading, opener)
+                self._reading.before = ""
                 self._say(source.cut())
             elif not source.ended:
                 yield
@@ -91,6 +105,11 @@ class ReplyParser:
             for draft in self._drafts.values():
                 reply.ready(replace(draft.call, id=reply.new_id(draft.call.id)), draft.raw)
         reply.finish()
+
+    def _begin(self) -> Steps[None]:
+        if self._grammar.beginning:
+            yield from self._grammar.beginning(self._reading, "")
+            self._say(self._reading.source.cut())
 
     def _next_opener(self) -> str:
         """Say the text in front of the next opener; "" where none is there yet."""
@@ -129,6 +148,7 @@ class ReplyParser:
                 yield
         self._keep(draft.flush())
         reading.before = ""
+        yield from self._begin()
 
     def _keep(self, events: Sequence[Event]) -> None:
         for event in events:

@@ -1,0 +1,140 @@
+"""Every case of every format: what is read in a reply, however the reply was cut into pieces."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.toolsupport.core.formats.cases.case import Case
+from toolsupport.core import formats
+from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
+
+TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto")
+FEWEST_CASES = 400
+LONG = 1000  # characters; longer replies are cut at fewer places
+MOST_SPLITS = 24
+UNSHOWN = re.compile(r"</?think>|\[/?THINK\]|<\|python_end\|>|\s")
+
+
+def all_cases() -> Iterator[tuple[str, str, Case]]:
+    for table in TABLES:
+        module = import_module(f"tests.toolsupport.core.formats.cases.{table}")
+        for case in module.CASES:
+            for name in case.formats or module.FORMATS:
+                yield table, name, case
+
+
+CASES = [(name, case) for _, name, case in all_cases() if name in formats.FORMATS]
+each_case = pytest.mark.parametrize(("name", "case"), [pytest.param(n, c, id=f"{n}: {c.name[:60]}") for n, c in CASES])
+
+
+def events_of(name: str, case: Case, pieces: list[str]) -> list[Event]:
+    parser = formats.parser(name, case.tools)
+    found: list[Event] = []
+    for piece in pieces:
+        found += parser.feed(piece)
+    return joined(found + parser.flush())
+
+
+def joined(events: list[Event]) -> list[Event]:
+    """Neighbouring pieces of the same kind as one."""
+    result: list[Event] = []
+    for event in events:
+        last = result[-1] if result else None
+        if isinstance(event, TextDelta) and isinstance(last, TextDelta):
+            result[-1] = TextDelta(last.text + event.text)
+        elif isinstance(event, ThinkingDelta) and isinstance(last, ThinkingDelta):
+            result[-1] = ThinkingDelta(last.text + event.text)
+        elif isinstance(event, CallDelta) and isinstance(last, CallDelta) and event.id == last.id:
+            result[-1] = CallDelta(last.id, last.name, last.text + event.text)
+        else:
+            result.append(event)
+    return result
+
+
+def cut(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def splits(text: str) -> Iterator[list[str]]:
+    """The text in two pieces, cut everywhere; long ones at some places all over."""
+    step = max(1, len(text) // (MOST_SPLITS if len(text) < LONG else 3))
+    for at in range(1, len(text), step):
+        yield [text[:at], text[at:]]
+
+
+def text_of(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def ready(events: list[Event]) -> list[CallReady]:
+    return [event for event in events if isinstance(event, CallReady)]
+
+
+@each_case
+def test_what_is_read(name: str, case: Case) -> None:  # F3
+    events = events_of(name, case, [case.reply])
+    assert [(one.call.name, one.call.arguments) for one in ready(events)] == case.calls
+    assert text_of(events) == ("" if case.calls and not case.text.strip() else case.text)
+    assert [event.name for event in events if isinstance(event, CallRejected)] == case.rejected
+    thinking = "".join(event.text for event in events if isinstance(event, ThinkingDelta))
+    assert case.thinking in (None, thinking)
+    if case.mended is not None:
+        assert all(bool(one.call.repairs) is case.mended for one in ready(events)), ready(events)
+    assert_nothing_is_lost(events, case.reply)
+    assert_what_is_shown_is_the_beginning(events)
+
+
+def assert_nothing_is_lost(events: list[Event], reply: str) -> None:
+    """Text, reasoning and the raw calls make the reply again, but for white space and the tags of reasoning."""
+    written = ""
+    for event in events:
+        if isinstance(event, TextDelta | ThinkingDelta):
+            written += event.text
+        elif isinstance(event, CallReady) and (written + event.raw).count(event.raw) <= reply.count(event.raw):
+            written += event.raw
+    assert UNSHOWN.sub("", written) == UNSHOWN.sub("", reply)
+
+
+def assert_what_is_shown_is_the_beginning(events: list[Event]) -> None:
+    shown = {event.id: event.text for event in events if isinstance(event, CallDelta)}
+    ids = [one.call.id for one in ready(events)]
+    assert len(set(ids)) == len(ids)
+    for one in ready(events):
+        whole = json.dumps(one.call.arguments, ensure_ascii=False, separators=(",", ":"))
+        assert whole.startswith(shown.get(one.call.id, ""))
+
+
+@each_case
+def test_where_it_is_cut_does_not_matter(name: str, case: Case) -> None:  # F3
+    whole = events_of(name, case, [case.reply])
+    for size in (1, 3, 5, 7) if len(case.reply) < LONG else (1, 7):
+        assert events_of(name, case, cut(case.reply, size)) == whole, size
+    for pieces in splits(case.reply):
+        assert events_of(name, case, pieces) == whole, pieces
+
+
+@given(number=st.integers(0, max(0, len(CASES) - 1)), cuts=st.lists(st.integers(1, 30), min_size=1, max_size=12))
+def test_cut_into_any_pieces(number: int, cuts: list[int]) -> None:  # F3
+    name, case = CASES[number]
+    pieces, rest, turn = [], case.reply, 0
+    while rest:
+        size = cuts[turn % len(cuts)]
+        pieces.append(rest[:size])
+        rest, turn = rest[size:], turn + 1
+    assert events_of(name, case, pieces) == events_of(name, case, [case.reply])
+
+
+def test_there_are_enough_cases() -> None:
+    counts: dict[str, int] = {}
+    for _, name, _ in all_cases():
+        counts[name] = counts.get(name, 0) + 1
+    print("\n".join(f"{name:20} {count}" for name, count in sorted(counts.items())))
+    assert sum(counts.values()) >= FEWEST_CASES
+    assert all(name in counts for name in formats.FORMATS), formats.FORMATS.keys() - counts.keys()

@@ -1,0 +1,119 @@
+"""What holds for every format and every text: pieces never matter, nothing is lost, what is shown only grows."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.toolsupport.core.formats.reading import OFFERED, calls, joined, read
+from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
+from toolsupport.core.formats import FORMATS, parser
+from toolsupport.core.words import Message, Role, ToolCall
+
+# Scraps of every format, of JSON and of plain text: chance makes calls, half calls and nonsense of them.
+SCRAPS = (
+    "<tool_call>", "</tool_call>", "<toolcall>", "<tool_", "[TOOL_CALLS]", "[/TOOL_CALLS]", "[ARGS]", "[CALL_ID]",
+    "<|python_tag|>", "<function=", "<function=get_weather>", "<function=now>", "</function>", "<parameter=city>",
+    "<parameter=days>", "</parameter>", "</", "<", "<think>", "</think>", "[THINK]", "[/THINK]", "```", "```json\n",
+    '{"name": "get_weather", "arguments": {', '"city": "Bonn"', "'city': 'Bonn'", '"days": "3"', '"tags": ["a",', "]",
+    '{"name":"now"}', '{"name":"now","parameters":{}}', "get_weather", "now", "(", ")", "{", "}", "}}", "[", '"', "'",
+    "\\", '\\"', "\\u00e9", "\\ud83d", "\\ude00", ",", ":", ";", "; ", " ", "\n", "\r\n", "true", "None", "1.50", "é😀",
+    "\x00", "\ud800", "words", ".call(city='x')", '"name":', '"arguments":', '"id": "abcdefghi"', "]}",
+)  # fmt: skip
+REPLIES = st.lists(st.sampled_from(SCRAPS), max_size=14).map("".join)
+NAMES = sorted(FORMATS)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text() | st.sampled_from(SCRAPS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1, max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def in_pieces(reply: str, cuts: list[int]) -> list[str]:
+    places = sorted({0, len(reply), *(cut % (len(reply) + 1) for cut in cuts)})
+    return [reply[start:end] for start, end in itertools.pairwise(places)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(reply=REPLIES, cuts=st.lists(st.integers(0, 400), max_size=12))
+def test_pieces_never_matter(name: str, reply: str, cuts: list[int]) -> None:
+    whole = read(name, [reply])
+    assert read(name, list(reply)) == whole
+    assert read(name, in_pieces(reply, cuts)) == whole
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(reply=REPLIES)
+def test_nothing_is_lost(name: str, reply: str) -> None:
+    """Text and what calls were read from make up the reply; white space alone is no text beside calls."""
+    reply = re.sub(r"(?i)(?<=[<[])/?think", "", reply)
+    events = read(name, [reply])
+    kept = "".join(piece for event in events for piece in shown(event))
+    assert "".join(kept.split()) == "".join(reply.split())
+    assert calls(events) or kept == reply
+
+
+def shown(event: Event) -> list[str]:
+    if isinstance(event, TextDelta | ThinkingDelta):
+        return [event.text]
+    return [event.raw] if isinstance(event, CallReady) else []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(reply=REPLIES)
+def test_what_is_shown_grows_into_the_call(name: str, reply: str) -> None:
+    deltas: dict[str, str] = {}
+    for event in read(name, list(reply)):
+        if isinstance(event, CallDelta):
+            deltas[event.id] = deltas.get(event.id, "") + event.text
+        if isinstance(event, CallReady) and event.call.id in deltas:
+            whole = json.dumps(event.call.arguments, ensure_ascii=False, separators=(",", ":"))
+            assert deltas.pop(event.call.id) == whole
+        if isinstance(event, CallRejected):
+            deltas.pop(event.id, None)
+    assert deltas == {}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "auto"])
+@given(st.lists(st.tuples(st.sampled_from(OFFERED), st.dictionaries(st.text("abcd", min_size=1), VALUES)), min_size=1))
+def test_what_is_written_is_read_again(name: str, asked: list) -> None:
+    written = [ToolCall(f"call_{place}", tool.name, arguments) for place, (tool, arguments) in enumerate(asked)]
+    reply = FORMATS[name].write_calls(written)
+    expected = [(call.name, call.arguments) for call in written]
+    if name == "code_mode":  # its calls are code for one tool
+        return
+    if name == "qwen3_coder_xml":  # without a type in the schema a value is the text it was written as
+        expected = [(call.name, as_texts(call.arguments)) for call in written]
+        if any(mark in str(value) for _, values in expected for value in values.values() for mark in ("</", "<p")):
+            return
+    assert calls(read(name, [reply])) == expected
+
+
+def as_texts(values: dict) -> dict:
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        for key, value in values.items()
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(content=REPLIES)
+def test_a_result_is_never_a_call(name: str, content: str) -> None:
+    results = [Message(Role.TOOL, content, call_id="1", name="now")]
+    assert FORMATS[name].write_results(results).count("</tool_response>") <= 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_gives_nothing(name: str) -> None:
+    reader = parser(name, OFFERED)
+    assert joined([*reader.feed(""), *reader.flush(), *reader.flush()]) == []
+
+
+def test_an_unknown_format_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        parser("esperanto", OFFERED)

@@ -1,0 +1,58 @@
+"""Any format: all marks are looked for at once, and what no mark announces must bear the name of an offered tool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolsupport.core.formats import hermes, llama3_json, mistral, pure_json, pythonic, qwen3_coder_xml
+from toolsupport.core.formats.format import Parser
+from toolsupport.core.formats.reading import Grammar, Reader, Reading
+from toolsupport.core.scanner import Steps
+from toolsupport.core.words import ToolSpec
+
+FENCE = "```"
+
+
+def parser(tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser:
+    return Grammar(openers(tools)).parser(tools, thinking=thinking)
+
+
+def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
+    """`<tool_call>` belongs to Hermes and to Qwen's tags; what stands behind it decides."""
+    bare = {"{": _read_json, "[": _read_list, **dict.fromkeys(qwen3_coder_xml.TAGS.functions, _read_function)}
+    return {
+        **hermes.GRAMMAR.openers,
+        **mistral.openers(tools),
+        llama3_json.TAG: llama3_json.read_tagged,
+        **dict.fromkeys(qwen3_coder_xml.WRAPPERS, qwen3_coder_xml.read),
+        **dict.fromkeys(pythonic.WRAPPERS, pythonic.read_wrapped),
+        FENCE: _fence,
+        **(bare if tools else {}),
+    }
+
+
+def _fence(reading: Reading, opener: str) -> Steps[None]:
+    """What stands in a fence is shown, not called, unless a mark announces it."""
+    reading.fenced = not reading.fenced
+    yield from ()
+
+
+def _read_json(reading: Reading, opener: str) -> Steps[None]:
+    if not reading.fenced:
+        yield from pure_json.read(reading, opener)
+
+
+def _read_list(reading: Reading, opener: str) -> Steps[None]:
+    """A list of objects, or a list of calls as Python writes them."""
+    if not reading.fenced:
+        character = yield from reading.source.space()
+        yield from (pure_json.read if character == "{" else pythonic.read_list)(reading, opener)
+
+
+def _read_function(reading: Reading, opener: str) -> Steps[None]:
+    if not reading.fenced:
+        yield from qwen3_coder_xml.read_bare(reading, opener)
+
+
+FORMAT = replace(hermes.FORMAT, name="auto", label="Whatever the model writes", parser=parser)

@@ -1,0 +1,127 @@
+"""Reads JSON that no mark announces: calls of offered tools are told, all other JSON passes as the text it is."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, WRAPPERS, read_call, schema_of
+from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
+from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.reading import Reading
+from toolsupport.core.json_walk import DEEPEST, Walk
+from toolsupport.core.offered import find_tool
+from toolsupport.core.scanner import Markers, Steps
+
+NO_ENDS = Markers(())
+FENCE = Markers(["```"])
+SEPARATORS = frozenset(",;")
+CALL_KEYS = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *WRAPPERS})
+
+
+class Gate(JsonArguments):
+    """Hears an object and notices as early as possible that it is no call of an offered tool."""
+
+    def __init__(self, reading: Reading, stream: ArgumentStream) -> None:
+        super().__init__(stream)
+        self._reading = reading
+        self.refused = False
+        self.saw_arguments = False
+
+    def mark(self, character: str, depth: int) -> None:
+        super().mark(character, depth)
+        if depth == 1 and character == ":" and not self._inside:
+            self._judge_key(self._key or "")
+        elif depth == 1 and self.stream.name and not self._reading.may_call(self.stream.name):
+            self.refuse()
+
+    def bare(self, piece: str, depth: int) -> None:
+        super().bare(piece, depth)
+        if depth == 1 and self._key in NAME_KEYS:
+            self.refuse()
+
+    def _judge_key(self, key: str) -> None:
+        self.saw_arguments = self.saw_arguments or key in ARGUMENT_KEYS
+        spec = find_tool(self.stream.name, self._reading.tools) if self.stream.name else None
+        if key not in CALL_KEYS and schema_of(key, spec) is None:
+            self.refuse()
+
+    def refuse(self) -> None:
+        self.refused = True
+        self.strange()
+
+
+class BareJson:
+    """One object, or several that are separated by commas or semicolons, perhaps in a list, perhaps in a fence."""
+
+    def __init__(self, reading: Reading, opener: str) -> None:
+        self._reading = reading
+        self._fenced = opener.startswith("`")
+        self._listed = opener == "["
+        self._starts_inside = opener == "{"
+
+    def read(self) -> Steps[None]:
+        """What is no call is left in the record, or was told as text."""
+        source = self._reading.source
+        if self._starts_inside:
+            source.back_to(0)
+        character = yield from source.space()
+        if self._fenced and character == "[":
+            source.take(source.at + 1)
+            self._listed = True
+            character = yield from source.space()
+        while character == "{" and (yield from self._begins_an_object()):
+            end = yield from self._object()
+            if end < 0:
+                return
+            character = yield from self._separator(end)
+
+    def _begins_an_object(self) -> Steps[bool]:
+        source = self._reading.source
+        place = source.recorded
+        source.take(source.at + 1)
+        character = yield from source.space()
+        source.back_to(place if character in ('"', "'") else source.recorded)
+        return character in ('"', "'")
+
+    def _object(self) -> Generator[None, None, int]:
+        """The length of the record at the end of a call, -1 where it was none."""
+        source, reply = self._reading.source, self._reading.reply
+        start = source.recorded
+        self._stream = ArgumentStream(reply, self._reading.tools)
+        gate = Gate(self._reading, self._stream)
+        walk = Walk(source, NO_ENDS, gate)
+        for _ in walk.value():
+            if gate.refused and walk.settled:
+                reply.text(source.cut())
+            yield
+        if gate.refused:
+            return -1
+        text = source.since(start)
+        broken = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF if walk.cut_off else None
+        self._written = broken or read_call(text, self._reading.tools)
+        name = self._written.name or self._stream.name
+        if not self._reading.may_call(name) or not (self._reading.tools or gate.saw_arguments):
+            return -1
+        return source.recorded
+
+    def _separator(self, end: int) -> Steps[str]:
+        """Tell the call with what closes it; the character behind what separates it from another one."""
+        source = self._reading.source
+        character = yield from source.space()
+        if self._listed and character == "]":
+            source.take(source.at + 1)
+            self._listed, end = False, source.recorded
+            character = yield from source.space()
+        if self._fenced and (yield from source.found(FENCE)):
+            self._fenced = self._reading.fenced = False
+            end = source.recorded
+            character = ""
+        separated = bool(character) and character in SEPARATORS
+        if separated:
+            source.take(source.at + 1)
+            character = yield from source.space()
+        if not separated or character != "{":
+            source.back_to(end)
+            character = ""
+        self._stream.done(self._written, source.cut())
+        return character

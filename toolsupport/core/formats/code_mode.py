@@ -1,0 +1,199 @@
+"""Code instead of calls: a fence of Python, or what follows <|python_tag|>, is run by one tool.
+
+A fence begins on a line of its own and ends with the first backquotes outside of Python's texts and comments. The line
+break in front of them is theirs. A fence of another language is text, and so is what stands in it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.lookahead import match, peek, pour
+from toolsupport.core.formats.python_writing import call, signatures
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.writing import blocks
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+TOOL = "python_execution"
+TAG = "<|python_tag|>"
+TAG_ENDS = Markers(["<|eom_id|>", "<|eot_id|>"])
+
+FENCE = re.compile(r"(?P<indent>[ \t]{0,16})(?P<fence>`{3,16})(?P<language>[^\n`]{0,64})\n")
+FENCE_BEGUN = re.compile(r"[ \t]{0,16}(?:`{0,16}|`{3,16}[^\n`]{0,64})")
+LANGUAGES = frozenset({"python", "python3", "py", "tool_code", "ipython"})
+PLAIN = re.compile(r"[^'\"#`\\]*")
+COMMENT = re.compile(r"[^\n]*")
+QUOTED = {mark: re.compile(rf"[^\\\n{mark}]*") for mark in "'\""}
+QUOTED_LONG = {mark: re.compile(rf"[^\\{mark}]*") for mark in "'\""}
+BACKQUOTES = re.compile(r"`*")
+TO_BACKQUOTE = re.compile(r"[^`]*")
+LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z|\r\Z")
+
+
+@dataclass(slots=True)
+class Code:
+    """Code that is being written, shown but for a line break at its end, which may belong to the fence."""
+
+    reading: Reading
+    identity: str
+    shown: bool = True
+    pieces: list[str] = field(default_factory=list)
+    held: str = ""
+
+    def put(self, piece: str) -> None:
+        if not piece:
+            return
+        if not self.pieces:
+            self._show('{"code":"')
+        self.pieces.append(piece)
+        text = self.held + piece
+        tail = LAST_BREAK.search(text)
+        self.held = tail.group() if tail else ""
+        self._show(json.dumps(text[: len(text) - len(self.held)], ensure_ascii=False)[1:-1])
+
+    def end(self) -> str:
+        """All of it, without the break that was held back."""
+        self._show('"}')
+        code = "".join(self.pieces)
+        return code[: len(code) - len(self.held)]
+
+    def _show(self, text: str) -> None:
+        if self.shown:
+            self.reading.reply.delta(self.identity, TOOL, text)
+
+
+def read_line(reading: Reading, _opener: str) -> Steps[None]:
+    """A fence at the beginning of a line; any other line is left to be text."""
+    source = reading.source
+    reading.reply.text(source.cut())
+    found = yield from match(source, FENCE, FENCE_BEGUN)
+    if found is None:
+        return
+    source.take(found.end())
+    if found["language"].strip().lower() in LANGUAGES:
+        yield from _read_fence(reading, found)
+    else:
+        yield from _pass_fence(reading, len(found["fence"]))
+
+
+def read_tag(reading: Reading, _opener: str) -> Steps[None]:
+    """Everything behind the tag is code."""
+    source = reading.source
+    code = Code(reading, reading.reply.new_id())
+    while True:
+        found = TAG_ENDS.search(source.buffer, source.at)
+        unsure = len(source.buffer) if source.ended else TAG_ENDS.unsure_from(source.buffer, source.at)
+        code.put(source.take(found.start() if found else unsure))
+        if found:
+            source.take(found.end())
+            break
+        if source.ended:
+            break
+        yield
+    _tell(reading, code, "")
+
+
+def _read_fence(reading: Reading, found: re.Match[str]) -> Steps[None]:
+    code = Code(reading, reading.reply.new_id(), shown=not found["indent"])
+    closed = yield from _through_python(code, len(found["fence"]))
+    _tell(reading, code, found["indent"], () if closed else ("closed the fence at the end of the reply",))
+
+
+def _tell(reading: Reading, code: Code, indent: str, repairs: tuple[str, ...] = ()) -> None:
+    if not "".join(code.pieces).strip():
+        reading.reply.text(reading.source.cut())
+        return
+    text = code.end()
+    if indent:
+        text = re.sub(rf"^[ \t]{{1,{len(indent)}}}", "", text, flags=re.MULTILINE)
+    reading.reply.ready(ToolCall(code.identity, TOOL, {"code": text}, repairs), reading.source.cut())
+
+
+def _pass_fence(reading: Reading, length: int) -> Steps[None]:
+    """Text up to the line of backquotes that ends a fence of another language."""
+    source = reading.source
+    while source.left or not source.ended:
+        yield from pour(source, TO_BACKQUOTE, lambda _piece: reading.reply.text(source.cut()))
+        marks = yield from source.through(BACKQUOTES)
+        reading.reply.text(source.cut())
+        if len(marks) >= length:
+            return
+        if not source.left and not source.ended:
+            yield
+
+
+def _through_python(code: Code, length: int) -> Steps[bool]:
+    """Code up to the backquotes that end it, which are taken too; False where the reply ends first."""
+    source = code.reading.source
+    while True:
+        yield from pour(source, PLAIN, code.put)
+        head = yield from peek(source)
+        if not head:
+            return False
+        if head == "`":
+            marks = yield from source.through(BACKQUOTES)
+            if len(marks) >= length:
+                return True
+            code.put(marks)
+        elif head == "#":
+            yield from pour(source, COMMENT, code.put)
+        elif head == "\\":
+            code.put(source.take(source.at + len((yield from peek(source, 2)))))
+        else:
+            yield from _through_text(code, head)
+
+
+def _through_text(code: Code, mark: str) -> Steps[None]:
+    """One text of Python, to its end; one in single marks ends with its line at the latest."""
+    source = code.reading.source
+    long = (yield from peek(source, 3)) == mark * 3
+    end = mark * 3 if long else mark
+    code.put(source.take(source.at + len(end)))
+    while True:
+        yield from pour(source, (QUOTED_LONG if long else QUOTED)[mark], code.put)
+        head = yield from peek(source, len(end))
+        if head == end:
+            code.put(source.take(source.at + len(end)))
+        if not head or head == end or head[0] == "\n":
+            return
+        width = len((yield from peek(source, 2))) if head[0] == "\\" else 1
+        code.put(source.take(source.at + width))
+
+
+def instructions(tools: Sequence[ToolSpec]) -> str:
+    others = signatures([tool for tool in tools if tool.name != TOOL])
+    listed = f"Besides Python itself there are these functions:\n{others}\n\n" if others else ""
+    return (
+        f"{listed}To do something, write Python in a fence, print what you want to know, and write nothing after it:\n"
+        "```python\nprint(6 * 7)\n```\n"
+        "It is run, and what it printed comes back in <tool_response> tags. Only such a fence is run: show code that "
+        "shall not run in a fence of another name, for example ```text."
+    )
+
+
+def write_calls(calls: Sequence[ToolCall]) -> str:
+    return "\n".join(_fenced(_code_of(one)) for one in calls)
+
+
+def _code_of(one: ToolCall) -> str:
+    code = one.arguments.get("code")
+    return code if one.name == TOOL and isinstance(code, str) else call(one)
+
+
+def _fenced(code: str) -> str:
+    longest = max((len(marks) for marks in re.findall(r"`+", code)), default=0)
+    fence = "`" * min(16, max(3, longest + 1))
+    return f"{fence}python\n{code}\n{fence}"
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return blocks(results, "<tool_response>", "</tool_response>")
+
+
+GRAMMAR = Grammar({"\n": read_line, TAG: read_tag}, beginning=read_line)
+FORMAT = Format("code_mode", "Code", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -1,0 +1,124 @@
+"""Mistral: [TOOL_CALLS] and a JSON array, or [TOOL_CALLS]name[ARGS]{…} since version 11 of its tokenizer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from toolsupport.core.arguments import Written, compact, finished
+from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
+from toolsupport.core.formats.format import Format, Parser
+from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
+from toolsupport.core.formats.reading import Grammar, Reader, Reading
+from toolsupport.core.formats.reply import object_of
+from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.json_walk import DEEPEST, Walk
+from toolsupport.core.mending import read_json
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+OPENER, CLOSER, ARGUMENTS, CALL_ID = "[TOOL_CALLS]", "[/TOOL_CALLS]", "[ARGS]", "[CALL_ID]"
+CLOSERS = Markers([CLOSER])
+ENDS = Markers([OPENER, CLOSER])
+BEHIND_A_NAME = Markers([ARGUMENTS, CALL_ID])
+NAME = re.compile(r"[\w.:/-]*")
+LONGEST_NAME = 128
+
+
+def read(reading: Reading, opener: str) -> Steps[None]:
+    """What follows [TOOL_CALLS]: a list, or one name with its arguments."""
+    character = yield from reading.source.space()
+    if character and character in "[{":
+        # An id may stand behind the arguments, so nothing can be shown under it before.
+        yield from JsonCalls(reading, CLOSERS, ENDS, streams=False).read()
+    elif character:
+        yield from _named(reading)
+
+
+def read_bare(reading: Reading, opener: str) -> Steps[None]:
+    """`name[ARGS]` without the mark in front: the names are offered ones, and no part of a longer word."""
+    if NAME.fullmatch(reading.before) and reading.before:
+        return
+    yield from _arguments(reading, ArgumentStream(reading.reply, reading.tools, opener.removesuffix(ARGUMENTS)))
+
+
+def _named(reading: Reading) -> Steps[None]:
+    source = reading.source
+    name = yield from source.word(NAME, LONGEST_NAME)
+    character = yield from source.space()
+    mark = yield from source.marker(BEHIND_A_NAME)
+    if not name or (character != "{" and not mark):
+        return
+    stream = ArgumentStream(reading.reply, reading.tools, name)
+    if (yield from source.found(BEHIND_A_NAME)) == CALL_ID:
+        yield from source.space()
+        stream.wanted_id = yield from source.word(NAME, LONGEST_NAME)
+        yield from source.space()
+        yield from source.found(BEHIND_A_NAME)
+    yield from _arguments(reading, stream)
+
+
+def _arguments(reading: Reading, stream: ArgumentStream) -> Steps[None]:
+    source = reading.source
+    character = yield from source.space()
+    start = source.recorded
+    if character != "{":
+        _tell_without(reading, stream, character)
+        return
+    walk = Walk(source, ENDS, JsonArguments(stream))
+    yield from walk.value()
+    end, text = source.recorded, source.since(start)
+    yield from source.space()
+    if not (yield from source.found(CLOSERS)):
+        source.back_to(end)
+    stream.done(_written(stream.name, text, walk, reading.tools), source.cut())
+
+
+def _written(name: str, text: str, walk: Walk, tools: Sequence[ToolSpec]) -> Written:
+    if walk.deepest > DEEPEST or walk.cut_off:
+        return TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
+    read = read_json(text)
+    return finished(name, read.value if read else "?", read.repairs if read else (), tools)
+
+
+def _tell_without(reading: Reading, stream: ArgumentStream, character: str) -> None:
+    """Nothing at all stands for no arguments; anything else but an object is no call."""
+    raw = reading.source.cut()
+    written = finished(stream.name, {} if not character else "?", (), reading.tools)
+    stream.done(written, raw)
+
+
+def parser(tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser:
+    return Grammar(openers(tools)).parser(tools, thinking=thinking)
+
+
+def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
+    return {OPENER: read, **{f"{tool.name}{ARGUMENTS}": read_bare for tool in tools}}
+
+
+def instructions(tools: Sequence[ToolSpec], *, how: str) -> str:
+    return (
+        f"[AVAILABLE_TOOLS]\n{listed(tools)}\n[/AVAILABLE_TOOLS]\n\n"
+        f"To call a tool, write nothing but this, the arguments as JSON:\n{how}\n"
+        "The results come back between [TOOL_RESULTS] and [/TOOL_RESULTS]."
+    )
+
+
+def write_named(calls: Sequence[ToolCall]) -> str:
+    return "".join(f"{OPENER}{call.name}{ARGUMENTS}{compact(call.arguments)}" for call in calls)
+
+
+def write_list(calls: Sequence[ToolCall]) -> str:
+    return f"{OPENER} {compact([{**object_of(call), 'id': call.id} for call in calls])}" if calls else ""
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return blocks(results, "[TOOL_RESULTS]", "[/TOOL_RESULTS]")
+
+
+AS_NAMED = partial(instructions, how=f'{OPENER}the_name{ARGUMENTS}{{"an_argument": "its value"}}')
+AS_LIST = partial(instructions, how=f'{OPENER} [{{"name": "the_name", "arguments": {{"an_argument": "its value"}}}}]')
+FORMAT = Format("mistral", "Mistral", parser, AS_NAMED, write_named, write_results)
+JSON_FORMAT = Format("mistral_json", "Mistral, list", parser, AS_LIST, write_list, write_results)
+ARGS_FORMAT = Format("mistral_args", "Mistral, [ARGS]", parser, AS_NAMED, write_named, write_results)

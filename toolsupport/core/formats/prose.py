@@ -1,0 +1,64 @@
+"""Watches the answer of a model that calls tools natively, and tells which calls it wrote into its text instead.
+
+The text itself passes untouched. What is found is never run unasked: a person is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsupport.core.events import CallFound, CallReady
+from toolsupport.core.formats import auto, pure_json
+from toolsupport.core.formats.reading import Grammar, ReplyParser
+from toolsupport.core.offered import find_tool
+from toolsupport.core.words import ToolSpec
+
+MOST_FOUND = 16
+# Which mark at the beginning tells which format it was, the longest first.
+FORMATS_BY_MARK = {
+    "<tool_call>{": "hermes",
+    "<tool_call>[": "hermes",
+    "<toolcall>": "hermes",
+    "<tool_call>": "qwen3_coder_xml",
+    "<seed:tool_call>": "qwen3_coder_xml",
+    "<function": "qwen3_coder_xml",
+    "[TOOL_CALLS]": "mistral",
+    "<|python_tag|>": "llama3_json",
+    "```": "pure_json",
+    "{": "pure_json",
+    "[": "pure_json",
+}
+
+
+class ProseWatcher:
+    """Gets the text of one answer, gives what was found in it at the end."""
+
+    def __init__(self, tools: Sequence[ToolSpec]) -> None:
+        self._tools = tuple(tools)
+        openers = {**auto.openers(tools), **pure_json.GRAMMAR.openers} if tools else {}
+        self._parser: ReplyParser = Grammar(openers).parser(tools)
+        self._found: list[CallFound] = []
+
+    def watch(self, text: str) -> None:
+        """Look at one more piece of the answer."""
+        for event in self._parser.feed(text):
+            if isinstance(event, CallReady):
+                self._keep(event)
+
+    def flush(self) -> list[CallFound]:
+        """The whole calls of offered tools that stood in the text, at most MOST_FOUND."""
+        for event in self._parser.flush():
+            if isinstance(event, CallReady):
+                self._keep(event)
+        found, self._found = self._found, []
+        return found
+
+    def _keep(self, event: CallReady) -> None:
+        if find_tool(event.call.name, self._tools) and len(self._found) < MOST_FOUND:
+            self._found.append(CallFound(event.call, event.raw, format_of(event.raw)))
+
+
+def format_of(raw: str) -> str:
+    """The name of the format that a call was written in."""
+    start = "".join(raw[:200].split())
+    return next((name for mark, name in FORMATS_BY_MARK.items() if start.startswith(mark)), "mistral_args")

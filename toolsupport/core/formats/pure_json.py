@@ -1,0 +1,48 @@
+"""JSON without any mark: a call is an object whose name is that of an offered tool, everything else is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsupport.core.arguments import compact
+from toolsupport.core.formats.bare_json import BareJson
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.writing import harmless, listed
+from toolsupport.core.scanner import Steps
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+FENCES = ("```json", "```")
+OPENERS = ("{", "[", *FENCES)
+
+
+def read(reading: Reading, opener: str) -> Steps[None]:
+    """An object, a list of them, or a fence around either; not where it is quoted inside of a line."""
+    if opener in FENCES:
+        reading.fenced = not reading.fenced
+    if reading.before == "`" or (opener in FENCES and not reading.fenced):
+        return
+    yield from BareJson(reading, opener).read()
+
+
+def instructions(tools: Sequence[ToolSpec]) -> str:
+    return (
+        f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
+        "To call one, answer with nothing but a JSON object, without a code fence:\n"
+        '{"name": "the_name", "parameters": {"an_argument": "its value"}}\n'
+        "For several calls write several objects, separated by semicolons. When no function is needed, answer in words."
+    )
+
+
+def write_calls(calls: Sequence[ToolCall]) -> str:
+    return "; ".join(compact({"name": call.name, "parameters": call.arguments}) for call in calls)
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return "\n\n".join(
+        f"Result of {harmless(one.name)}:\n{harmless(one.content)}\n(end of the result)" for one in results
+    )
+
+
+GRAMMAR = Grammar(dict.fromkeys(OPENERS, read))
+FORMAT = Format("pure_json", "JSON", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -1,0 +1,242 @@
+"""Calls written as Python: `[search(query="tea"), now()]`, with or without the brackets and the markers around them.
+
+Behind a marker, or in brackets that begin with an offered tool, whatever looks like a call is one. Without brackets a
+call stands at the beginning of a line, names an offered tool, has nothing behind it on its line, and is not shown
+while it is written. A fence that begins with a call belongs to it; any other fence is text to its end.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.formats.lookahead import match, peek
+from toolsupport.core.formats.python_calls import CallReader
+from toolsupport.core.formats.python_strings import Broken
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.offered import find_tool
+from toolsupport.core.scanner import SPACE, Markers, Source, Steps
+from toolsupport.core.words import ToolCall
+
+# What may stand around the calls, by family. Every variant reads them all: a marker is as explicit as can be.
+WRAPPERS = {
+    "<|python_start|>": "<|python_end|>",
+    "<|tool_call_start|>": "<|tool_call_end|>",
+    "<function_calls>": "</function_calls>",
+}
+FENCE = "```"
+
+NAME = r"[A-Za-z_][\w.:/-]{0,127}"
+FENCED = r"(?P<fence>```[a-z_]{0,12}[ \t]{0,8}\r?\n)?"
+FENCE_BEGUN = r"`{0,3}|```[a-z_]{0,12}[ \t]{0,8}\r?"
+CALL = rf"(?P<list>\[\s{{0,32}})?(?P<name>{NAME})\s{{0,8}}\("
+CALL_BEGUN = rf"(?:\[\s{{0,32}})?(?:{NAME}\s{{0,8}})?"
+ON_A_LINE = re.compile(rf"[ \t]{{0,8}}{FENCED}{CALL}")
+ON_A_LINE_BEGUN = re.compile(rf"[ \t]{{0,8}}(?:{FENCE_BEGUN}|{FENCED}{CALL_BEGUN})")
+WRAPPED = re.compile(rf"\s{{0,32}}{FENCED}{CALL}")
+WRAPPED_BEGUN = re.compile(rf"\s{{0,32}}(?:{FENCE_BEGUN}|{FENCED}{CALL_BEGUN})")
+FOLLOWING = re.compile(rf"(?P<mark>[,;]\s{{0,32}})?{CALL}")
+FOLLOWING_BEGUN = re.compile(rf"(?:[,;]\s{{0,32}})?{CALL_BEGUN}")
+LISTED = re.compile(rf"\s{{0,32}}(?P<name>{NAME})\s{{0,8}}\(")
+LISTED_BEGUN = re.compile(rf"\s{{0,32}}(?:{NAME}\s{{0,8}})?")
+LAST_COMMA = re.compile(r"[,;]\s{0,32}[\]<`]")
+LAST_COMMA_BEGUN = re.compile(r"[,;]\s{0,32}")
+COMMAS = re.compile(r"[,;\s]*")
+TO_BRACKET = re.compile(r"[^)\n<]*")
+BLANK = re.compile(r"[ \t]*")
+LINE_END = re.compile(r"[ \t]{0,32}[\r\n;,`]")
+LINE_END_BEGUN = re.compile(r"[ \t]{0,32}")
+
+
+@dataclass(slots=True)
+class Around:
+    """What is open around the calls that are being read."""
+
+    closer: str = ""
+    listed: bool = False
+    fenced: bool = False
+
+    @property
+    def explicit(self) -> bool:
+        return bool(self.closer or self.listed)
+
+    @property
+    def marks(self) -> Markers:
+        """What may close it; a lost opening marker does not keep the closing one from being known."""
+        closers = [self.closer] if self.closer else list(WRAPPERS.values())
+        return Markers([*closers, *(["]"] if self.listed else []), *([FENCE] if self.fenced else [])])
+
+    def close(self, mark: str) -> None:
+        if mark == "]":
+            self.listed = False
+        elif mark == FENCE:
+            self.fenced = False
+        else:
+            self.closer = ""
+
+
+def read_line(reading: Reading, _opener: str) -> Steps[None]:
+    """Calls at the beginning of a line, or a fence without calls, which is text."""
+    source = reading.source
+    while True:
+        reading.reply.text(source.cut())
+        found = yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN)
+        if found is not None and reading.may_call(found["name"]):
+            ended = yield from _calls(reading, found, Around("", bool(found["list"]), bool(found["fence"])))
+            if ended:
+                continue
+        elif (yield from source.marker(Markers([FENCE]))):
+            yield from _fence(reading)
+        return
+
+
+def read_list(reading: Reading, _opener: str) -> Steps[None]:
+    """Calls in brackets, anywhere in the text."""
+    found = yield from match(reading.source, LISTED, LISTED_BEGUN)
+    if found is None or not reading.may_call(found["name"]):
+        return
+    if (yield from _calls(reading, found, Around("", listed=True))):
+        yield from read_line(reading, "")
+
+
+def read_wrapped(reading: Reading, opener: str) -> Steps[None]:
+    """Calls behind a marker; a marker without calls is text."""
+    found = yield from match(reading.source, WRAPPED, WRAPPED_BEGUN)
+    if found is None:
+        return
+    around = Around(WRAPPERS[opener], bool(found["list"]), bool(found["fence"]))
+    yield from _calls(reading, found, around)
+    if around.closer:
+        yield from _to_closer(reading, around.closer)
+
+
+def _fence(reading: Reading) -> Steps[None]:
+    """Text up to the end of the fence that begins here."""
+    source, fence = reading.source, Markers([FENCE])
+    source.take(source.at + len(FENCE))
+    yield from _text_to(reading, fence)
+    source.take(min(source.at + len(FENCE), len(source.buffer)))
+
+
+def _to_closer(reading: Reading, closer: str) -> Steps[None]:
+    """Text between the last call and the marker that closes; a new opening marker ends it too."""
+    found = yield from _text_to(reading, Markers([closer, *WRAPPERS]))
+    if found == closer:
+        reading.source.skip(reading.source.at + len(closer))
+
+
+def _text_to(reading: Reading, markers: Markers) -> Steps[str]:
+    """Gives the text out up to one of the markers, which is not taken; "" at the end of the reply."""
+    source = reading.source
+    while True:
+        found = markers.search(source.buffer, source.at)
+        unsure = len(source.buffer) if source.ended else markers.unsure_from(source.buffer, source.at)
+        certain = found is not None and found.start() < unsure
+        source.take(found.start() if found and certain else unsure)
+        reading.reply.text(source.cut())
+        if found and certain:
+            return found.group()
+        if source.ended:
+            return ""
+        yield
+
+
+def _calls(reading: Reading, found: re.Match[str], around: Around) -> Steps[bool]:
+    """The call that was found and all that follow it in the same place; True where a new line begins behind them."""
+    following: re.Match[str] | None = found
+    while following is not None:
+        reading.source.take(following.end())
+        outcome = yield from _call(reading, following["name"], around)
+        raw, following = yield from _behind(reading, around)
+        _tell(reading, outcome, raw)
+    space = reading.source.cut()
+    reading.reply.text(space)
+    return "\n" in space
+
+
+def _call(reading: Reading, name: str, around: Around) -> Steps[CallReady | CallRejected | None]:
+    """One call, without its raw text; None where what looked like one is prose."""
+    source, reply = reading.source, reading.reply
+    identity = reply.new_id()
+    shown = around.explicit
+
+    def put(text: str) -> None:
+        if shown:
+            reply.delta(identity, name, text)
+
+    reader = CallReader(source, find_tool(name, reading.tools), put)
+    reader.listed = shown
+    try:
+        arguments = yield from reader.read()
+    except Broken as broken:
+        prose = not shown and not reader.arguments and source.left > 0
+        yield from _to_its_end(reading, around)
+        reason = f"The call of {name} could not be read: {broken}. Write it again."
+        return None if prose else CallRejected(name, reason, "", identity)
+    if not shown and not (yield from _stands_alone(source)):
+        return None
+    return CallReady(ToolCall(identity, name, arguments, tuple(reader.repairs)))
+
+
+def _stands_alone(source: Source) -> Steps[bool]:
+    """True where nothing follows on the line, or a separator does."""
+    found = yield from match(source, LINE_END, LINE_END_BEGUN)
+    return found is not None or not source.buffer[source.at :].strip(" \t")
+
+
+def _to_its_end(reading: Reading, around: Around) -> Steps[None]:
+    """Takes what follows up to where a broken call seems to end, so that the calls behind it are not lost with it."""
+    source = reading.source
+    closers = Markers([around.closer] if around.closer else WRAPPERS.values())
+    while True:
+        yield from source.through(TO_BRACKET)
+        head = yield from peek(source)
+        if not head or (head == "\n" and not around.explicit):
+            return
+        if head == "<" and (yield from source.marker(closers)):
+            return
+        source.take(source.at + 1)
+        if head == ")" and (yield from peek(source)) in ("", *",;]\r\n<`"):
+            return
+
+
+def _behind(reading: Reading, around: Around) -> Steps[tuple[str, re.Match[str] | None]]:
+    """What closes a call and belongs to it, and the next call; space that belongs to neither is left in the record."""
+    source = reading.source
+    raw = source.cut()
+    while True:
+        yield from source.through(SPACE if around.explicit or around.fenced else BLANK)
+        following = yield from match(source, FOLLOWING, FOLLOWING_BEGUN)
+        if following is not None and _follows(reading, following, around):
+            return raw, following
+        if around.explicit and (yield from match(source, LAST_COMMA, LAST_COMMA_BEGUN)):
+            yield from source.through(COMMAS)
+        mark = yield from source.marker(around.marks)
+        if not mark:
+            return raw, None
+        around.close(mark)
+        source.take(source.at + len(mark))
+        raw += source.cut()
+
+
+def _follows(reading: Reading, following: re.Match[str], around: Around) -> bool:
+    apart = bool(following["mark"]) or around.fenced
+    follows = around.explicit or (apart and reading.may_call(following["name"]))
+    around.listed = around.listed or (follows and bool(following["list"]))
+    return follows
+
+
+def _tell(reading: Reading, outcome: CallReady | CallRejected | None, raw: str) -> None:
+    if isinstance(outcome, CallReady):
+        reading.reply.ready(outcome.call, raw)
+    elif outcome is None:
+        reading.reply.text(raw)
+    else:
+        reading.reply.rejected(CallRejected(outcome.name, outcome.reason, raw, outcome.id))
+
+
+GRAMMAR = Grammar(
+    {"\n": read_line, "[": read_list, **dict.fromkeys(WRAPPERS, read_wrapped)},
+    beginning=read_line,
+)

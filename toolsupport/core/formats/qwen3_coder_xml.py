@@ -1,0 +1,71 @@
+"""Qwen3-Coder: <function=name> with one <parameter=key> for each value, in <tool_call> tags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsupport.core.formats import hermes
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.json_calls import JsonCalls
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.tags import TaggedCalls, Tags, written_value
+from toolsupport.core.formats.writing import listed
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+WRAPPERS = ("<tool_call>", "<seed:tool_call>", "<function_invocation>")
+TAGS = Tags(
+    functions=("<function=", "<function name="),
+    parameters=("<parameter=", "<parameter name=", "<param name=", "<param="),
+    function_ends=("</function>",),
+    parameter_ends=("</parameter>", "</param>"),
+    wrapper_ends=("</tool_call>", "</seed:tool_call>", "</function_invocation>"),
+    wrappers=WRAPPERS,
+)
+CLOSERS = Markers(TAGS.wrapper_ends)
+ENDS = Markers([*WRAPPERS, *TAGS.wrapper_ends])
+
+
+def read(reading: Reading, opener: str) -> Steps[None]:
+    """What follows a wrapper: functions as a rule, JSON where the model fell into Hermes' way."""
+    character = yield from reading.source.space()
+    if character == "<":
+        yield from TaggedCalls(reading, TAGS, bare=False).read()
+    elif character:
+        yield from JsonCalls(reading, CLOSERS, ENDS).read()
+
+
+def read_bare(reading: Reading, opener: str) -> Steps[None]:
+    """A function without a wrapper: a call only under an offered name, and not where it is quoted."""
+    if reading.before != "`":
+        reading.source.back_to(0)
+        yield from TaggedCalls(reading, TAGS, bare=True).read()
+
+
+def instructions(tools: Sequence[ToolSpec]) -> str:
+    return (
+        f"The functions you can call, as JSON Schema:\n<tools>\n{listed(tools)}\n</tools>\n\n"
+        "To call one, write this and nothing after it, one parameter element for each argument, the value as it is:\n"
+        "<tool_call>\n<function=the_name>\n<parameter=an_argument>\n"
+        "its value\n</parameter>\n</function>\n</tool_call>\n"
+        "The results come back in <tool_response> tags."
+    )
+
+
+def write_calls(calls: Sequence[ToolCall]) -> str:
+    return "\n".join(map(_written, calls))
+
+
+def _written(call: ToolCall) -> str:
+    values = "".join(
+        f"<parameter={key}>\n{written_value(value)}\n</parameter>\n" for key, value in call.arguments.items()
+    )
+    return f"<tool_call>\n<function={call.name}>\n{values}</function>\n</tool_call>"
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return hermes.write_results(results)
+
+
+GRAMMAR = Grammar({**dict.fromkeys(WRAPPERS, read), **dict.fromkeys(TAGS.functions, read_bare)})
+FORMAT = Format("qwen3_coder_xml", "Qwen3-Coder XML", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -1,0 +1,302 @@
+"""Reads calls that are written as tags: a function with its name, and one element for each parameter.
+
+Values are raw text. What closes one is believed only where something that may follow it does, since a value may hold
+every tag there is. Types come from the schema.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from toolsupport.core.arguments import Written, compact, finished, schema_of
+from toolsupport.core.coercion import from_text, types
+from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
+from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.reading import Reading
+from toolsupport.core.json_walk import DEEPEST, Walk
+from toolsupport.core.mending import read_json
+from toolsupport.core.offered import find_tool
+from toolsupport.core.scanner import Markers, Steps
+
+LONGEST_NAME = 128
+NAME = re.compile(r"[^<>\n]*")
+END_OF_TAG = Markers([">"])
+TWICE = "kept the first of two values of one parameter"
+NO_PARAMETERS = Written(why_not="The call holds text that is no parameter. Write it again, each value in its own tags.")
+
+
+@dataclass(frozen=True)
+class Tags:
+    """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers."""
+
+    functions: tuple[str, ...]
+    parameters: tuple[str, ...]
+    function_ends: tuple[str, ...]
+    parameter_ends: tuple[str, ...]
+    wrapper_ends: tuple[str, ...]
+    wrappers: tuple[str, ...]
+
+    @cached_property
+    def openings(self) -> Markers:
+        return Markers(self.functions)
+
+    @cached_property
+    def keys(self) -> Markers:
+        return Markers(self.parameters)
+
+    @cached_property
+    def stray(self) -> Markers:
+        return Markers(self.parameter_ends)
+
+    @cached_property
+    def closings(self) -> Markers:
+        return Markers(self.function_ends)
+
+    @cached_property
+    def wrapper_closings(self) -> Markers:
+        return Markers(self.wrapper_ends)
+
+    @cached_property
+    def wrapper_openings(self) -> Markers:
+        return Markers(self.wrappers)
+
+    @cached_property
+    def ends(self) -> Markers:
+        """What ends JSON that stands in a function."""
+        return Markers([*self.function_ends, *self.wrapper_ends])
+
+    @cached_property
+    def behind_a_parameter(self) -> Markers:
+        return Markers([*self.parameters, *self.function_ends, *self.wrapper_ends])
+
+    @cached_property
+    def behind_a_function(self) -> Markers:
+        return Markers([*self.functions, *self.wrapper_ends, *self.wrappers])
+
+    @cached_property
+    def in_a_value(self) -> Markers:
+        return Markers([*self.parameters, *self.parameter_ends, *self.function_ends, *self.wrapper_ends])
+
+
+class TaggedCalls:
+    """The functions of one block; each is told when it is clear what follows it."""
+
+    def __init__(self, reading: Reading, tags: Tags, *, bare: bool) -> None:
+        self._reading = reading
+        self._tags = tags
+        self._bare = bare
+
+    def read(self) -> Steps[None]:
+        """Where no function begins here, the record keeps what was taken."""
+        source = self._reading.source
+        while True:
+            yield from source.space()
+            if not (yield from source.found(self._tags.openings)):
+                return
+            call = TaggedCall(self._reading, self._tags, bare=self._bare)
+            if not (yield from call.read()):
+                return
+            end = source.recorded
+            yield from source.space()
+            if (yield from source.found(self._tags.wrapper_closings)):
+                call.tell(source.cut())
+                return
+            again = yield from source.marker(self._tags.openings)
+            if self._bare or not again:
+                source.back_to(end)
+            call.tell(source.cut())
+            if self._bare:
+                return
+
+
+class TaggedCall:
+    """One function."""
+
+    def __init__(self, reading: Reading, tags: Tags, *, bare: bool) -> None:
+        self._reading = reading
+        self._tags = tags
+        self._bare = bare
+        self._arguments: dict[str, Any] = {}
+        self._repairs: list[str] = []
+        self._broken: Written | None = None
+
+    def read(self) -> Steps[bool]:
+        """False where this is no call after all."""
+        name = yield from self._name()
+        if not name or (self._bare and not self._reading.may_call(name)):
+            return False
+        self._stream = ArgumentStream(self._reading.reply, self._reading.tools, name)
+        self._spec = find_tool(name, self._reading.tools)
+        if (yield from self._reading.source.space()) == "{":
+            yield from self._json()
+        while (yield from self._part()):
+            pass
+        return True
+
+    def tell(self, raw: str) -> None:
+        name = self._stream.name
+        written = self._broken or finished(name, self._arguments, tuple(self._repairs), self._reading.tools)
+        self._stream.done(written, raw)
+
+    def _name(self) -> Steps[str]:
+        """What stands before the end of the tag, perhaps in quotes; "" where the tag does not end."""
+        name = yield from self._reading.source.word(NAME, LONGEST_NAME)
+        closed = yield from self._reading.source.found(END_OF_TAG)
+        return name.strip().strip("\"'").strip() if closed else ""
+
+    def _part(self) -> Steps[bool]:
+        """One parameter; False behind the function."""
+        source = self._reading.source
+        place = source.recorded
+        character = yield from source.space()
+        if (yield from source.found(self._tags.closings)):
+            return False
+        if (yield from source.found(self._tags.stray)):
+            self._repairs.append("left out an end without a beginning")
+            return True
+        if (yield from source.found(self._tags.keys)):
+            yield from self._parameter()
+            return self._broken is None
+        if character and not (yield from source.marker(self._tags.behind_a_function)) and character != "<":
+            self._broken = NO_PARAMETERS
+        self._repairs.append("added the end that was missing")
+        source.back_to(place)
+        return False
+
+    def _parameter(self) -> Steps[None]:
+        key = yield from self._name()
+        if not key:
+            self._broken = NO_PARAMETERS
+            return
+        allowed = self._allowed(key)
+        shows = allowed == TEXT and key not in self._arguments
+        value = Value(self._stream, key, shows=shows)
+        text = yield from self._value(value, key)
+        if text is None:
+            self._broken = CUT_OFF
+        elif key in self._arguments:
+            self._stream.stop()
+            self._repairs.append(TWICE)
+        else:
+            self._arguments[key] = text if allowed == TEXT else from_text(text, allowed)
+            value.ends(self._arguments[key])
+
+    def _allowed(self, key: str) -> frozenset[str]:
+        schema = schema_of(key, self._spec)
+        return TEXT if schema is None or self._spec is None else types(schema, self._spec.parameters)
+
+    def _value(self, value: Value, key: str) -> Steps[str | None]:
+        """The text of a value, without one line break at each end; None where the reply ends within it."""
+        source = self._reading.source
+        start = source.recorded
+        while True:
+            found = self._tags.in_a_value.search(source.buffer, source.at)
+            unsure = self._tags.in_a_value.unsure_from(source.buffer, source.at)
+            value.text(source.take(found.start() if found else unsure))
+            if found:
+                end = source.recorded
+                if (yield from self._ends_here(key)):
+                    return _without_breaks(source.since(start)[: end - start])
+                value.text(source.since(end))
+            elif source.ended:
+                return None
+            else:
+                yield
+
+    def _ends_here(self, key: str) -> Steps[bool]:
+        """Whether the tag that stands here ends the value: by what it is, and by what follows it."""
+        source = self._reading.source
+        place = source.recorded
+        tag = yield from source.found(self._tags.in_a_value)
+        if tag in self._tags.parameters:
+            following = yield from source.word(NAME, LONGEST_NAME)
+            closed = yield from source.marker(END_OF_TAG)
+            known = schema_of(following.strip("\"' "), self._spec) is not None and following not in self._arguments
+            ends = bool(closed) and known and following.strip("\"' ") != key
+            self._repairs += ["added the end that was missing"] if ends else []
+            if ends:
+                source.back_to(place)
+            return ends
+        end = source.recorded
+        character = yield from source.space()
+        if tag in self._tags.parameter_ends:
+            ends = not character or bool((yield from source.marker(self._tags.behind_a_parameter)))
+            if ends:
+                source.back_to(end)
+            return ends
+        after = self._tags.behind_a_function if tag in self._tags.function_ends else self._tags.wrapper_openings
+        ends = not character or bool((yield from source.marker(after)))
+        if ends:
+            source.back_to(place)
+        return ends
+
+    def _json(self) -> Steps[None]:
+        """Some write the arguments as one JSON object instead of parameters."""
+        source = self._reading.source
+        start = source.recorded
+        walk = Walk(source, self._tags.ends, JsonArguments(self._stream))
+        yield from walk.value()
+        read = read_json(source.since(start)) if walk.deepest <= DEEPEST else None
+        if read and isinstance(read.value, dict) and not walk.cut_off:
+            self._arguments = read.value
+            self._repairs += read.repairs
+        else:
+            self._broken = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF if walk.cut_off else NO_PARAMETERS
+
+
+class Value:
+    """One value on its way: a text is shown as it comes, without the line break at either end."""
+
+    def __init__(self, stream: ArgumentStream, key: str, *, shows: bool) -> None:
+        self._stream = stream
+        self._key = key
+        self._shows = shows
+        self._held = ""
+        self._begun = False
+
+    def text(self, piece: str) -> None:
+        if not self._shows or not piece:
+            return
+        piece = self._held + piece
+        if not self._begun:
+            if piece in ("\n", "\r", "\r\n"):
+                self._held = piece
+                return
+            self._begin()
+            piece = _without_first_break(piece)
+        kept = len(piece) - len(_without_last_break(piece)) or int(piece.endswith("\r"))
+        self._held = piece[len(piece) - kept :]
+        self._stream.text(piece[: len(piece) - kept])
+
+    def _begin(self) -> None:
+        self._begun = True
+        self._stream.key(self._key)
+        self._stream.text_begins()
+
+    def ends(self, value: Any) -> None:
+        if not self._shows:
+            self._stream.value(self._key, value)
+            return
+        if not self._begun:
+            self._begin()
+        self._stream.text_ends()
+
+
+def _without_breaks(text: str) -> str:
+    return _without_last_break(_without_first_break(text))
+
+
+def _without_first_break(text: str) -> str:
+    return text.removeprefix("\r\n") if text.startswith("\r\n") else text.removeprefix("\n")
+
+
+def _without_last_break(text: str) -> str:
+    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
+
+
+def written_value(value: Any) -> str:
+    """A value as it stands between tags: a text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else compact(value)
