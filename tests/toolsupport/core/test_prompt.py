@@ -10,7 +10,7 @@ from toolsupport.core.prompt import GO_ON, messages, options, system
 from toolsupport.core.prompt.instructions import ALL_AT_ONCE, EXAMPLE, ONE_CALL, SHORT, WITHOUT_TOOLS
 from toolsupport.core.prompt.styles import NUDGE, STANDARD, STRONG_NUDGE, STYLES, about
 from toolsupport.core.prompt.turn_context import CALL_FIRST
-from toolsupport.core.words import Brief, Capabilities, Capability, Exclusion, Message, Role, ToolCall, ToolSpec
+from toolsupport.core.words import Brief, Capabilities, Capability, Exclusion, Message, Permit, Role, ToolCall, ToolSpec
 
 NOTHING_KNOWN = Capabilities({})
 TOOL = ToolSpec("f")
@@ -115,6 +115,7 @@ def test_without_tools_the_context_is_whole() -> None:
     assert shown(with_tools(), *ASKED) == whole
     assert shown(with_tools(known={"multi_turn": "good"}), *ASKED) == whole
     assert shown(with_tools(known={"multi_turn": "poor"}), *ASKED) == ["new"]
+    assert shown(with_tools(known={"multi_turn": "poor"}, permit=Permit.PROBE), *ASKED) == whole
 
 
 def test_going_on_is_no_request_of_its_own() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.words import Brief, Message, Role
+from toolsupport.core.words import Brief, Message, Permit, Role
 
 # Context → what people call it. Models that lose their way in a long conversation call tools well in a short one.
 TURN_CONTEXTS = {
@@ -20,11 +20,16 @@ CALL_FIRST = "Call a tool for this request if one fits, before you answer it."
 
 
 def context_of(brief: Brief) -> str:
-    """A key of TURN_CONTEXTS: what was chosen, else the latest message for a model that is poor at several turns."""
+    """A key of TURN_CONTEXTS: what was chosen, else the latest message for a model that is poor at several turns.
+
+    A probe is shown what it asks for: it measures just that.
+    """
     if not brief.offers_tools:
         return "full"
     if brief.turn_context in TURN_CONTEXTS:
         return brief.turn_context
+    if brief.permit is Permit.PROBE:
+        return "full"
     return "minimal" if brief.capabilities["multi_turn"].value in LOSES_ITS_WAY else "full"
 
 
