@@ -349,3 +349,15 @@ async def test_a_loop_of_calls_with_the_simulator() -> None:
     finally:
         await providers.close()
         await simulator.stop()
+
+
+def test_in_a_text_format_tools_stand_in_the_text_only() -> None:  # F6 F7
+    request = exchange.make_request(brief(tools=False, format="hermes", think=True), QUESTION)
+    assert (request.tools, request.think) == ((), True)
+    assert all(tool.name in request.messages[0].content for tool in TOOLS)
+
+
+def test_definitions_are_completed() -> None:  # F6
+    given = Brief("m", knows(True), (ToolSpec("f", parameters={}),), format="native")
+    [tool] = exchange.make_request(given, QUESTION).tools
+    assert tool.parameters == {"type": "object", "properties": {}, "required": []}
