@@ -13,6 +13,14 @@ NOTICES = {
     "model_changed": "The model was changed in the middle of an answer.",
     "fallback": "{model} did not answer, so {fallback} goes on.",
     "tools_refused": "The server refused tools for {model}. Answered without them.",
+    "prompt_too_long": (
+        "This conversation with its tools seems longer than the {context} tokens {model} is given. "
+        "A larger context (num_ctx) or fewer tools would help."
+    ),
+    "prompt_cut": (
+        "The server cut off a part of what {model} was sent: it is given {context} tokens. "
+        "A larger context (num_ctx) or fewer tools would help."
+    ),
     "flag_to_set": "Tools need a server setting: {flag}.",
 }
 

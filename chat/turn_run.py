@@ -13,6 +13,7 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from chat import fragments, frames, turn
+from chat.context_guard import ContextGuard
 from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
 from chat.live import LiveText, utf16_length
 from chat.shown import ShownCall, ShownQuestion
@@ -33,7 +34,9 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
+from toolsupport.core.prompt import fitting
 from toolsupport.core.words import Message, ToolCall, ToolResult
+from toolsupport.registry import prompt_counts
 
 Tell = Callable[[frames.ServerFrame], None]
 Spawn = Callable[..., asyncio.Task[Any]]
@@ -49,8 +52,9 @@ class TurnRun:
         self.context = context
         self.owner = owner
         self.parked = False
-        self.tainted = False
         self.granted = self.claimed.granted
+        self.tainted = bool(self.briefing.brief.documents)  # text of the chat's files, before any tool reads one
+        self.guard = ContextGuard(self.briefing.counts)
         self.decisions: dict[str, questions.Decision] = {}
         self.message = 0
         # The first reply was made with the turn; later ones are made when their round begins.
@@ -85,7 +89,7 @@ class TurnRun:
             return turn.TurnState(list(self.claimed.history))
         self.message, self.usage = resumed.message, dict(resumed.usage)
         self.decisions = dict(resumed.decisions)
-        self.tainted = any(taints(call.name) for call in resumed.done)
+        self.tainted = self.tainted or any(taints(call.name) for call in resumed.done)
         return turn.TurnState(
             list(self.claimed.history),
             rounds=resumed.rounds,
@@ -93,8 +97,22 @@ class TurnRun:
             pending=[CallReady(call) for call in resumed.pending],
         )
 
-    def _ask(self, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
-        return exchange.ask(self.briefing.endpoint, self.briefing.brief, history)
+    async def _ask(self, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+        await self._say_of_context(self.guard.asked(self.briefing.brief, history))
+        async with aclosing(exchange.ask(self.briefing.endpoint, self.briefing.brief, history)) as batches:
+            async for batch in batches:
+                yield batch
+
+    async def _say_of_context(self, code: str) -> None:
+        """Tell people, once in a conversation, that a prompt is too long for its model."""
+        if not code:
+            return
+        context = fitting.context_tokens(self.briefing.brief)
+        facts = {"model": self.claimed.model, "context": f"{context:,}"}
+        told = await in_database(recording.notice_once)(self.claimed.conversation, code, facts)
+        if told is not None:
+            seq, shown = told
+            self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
 
     # -- hands --
 
@@ -237,12 +255,17 @@ class TurnRun:
         self._tell(frames.CallFinished(seq, self.message, with_html(shown)))
 
     async def _used(self, event: Usage) -> None:
+        brief = self.briefing.brief
+        await self._say_of_context(self.guard.answered(brief, event))
+        lesson = self.guard.lesson(brief, event)
+        if lesson is not None:
+            await in_database(prompt_counts.learn)(self.briefing.build, fitting.tools_digest(brief), lesson)
         for name, value in asdict(event).items():
             if value is not None:
                 self.usage[name] = self.usage.get(name, 0) + value
         # Each round repeats what came before it: the last one tells how full the context is.
         self.usage["context_tokens"] = (event.prompt_tokens or 0) + (event.output_tokens or 0)
-        self.usage["context_limit"] = self.briefing.brief.options.get("num_ctx") or 0
+        self.usage["context_limit"] = fitting.context_tokens(brief)
 
     async def _turn_ended(self, event: TurnEnded) -> None:
         self.ended = event

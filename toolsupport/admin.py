@@ -11,7 +11,18 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 from django.http import HttpRequest
 
-from toolsupport.models import Lease, ModelProfile, Override, Server, Session, Setting, SignInTally, Standing
+from toolsupport.models import (
+    Lease,
+    ModelProfile,
+    Override,
+    PromptCount,
+    ProvenCall,
+    Server,
+    Session,
+    Setting,
+    SignInTally,
+    Standing,
+)
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -73,6 +84,17 @@ class StandingAdmin(AppendOnly):
     list_display = ("profile", "capability", "value", "source", "stale", "reason")
     list_filter = ("capability", "source", "stale")
     list_select_related = ("profile__server",)
+
+
+@admin.register(ProvenCall)
+class ProvenCallAdmin(AppendOnly):
+    list_display = ("build_key", "tool", "arguments", "proven_at")
+    list_filter = ("tool",)
+
+
+@admin.register(PromptCount)
+class PromptCountAdmin(AppendOnly):
+    list_display = ("build_key", "tools_digest", "characters", "tokens", "counted_at")
 
 
 @admin.register(Setting)

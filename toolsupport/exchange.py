@@ -26,7 +26,7 @@ from toolsupport.core.events import (
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.listening import Listener
 from toolsupport.core.refusals import UNSUPPORTED, classify
-from toolsupport.core.words import Brief, Endpoint, Exclusion, Message, Permit, Request, Role, ToolSpec
+from toolsupport.core.words import Brief, Endpoint, Exclusion, Message, Permit, Request, ToolSpec
 
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
@@ -91,13 +91,12 @@ def without_tools(brief: Brief, rule: str, reason: str) -> Brief:
 
 def make_request(brief: Brief, messages: Sequence[Message]) -> Request:
     """What goes to the provider: history and system text rendered for what the model may see."""
-    native = brief.format == "native" and bool(brief.tools)
-    log = (Message(Role.SYSTEM, prompt.system(brief)), *messages)
+    brief = replace(brief, tools=tuple(tool.completed() for tool in brief.tools))
     return Request(
         model=brief.model,
-        messages=prompt.history(log, "native" if native else "none"),
-        tools=brief.tools if native else (),
-        options=prompt.options(brief),
+        messages=prompt.messages(brief, messages),
+        tools=brief.tools if brief.format == "native" else (),
+        options=prompt.options(brief, messages),
         think=brief.think,
         keep_alive=brief.keep_alive,
         stream=brief.stream,

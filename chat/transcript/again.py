@@ -13,12 +13,12 @@ from chat.transcript.conversations import Person, own
 from chat.transcript.turns import Accepted
 from toolsupport.core import words
 from toolsupport.core.errors import NotFound
+from toolsupport.core.prompt import GO_ON
 from toolsupport.core.words import Role
 from toolsupport.registry import picker
 from toolsupport.registry.briefs import Briefing
 
 UNFINISHED = ("stopped", "interrupted")
-GO_ON = "Go on exactly where your answer broke off. Repeat nothing of it."
 
 
 @dataclass(frozen=True, slots=True)

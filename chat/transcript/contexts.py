@@ -5,19 +5,25 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
 from chat.models import Conversation
-from chat.tools import BUILTINS
+from chat.tools import BUILTINS, plain_text
 from chat.tools.tool import ToolContext
 from chat.tools.workspace import Workspace
-from toolsupport.core.errors import ConfigError
+from toolsupport.core.errors import ConfigError, NotFound, ToolError
+from toolsupport.core.prompt.turn_context import context_of
 from toolsupport.core.words import ChatSettings
 from toolsupport.registry import briefs
 from toolsupport.registry.briefs import Briefing
+
+DOCUMENTS = ("AGENTS.md", "IDENTITY.md", "SOUL.md")
+DOCUMENT_BYTES = 8 * 1024
 
 
 def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
@@ -34,7 +40,20 @@ def briefing(conversation: Conversation) -> Briefing:
     if conversation.profile is None:
         raise ConfigError("Choose a model first.")
     specs = [tool.spec for tool in BUILTINS.values()]
-    return briefs.brief_of(conversation.profile, specs, chat_settings(conversation.settings), str(conversation.pk))
+    made = briefs.brief_of(conversation.profile, specs, chat_settings(conversation.settings), str(conversation.pk))
+    if context_of(made.brief) != "minimal_system":
+        return made
+    return replace(made, brief=replace(made.brief, documents=documents(workspace(str(conversation.pk)))))
+
+
+def documents(files: Workspace) -> dict[str, str]:
+    """What the files of a conversation say to every model: the first part of each of DOCUMENTS that is there."""
+    found: dict[str, str] = {}
+    for name in DOCUMENTS:
+        with suppress(NotFound, ToolError):
+            content = files.read(name, DOCUMENT_BYTES)
+            found[name] = plain_text.read(content.data, content.size) if content.data else ""
+    return found
 
 
 def workspace(conversation: str) -> Workspace:

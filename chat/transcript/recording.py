@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
+from chat import notices
 from chat.models import UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownCall, ShownMessage
+from chat.tools import BUILTINS
 from chat.transcript import branches, shown
 from chat.transcript.conversations import announce, say
 from chat.transcript.locks import leaf_of
 from toolsupport.core.words import Role, ToolCall, ToolResult
+from toolsupport.registry import proven_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,12 @@ def _unfinished(turn_id: int, call_id: str) -> ToolRun:
 @transaction.atomic
 def finish_call(run_id: int, status: str, result: ToolResult, duration_ms: int) -> tuple[int, ShownCall]:
     """A tool is done, one way or another."""
-    run = ToolRun.objects.select_related("message__conversation").get(pk=run_id)
+    run = ToolRun.objects.select_related("message__conversation", "turn__profile__server").get(pk=run_id)
     run.status, run.duration_ms = status, duration_ms
     run.error, run.result = (result.content, "") if result.is_error else ("", result.content)
     run.save(update_fields=["status", "duration_ms", "error", "result"])
+    if status == "done" and not result.is_error and run.name in BUILTINS:
+        proven_calls.keep(run.turn.profile.build.key, BUILTINS[run.name].spec, run.arguments)
     return announce(run.message.conversation), shown.call(run)
 
 
@@ -144,3 +149,11 @@ def turn_of(message: Message) -> Turn:
 def notice(conversation_id: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
     """Put a notice into the transcript; it never reaches a model."""
     return say(Conversation.objects.get(pk=conversation_id), code, facts)
+
+
+@transaction.atomic
+def notice_once(conversation_id: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage] | None:
+    """The same, unless the conversation was told these very words before: then None."""
+    conversation = Conversation.objects.get(pk=conversation_id)
+    same = Message.objects.filter(conversation=conversation, role=Role.NOTICE, content=notices.text(code, **facts))
+    return None if same.exists() else say(conversation, code, facts)

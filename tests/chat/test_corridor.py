@@ -66,6 +66,20 @@ async def test_a_model_without_tools_is_said_so_and_answers_without(site: Site, 
         assert open_page.text(open_page.of("message.finished")[-1]["message"])
 
 
+# F9
+@pytest.mark.asyncio
+async def test_a_conversation_too_long_for_its_model_is_said_once(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        await choose(open_page, "sim-honest:latest")
+        for text in ("word " * 12_000, "and now?"):
+            await open_page.send("message.send", text=text)
+            assert (await open_page.until("turn.ended"))["reason"] == "done"
+        said = [notice["text"] for notice in open_page.of("notice") if notice["code"] == "prompt_too_long"]
+        assert len(said) == 1 and "8,192 tokens" in said[0]
+    counted = site.rows("SELECT tools_digest, characters, tokens FROM toolsupport_promptcount")
+    assert counted and all(tokens > 0 for _, _, tokens in counted)
+
+
 # D4
 @pytest.mark.asyncio
 async def test_choosing_the_same_model_again_says_nothing(site: Site, client: httpx.Client) -> None:

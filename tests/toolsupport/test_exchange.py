@@ -22,7 +22,8 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.prompt.instructions import WITH_TOOLS, WITHOUT_TOOLS
+from toolsupport.core.prompt.instructions import WITHOUT_TOOLS
+from toolsupport.core.prompt.styles import STANDARD, STYLES
 from toolsupport.core.words import (
     Brief,
     Capabilities,
@@ -105,7 +106,7 @@ async def test_the_exchange_looks_for_itself(recorder, value: object, format_: s
     may = format_ == "native" and (value is True or permit is Permit.PROBE)
     assert request.tools == (TOOLS if may else ())
     told = request.messages[0].content
-    assert (WITH_TOOLS if may or format_ == "hermes" else WITHOUT_TOOLS) in told
+    assert (STYLES[STANDARD] if may or format_ == "hermes" else WITHOUT_TOOLS) in told
 
 
 @given(VALUES, PERMITS, st.sampled_from(sorted(providers.PROVIDERS)))
@@ -349,3 +350,15 @@ async def test_a_loop_of_calls_with_the_simulator() -> None:
     finally:
         await providers.close()
         await simulator.stop()
+
+
+def test_in_a_text_format_tools_stand_in_the_text_only() -> None:  # F6 F7
+    request = exchange.make_request(brief(tools=False, format="hermes", think=True), QUESTION)
+    assert (request.tools, request.think) == ((), True)
+    assert all(tool.name in request.messages[0].content for tool in TOOLS)
+
+
+def test_definitions_are_completed() -> None:  # F6
+    given = Brief("m", knows(True), (ToolSpec("f", parameters={}),), format="native")
+    [tool] = exchange.make_request(given, QUESTION).tools
+    assert tool.parameters == {"type": "object", "properties": {}, "required": []}

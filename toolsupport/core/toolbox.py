@@ -26,12 +26,14 @@ class Wishes:
     """What the people of a conversation want.
 
     `tools_on` False switches tools off, None and True leave it to what is known of the model. `filter` names the
-    tools that may be used, None allows all. `formats` is what they want of formats.
+    tools that may be used, None allows all. `formats` is what they want of formats. `may_call` False: the options of
+    the model say that it is to call none.
     """
 
     tools_on: bool | None = None
     filter: frozenset[str] | None = None
     formats: FormatWishes = field(default_factory=FormatWishes)
+    may_call: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,10 @@ def _tools_off(_: _Model, wishes: Wishes) -> str:
     return "Tools are switched off in this chat." if wishes.tools_on is False else ""
 
 
+def _never_calls(_: _Model, wishes: Wishes) -> str:
+    return "" if wishes.may_call else "The options of this model say that it is to call no tools."
+
+
 def _unknown(model: _Model, _: Wishes) -> str:
     if model.capabilities["tools"].known or model.usable:
         return ""
@@ -107,6 +113,7 @@ def _filtered(candidate: Candidate, wishes: Wishes) -> str:
 # The first rule with a reason decides. Barriers keep everything out, rules a single tool.
 BARRIERS: Mapping[str, Callable[[_Model, Wishes], str]] = {
     "tools_off": _tools_off,
+    "tool_choice": _never_calls,
     "unknown": _unknown,
     "unsupported": _unsupported,
 }

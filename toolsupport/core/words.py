@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeGuard
@@ -48,11 +48,11 @@ class ToolSpec:
         name = function.get("name") if isinstance(function, Mapping) else None
         if not isinstance(name, str) or not name:
             raise ValueError("a tool needs a name")
-        parameters = dict(function.get("parameters") or {})
-        parameters.setdefault("type", "object")
-        parameters.setdefault("properties", {})
-        parameters.setdefault("required", [])
-        return cls(name, str(function.get("description") or ""), parameters)
+        return cls(name, str(function.get("description") or ""), function.get("parameters") or {}).completed()
+
+    def completed(self) -> ToolSpec:
+        """The same with properties {} and required [] where its schema leaves them out, as some servers want it."""
+        return replace(self, parameters={"type": "object", "properties": {}, "required": []} | self.parameters)
 
     def to_openai(self) -> JSON:
         """The shape that both Ollama and OpenAI-style servers take in `tools`."""
@@ -192,6 +192,8 @@ class Brief:
     `format` is "native", the name of a text format, or "" (no tools are offered, `format_reason` says why);
     `fallbacks` are the formats to go on with where it fails.
     `options` are the server's sampling options (num_ctx, temperature …); `think` None leaves it to the server.
+    `turn_context` is a key of prompt's TURN_CONTEXTS or "" (what is known of the model decides), `documents` are texts
+    by the name of their file, `examples` calls of this model that worked, `strong_nudge` pushes it to use its tools.
     """
 
     model: str
@@ -207,6 +209,15 @@ class Brief:
     keep_alive: str = ""
     stream: bool = True
     permit: Permit = Permit.TURN
+    turn_context: str = ""
+    documents: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    examples: tuple[ToolCall, ...] = ()
+    strong_nudge: bool = False
+
+    @property
+    def offers_tools(self) -> bool:
+        """True where the model is told of tools, natively or in a text format."""
+        return bool(self.format and self.tools)
 
 
 @dataclass(frozen=True, slots=True)

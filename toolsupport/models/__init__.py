@@ -2,6 +2,7 @@
 
 from toolsupport.models.detections import Detection, Trial
 from toolsupport.models.history import HistoryEntry, ReadMark, Review
+from toolsupport.models.measured import PromptCount, ProvenCall
 from toolsupport.models.overrides import Override, Standing
 from toolsupport.models.people import Session, SignInTally
 from toolsupport.models.servers import ModelProfile, Server
@@ -13,6 +14,8 @@ __all__ = [
     "Lease",
     "ModelProfile",
     "Override",
+    "PromptCount",
+    "ProvenCall",
     "ReadMark",
     "Review",
     "Server",

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
 
 from toolsupport import providers
-from toolsupport.registry.profiles import Editor, Options, Page
+from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
+from toolsupport.registry.model_options import KEEP_ALIVE, LONGEST_WAIT, THINK_LEVELS, Options
+from toolsupport.registry.profiles import Editor, Page
 
 DECISIONS = (("yes", "Yes"), ("no", "No"), ("evidence", "Follow the evidence"))
-THINK = (("", "The server decides"), ("true", "On"), ("false", "Off"))
-THINK_VALUES = {"": None, "true": True, "false": False}
 FEWEST_TOKENS, MOST_TOKENS = 512, 2_097_152
+WAIT_HELP = "In seconds, loading included; empty: as for every model."
+
+# What a choice is called → the option it stands for; the first leaves it to somebody else.
+THINK = {"": None, "true": True, "false": False} | {level: level for level in THINK_LEVELS}
+THINK_WORDS = {"": "The server decides", "true": "On", "false": "Off"}
+SWITCH = {"": None, "true": True, "false": False}
+CHOICE_WORDS = {"": "The model decides", "required": "It must call one first", "none": "It calls none"}
+CONTEXT_WORDS = {"": "As is known of the model"} | {name: said.capitalize() for name, said in TURN_CONTEXTS.items()}
 
 
 class DecisionForm(forms.Form):
@@ -46,25 +55,59 @@ class OptionsForm(forms.Form):
         required=False, min_value=0, max_value=2, label="Temperature", help_text="0 to 2; empty: 0.3 with tools."
     )
     keep_alive = forms.RegexField(
-        r"^-?\d+(\.\d+)?(ms|s|m|h)?$",
+        rf"^{KEEP_ALIVE}$",
         required=False,
         label="Keep loaded (keep_alive)",
         help_text="As in 10m or 1h, -1 for always; empty: the server decides.",
         error_messages={"invalid": "Write a time as in 30s, 10m or 1h, or -1 for always."},
     )
-    think = forms.ChoiceField(required=False, choices=THINK, label="Thinking")
+    think = forms.ChoiceField(
+        required=False, choices=[(key, THINK_WORDS.get(key, key.capitalize())) for key in THINK], label="Thinking"
+    )
+    tool_choice = forms.ChoiceField(
+        required=False,
+        choices=list(CHOICE_WORDS.items()),
+        label="Calling of tools (tool_choice)",
+        help_text="A server that knows no such choice is not sent one.",
+    )
+    parallel_tool_calls = forms.ChoiceField(
+        required=False,
+        choices=[("", "The server decides"), ("true", "Allowed"), ("false", "Not allowed")],
+        label="Several calls at once (parallel_tool_calls)",
+    )
+    turn_context = forms.ChoiceField(
+        required=False,
+        choices=list(CONTEXT_WORDS.items()),
+        label="What it reads when it has tools (tool_turn_context)",
+        help_text="With a short prompt, AGENTS.md, IDENTITY.md and SOUL.md of the chat's files are read as well.",
+    )
+    strong_nudge = forms.ChoiceField(
+        required=False,
+        choices=[("", "For models of Ollama"), ("true", "Yes"), ("false", "No")],
+        label="Push it to use its tools",
+    )
+    first_token = forms.FloatField(
+        required=False, min_value=1, max_value=LONGEST_WAIT, label="Wait for the first word", help_text=WAIT_HELP
+    )
+    between = forms.FloatField(
+        required=False, min_value=1, max_value=LONGEST_WAIT, label="Longest silence after it", help_text="In seconds."
+    )
 
     @classmethod
     def of(cls, page: Page) -> OptionsForm:
-        kept = page.profile.options
-        think = {True: "true", False: "false"}.get(kept.get("think"), "")
-        initial: dict[str, Any] = {"num_ctx": page.num_ctx, "think": think}
-        return cls(initial=initial | {name: kept.get(name) for name in ("temperature", "keep_alive")})
+        return cls(initial={name: _as_chosen(value) for name, value in asdict(page.options).items()})
 
     def options(self) -> Options:
-        chosen = self.cleaned_data
-        think = THINK_VALUES[chosen["think"]]
-        return Options(chosen["num_ctx"], chosen["temperature"], chosen["keep_alive"], think)
+        chosen = dict(self.cleaned_data)
+        chosen["think"] = THINK[chosen["think"]]
+        for switch in ("parallel_tool_calls", "strong_nudge"):
+            chosen[switch] = SWITCH[chosen[switch]]
+        return Options(**chosen)
+
+
+def _as_chosen(value: Any) -> Any:
+    """A value as the field of a form has it."""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 class ServerForm(forms.Form):

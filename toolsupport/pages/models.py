@@ -12,7 +12,7 @@ from toolsupport.access import Action, actions, requires
 from toolsupport.core.errors import Conflict
 from toolsupport.pages.forms import DecisionForm, OptionsForm
 from toolsupport.pages.htmx import wants_part
-from toolsupport.registry import overrides, profiles
+from toolsupport.registry import model_options, overrides, profiles
 from toolsupport.registry.overrides import Decision
 
 
@@ -56,7 +56,7 @@ def options(request: HttpRequest, profile_id: int) -> HttpResponse:
     said: dict[str, Any] = {"part": "options"}
     if not form.is_valid():
         return _answer(request, profile_id, said | {"options_form": form})
-    profiles.save_options(profile_id, form.options())
+    model_options.save(profile_id, form.options())
     return _answer(request, profile_id, said | {"saved": "options"})
 
 

@@ -10,6 +10,8 @@ import orjson
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.words import JSON, Message, Request, Role, ToolCall
 
+NO_OPTIONS = ("tool_choice", "parallel_tool_calls")  # choices for which this wire has no word
+
 
 def encode(request: Request) -> bytes:
     """The JSON body. Raises ToolsupportError for tools that may not be sent, ValueError for what JSON cannot hold."""
@@ -22,8 +24,9 @@ def encode(request: Request) -> bytes:
     }
     if request.tools:
         body["tools"] = [tool.to_openai() for tool in request.tools]
-    if request.options:
-        body["options"] = dict(request.options)
+    options = {name: value for name, value in request.options.items() if name not in NO_OPTIONS}
+    if options:
+        body["options"] = options
     if request.think is not None:
         body["think"] = request.think
     if request.keep_alive:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -49,8 +48,6 @@ OPTIONS = {
 }
 CHOICES = {"auto": "auto", "required": "required", "any": "required"}
 MEDIA = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"))
-NINE = re.compile(r"[A-Za-z0-9]{9}")
-MEANINGLESS = re.compile(r"[\w-]*", re.ASCII)
 
 
 def encode(request: Request, dialect: Dialect) -> bytes:
@@ -143,21 +140,11 @@ def _assistant(message: Message, dialect: Dialect) -> JSON:
 
 def _call(call: ToolCall) -> JSON:
     arguments = orjson.dumps(call.arguments).decode()
-    return {"id": short(call.id), "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
 def _result(message: Message, dialect: Dialect) -> JSON:
-    return _spoken(message, dialect) | {"tool_call_id": short(message.call_id)}
-
-
-def short(call_id: str) -> str:
-    """Nine letters and digits, which Mistral's API and the templates of its models insist on, wherever they run.
-
-    An id that may mean something to its server (`functions.f:0`) stays as it is.
-    """
-    if NINE.fullmatch(call_id) or not MEANINGLESS.fullmatch(call_id):
-        return call_id
-    return hashlib.sha256(call_id.encode()).hexdigest()[:9]
+    return _spoken(message, dialect) | {"tool_call_id": message.call_id}
 
 
 def _notice(message: Message, _: Dialect) -> JSON:

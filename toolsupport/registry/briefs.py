@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from toolsupport import providers
 from toolsupport.core.errors import NotFound
 from toolsupport.core.format_choice import FormatWishes
+from toolsupport.core.prompt.fitting import Counts, tools_digest
 from toolsupport.core.toolbox import Candidate, Wishes, choose
 from toolsupport.core.words import Brief, ChatSettings, Endpoint, ToolSpec
 from toolsupport.models import ModelProfile
-from toolsupport.registry import servers, standings, switches, system_settings
+from toolsupport.registry import (
+    model_options,
+    prompt_counts,
+    proven_calls,
+    servers,
+    standings,
+    switches,
+    system_settings,
+)
+from toolsupport.registry.model_options import Options
 
 CODE_TOOL = "python_execution"  # what CodeMode needs
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """A brief with the server to put it to; the endpoint holds a key and is never stored."""
+    """A brief with the server to put it to; the endpoint holds a key and is never stored.
+
+    `build` is the key of the model's build, `counts` tells how many tokens it was seen to need.
+    """
 
     brief: Brief
     endpoint: Endpoint
+    build: str = ""
+    counts: Counts = field(default_factory=Counts)
 
 
 def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> Briefing:
@@ -36,8 +52,13 @@ def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSet
     """The same for a model whose row was read already, together with its server."""
     capabilities = standings.known(profile, session)
     candidates = [Candidate(spec, True) for spec in tools]
+    kept = model_options.of(profile)
     team = system_settings.everything()
-    wishes = Wishes(tools_on=settings.tools_on, formats=format_wishes(profile, tools, settings, team))
+    wishes = Wishes(
+        tools_on=settings.tools_on,
+        formats=format_wishes(profile, tools, settings, team),
+        may_call=kept.tool_choice != "none",
+    )
     toolbox = choose(capabilities, candidates, wishes)
     made = Brief(
         model=profile.name,
@@ -48,11 +69,17 @@ def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSet
         format_reason=toolbox.format_reason,
         fallbacks=toolbox.fallbacks,
         system=settings.system or team["base_system_prompt"],
-        options=options(profile, settings, team),
-        think=profile.options.get("think"),
-        keep_alive=str(profile.options.get("keep_alive") or ""),
+        options=options(kept, settings, team),
+        think=kept.think,
+        keep_alive=kept.keep_alive,
+        turn_context=kept.turn_context,
+        strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
     )
-    return Briefing(made, servers.endpoint_of(profile.server, profile))
+    build = profile.build.key
+    if made.offers_tools and made.format != "native":
+        made = replace(made, examples=proven_calls.examples(build, made.tools))
+    counts = prompt_counts.known(build, tools_digest(made))
+    return Briefing(made, servers.endpoint_of(profile.server, profile), build, counts)
 
 
 def format_wishes(
@@ -68,14 +95,18 @@ def format_wishes(
     )
 
 
-def options(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:
-    """Sampling options: `num_ctx` in tokens is always the same for a model, since another one loads it anew."""
-    chosen: dict[str, Any] = {"num_ctx": num_ctx(profile)}
-    wishes = (settings.temperature, profile.options.get("temperature"), team["temperature"])
-    temperature = next((wish for wish in wishes if wish is not None), None)
-    return chosen if temperature is None else chosen | {"temperature": temperature}
+def options(kept: Options, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a request: `num_ctx` in tokens is always the same for a model, since another one loads it anew."""
+    degrees = (settings.temperature, kept.temperature, team["temperature"])
+    chosen = {
+        "num_ctx": kept.num_ctx,
+        "temperature": next((degree for degree in degrees if degree is not None), None),
+        "tool_choice": kept.tool_choice or None,
+        "parallel_tool_calls": kept.parallel_tool_calls,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
-def num_ctx(profile: ModelProfile) -> int:
-    """The context we ask for, never more than the model was trained with."""
-    return min(profile.default_context, profile.context_length or profile.default_context)
+def _needs_a_push(profile: ModelProfile) -> bool:
+    """Models that run at home do, unless their profile says otherwise."""
+    return providers.provider(profile.server.kind).wire == "ollama"

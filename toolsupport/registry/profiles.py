@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q
 
 from toolsupport.core.errors import NotFound
@@ -14,8 +13,9 @@ from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.sources import SOURCES
 from toolsupport.core.words import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override
-from toolsupport.registry import overrides, picker, standings
+from toolsupport.registry import model_options, overrides, picker, standings
 from toolsupport.registry.choices import ShownModel
+from toolsupport.registry.model_options import Options
 from toolsupport.registry.overrides import Decision
 
 HISTORY = 200
@@ -107,7 +107,7 @@ class Page:
     model: ShownModel
     profile: ModelProfile
     build: str
-    num_ctx: int
+    options: Options
     cells: tuple[Cell, ...]
     editor: Editor
     history: tuple[Claimed, ...]
@@ -134,7 +134,7 @@ def shown(profile_id: int) -> Page:
         model=model,
         profile=profile,
         build=profile.build.key,
-        num_ctx=profile.default_context,
+        options=replace(model_options.of(profile), num_ctx=profile.default_context),
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name in CAPABILITIES),
         editor=_editor(profile, known),
         history=_history(profile),
@@ -145,29 +145,6 @@ def capabilities(profile_id: int, conversation: str = "") -> Capabilities:
     """What holds for a model, for everyone or in one conversation. Raises NotFound."""
     profile = _get(profile_id)
     return standings.fold(profile, standings.claims([profile_id])[profile_id], conversation)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What an administrator may set for a model; None and "" leave it to the server. `num_ctx` in tokens."""
-
-    num_ctx: int
-    temperature: float | None = None
-    keep_alive: str = ""
-    think: bool | None = None
-
-
-@transaction.atomic
-def save_options(profile_id: int, chosen: Options) -> None:
-    """Keep the options of a model; other options it has stay. Raises NotFound."""
-    profile = ModelProfile.objects.select_for_update().filter(pk=profile_id).first()
-    if profile is None:
-        raise NotFound("There is no such model.")
-    wanted = {"temperature": chosen.temperature, "keep_alive": chosen.keep_alive or None, "think": chosen.think}
-    others = {name: value for name, value in profile.options.items() if name not in wanted}
-    profile.options = others | {name: value for name, value in wanted.items() if value is not None}
-    profile.default_context = chosen.num_ctx
-    profile.save(update_fields=["options", "default_context"])
 
 
 def cell(capability: Capability) -> Cell:

@@ -14,7 +14,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.words import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
-from toolsupport.registry import secrets_at_rest
+from toolsupport.registry import model_options, secrets_at_rest
 from toolsupport.registry.addresses import NamedAddress, server_url
 
 SIMULATOR = "Simulator"
@@ -152,7 +152,7 @@ def endpoint(server_id: int) -> Endpoint:
 
 def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint:
     """The endpoint with the server's limits, those of the profile before them (options["timeouts"], in seconds)."""
-    timeouts = server.options.get("timeouts", {}) | (profile.options.get("timeouts", {}) if profile else {})
+    timeouts = server.options.get("timeouts", {}) | (model_options.limits(profile) if profile else {})
     key = secrets_at_rest.decrypt(server.api_key)
     # With several processes each asks the Simulator it started itself: another's may be gone, or on another machine.
     own = settings.SIMULATOR_URL if (server.kind, server.origin) == ("simulator", "built-in") else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from toolsupport.core import families
 from toolsupport.core.words import Brief, Endpoint
 from toolsupport.models import Detection
-from toolsupport.registry import briefs, servers, standings
+from toolsupport.registry import model_options, servers, standings
 
 # Kinds of servers that leave calls in the text unless they are told how to read them.
 LEAK_FLAGS = {
@@ -36,13 +36,14 @@ def tested(detection: int) -> Tested:
     profile = row.profile
     capabilities = standings.known(profile)
     family = families.find(profile.name)
+    asked = model_options.of(profile)
     thinking = capabilities["thinking"].value
     made = Brief(
         model=profile.name,
         capabilities=capabilities,
         # The context is the one of ordinary turns: another one would load the model anew.
-        options={"num_ctx": briefs.num_ctx(profile)},
-        keep_alive=str(profile.options.get("keep_alive") or ""),
+        options={"num_ctx": asked.num_ctx},
+        keep_alive=asked.keep_alive,
     )
     return Tested(
         profile=profile.pk,

@@ -7,11 +7,12 @@ from django.contrib.auth.models import User
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript import again, branches, recording, turns
-from chat.transcript.again import GO_ON, Anew, GoOn
+from chat.transcript.again import Anew, GoOn
 from chat.transcript.conversations import show
 from chat.transcript.turns import START, Accepted, Outcome, Sent
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import Busy, NotFound
+from toolsupport.core.prompt import GO_ON
 from toolsupport.core.words import Role, ToolCall, ToolResult
 from toolsupport.registry import standings
 

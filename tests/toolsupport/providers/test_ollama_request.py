@@ -82,3 +82,9 @@ def test_a_notice_never_reaches_a_model() -> None:
 def test_half_a_character_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot be written as JSON"):
         messages(Message(Role.USER, text))
+
+
+def test_choices_for_which_there_is_no_word_are_not_sent() -> None:  # F6
+    choices = {"tool_choice": "required", "parallel_tool_calls": True}
+    assert body(Request("m", (), options=choices | {"num_ctx": 1}))["options"] == {"num_ctx": 1}
+    assert "options" not in body(Request("m", (), options=choices))

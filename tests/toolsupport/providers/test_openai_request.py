@@ -10,7 +10,6 @@ import pytest
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.words import JSON, Message, Request, Role, ToolCall, ToolSpec
 from toolsupport.providers import PROVIDERS, codec
-from toolsupport.providers.openai_request import short
 
 TOOL = ToolSpec("f", "Does f.")
 KINDS = [kind for kind, row in PROVIDERS.items() if row.wire == "openai"]
@@ -159,15 +158,6 @@ def test_no_other_choice_is_ever_sent(choice: Any) -> None:
 
 def test_choices_are_nothing_without_tools() -> None:
     assert "tool_choice" not in body(Request("m", (), options=CHOSEN), "vllm")
-
-
-@pytest.mark.parametrize(
-    ("given", "kept"), [("abcdef123", True), ("functions.f:0", True), ("call_1", False), ("x" * 32, False)]
-)
-def test_ids_fit_the_strictest(given: str, kept: bool) -> None:  # F7
-    sent = short(given)
-    assert (sent == given) is kept
-    assert kept or (len(sent) == 9 and sent.isalnum() and sent == short(given) and sent != short(given + "0"))
 
 
 def test_a_result_keeps_the_id_of_its_call() -> None:

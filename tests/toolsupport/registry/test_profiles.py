@@ -8,9 +8,9 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import ModelProfile
-from toolsupport.registry import overrides, profiles, standings
+from toolsupport.registry import model_options, overrides, profiles, standings
+from toolsupport.registry.model_options import Options
 from toolsupport.registry.overrides import Decision
-from toolsupport.registry.profiles import Options
 
 pytestmark = pytest.mark.django_db
 
@@ -72,12 +72,12 @@ def test_a_decision_for_an_older_build_says_so():  # M3
 
 def test_options_are_kept_beside_others():
     profile = ModelProfileFactory(options={"timeouts": {"connect": 1}, "think": True})
-    profiles.save_options(profile.pk, Options(4096, 0.0, "10m", None))
+    model_options.save(profile.pk, Options(4096, 0.0, "10m", None))
     profile.refresh_from_db()
     assert profile.options == {"timeouts": {"connect": 1}, "temperature": 0.0, "keep_alive": "10m"}
     assert profile.default_context == 4096
     with pytest.raises(NotFound):
-        profiles.save_options(10**6, Options(4096))
+        model_options.save(10**6, Options(4096))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,27 @@
 """What a model gets to read: the system text, the sampling options, the history rendered for it."""
 
-from toolsupport.core.prompt.instructions import system
-from toolsupport.core.prompt.rendering import history
-from toolsupport.core.prompt.sampling import options
+from __future__ import annotations
 
-__all__ = ["history", "options", "system"]
+from collections.abc import Sequence
+
+from toolsupport.core.prompt.instructions import system
+from toolsupport.core.prompt.rendering import Target, history
+from toolsupport.core.prompt.sampling import options
+from toolsupport.core.prompt.turn_context import GO_ON, kept
+from toolsupport.core.words import Brief, Message, Role
+
+__all__ = ["GO_ON", "Target", "history", "messages", "options", "system"]
+
+
+def messages(brief: Brief, log: Sequence[Message]) -> tuple[Message, ...]:
+    """The system text and as much of the log as the model is shown, written the way it reads them."""
+    return history((Message(Role.SYSTEM, system(brief)), *kept(brief, log)), _target(brief))
+
+
+def _target(brief: Brief) -> Target:
+    call_format = brief.capabilities["call_format"].value
+    return Target(
+        format=brief.format if brief.offers_tools else "",
+        call_format=call_format if isinstance(call_format, str) else "",
+        one_call=brief.capabilities["parallel"].value is False,
+    )

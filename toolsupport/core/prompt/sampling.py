@@ -1,18 +1,26 @@
-"""The sampling options of a request."""
+"""The options of a request."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from toolsupport.core.words import Brief
+from toolsupport.core.words import Brief, Message, Role
 
 NUM_CTX = 8192  # tokens; always the same for a model, with tools and without, since another one loads it anew
 TEMPERATURE_WITH_TOOLS = 0.3
+FORCED = ("required", "any")
 
 
-def options(brief: Brief) -> dict[str, Any]:
-    """The brief's own options over our defaults."""
+def options(brief: Brief, log: Sequence[Message] = ()) -> dict[str, Any]:
+    """The brief's own options over our defaults.
+
+    A model that must call is let go once it did: asked to call in every round, it could never answer.
+    """
     defaults: dict[str, Any] = {"num_ctx": NUM_CTX}
-    if brief.format and brief.tools:
+    if brief.offers_tools:
         defaults["temperature"] = TEMPERATURE_WITH_TOOLS
-    return defaults | dict(brief.options)
+    chosen = defaults | dict(brief.options)
+    if chosen.get("tool_choice") in FORCED and log and log[-1].role is Role.TOOL:
+        chosen["tool_choice"] = "auto"
+    return chosen

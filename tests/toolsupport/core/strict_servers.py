@@ -1,0 +1,91 @@
+"""What real servers and the templates of real models insist on in a history; each check fails with what is wrong.
+
+The rules are those of Mistral's API and its tokenizer, of OpenAI's API, of llama-server, and of chat templates that
+raise an exception: Llama 3 (one call in a message), Gemma and Llama 2 (roles alternate), Kimi K2 (ids with the name).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from toolsupport.core.words import Message, Role
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NINE = re.compile(r"[A-Za-z0-9]{9}")
+AFTER = {  # Mistral: who may follow whom
+    Role.USER: {Role.ASSISTANT},
+    Role.ASSISTANT: {Role.USER, Role.TOOL},
+    Role.TOOL: {Role.TOOL, Role.ASSISTANT},
+}
+
+
+def any_server(history: Sequence[Message]) -> None:
+    """System first and once, then a user; nobody says nothing; no notice."""
+    roles = [message.role for message in history]
+    assert Role.NOTICE not in roles
+    assert Role.SYSTEM not in roles[1:]
+    spoken = [message for message in history if message.role is not Role.SYSTEM]
+    assert spoken and spoken[0].role is Role.USER
+    for message in history:
+        assert message.role is Role.TOOL or message.calls or message.images or message.content.strip()
+        assert not message.calls or message.role is Role.ASSISTANT
+
+
+def openai(history: Sequence[Message]) -> None:
+    """Each call is answered at once and exactly once, names are of its letters, ids never repeat."""
+    any_server(history)
+    open_ids: list[str] = []
+    seen: set[str] = set()
+    for message in history:
+        if message.role is Role.TOOL:
+            assert message.call_id in open_ids
+            open_ids.remove(message.call_id)
+            continue
+        assert not open_ids, "calls without a result"
+        open_ids = [call.id for call in message.calls]
+        assert all(NAME.fullmatch(call.name) for call in message.calls)
+        assert len(set(open_ids)) == len(open_ids) and seen.isdisjoint(open_ids) and all(open_ids)
+        seen.update(open_ids)
+    assert not open_ids, "calls without a result"
+
+
+def mistral(history: Sequence[Message]) -> None:
+    """The order of roles, as many results as calls, and ids of nine letters and digits."""
+    openai(history)
+    spoken = [message for message in history if message.role is not Role.SYSTEM]
+    for one, other in pairwise(spoken):
+        assert other.role in AFTER[one.role], f"{other.role} after {one.role}"
+    assert all(NINE.fullmatch(call.id) for message in spoken for call in message.calls)
+
+
+def llama3(history: Sequence[Message]) -> None:
+    """Its template raises an exception for two calls in one message."""
+    openai(history)
+    assert all(len(message.calls) <= 1 for message in history)
+
+
+def kimi(history: Sequence[Message]) -> None:
+    """Ids hold the name and the number of the call in the conversation."""
+    openai(history)
+    calls = [call for message in history for call in message.calls]
+    assert [call.id for call in calls] == [f"functions.{call.name}:{number}" for number, call in enumerate(calls)]
+
+
+def alternating(history: Sequence[Message]) -> None:
+    """User and assistant take turns, and there is no other role: what is left where no field knows of tools."""
+    any_server(history)
+    spoken = [message.role for message in history if message.role is not Role.SYSTEM]
+    assert spoken == [(Role.USER, Role.ASSISTANT)[number % 2] for number in range(len(spoken))]
+    assert not any(message.calls or message.call_id for message in history)
+
+
+# Call format of a family → what its strictest server checks; `openai` is for all the others.
+NATIVE: Mapping[str, Callable[[Sequence[Message]], None]] = {
+    "mistral_json": mistral,
+    "mistral_args": mistral,
+    "llama3_json": llama3,
+    "kimi_k2": kimi,
+    "hermes": openai,
+}

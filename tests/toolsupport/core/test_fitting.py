@@ -1,0 +1,87 @@
+"""Whether a prompt fits, what tools cost, and when a server must have cut it (F9)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from toolsupport.core.prompt.fitting import (
+    Counted,
+    Counts,
+    characters,
+    expected,
+    tool_tokens,
+    tools_digest,
+    was_cut,
+    would_not_fit,
+)
+from toolsupport.core.words import Brief, Capabilities, Message, Role, ToolCall, ToolSpec
+
+TOOL = ToolSpec("read_file", "Read a file.")
+LOG = (
+    Message(Role.USER, "x" * 100),
+    Message(Role.ASSISTANT, "y" * 20, calls=(ToolCall("1", "f", {"a": 1}),)),
+    Message(Role.TOOL, "z" * 30, call_id="1"),
+)
+NOTHING = Counts()
+
+
+def brief(*tools: ToolSpec, num_ctx: int | None = 1000, format_: str = "native") -> Brief:
+    options = {"num_ctx": num_ctx} if num_ctx else {}
+    return Brief("m", Capabilities({}), tools, format=format_, system="s" * 50, options=options)
+
+
+def test_a_set_of_tools_has_a_digest_of_its_own() -> None:
+    digests = [
+        tools_digest(brief(TOOL)),
+        tools_digest(brief(TOOL, ToolSpec("other"))),
+        tools_digest(brief(TOOL, format_="hermes")),
+        tools_digest(brief(ToolSpec("read_file", "Read it."))),
+    ]
+    assert len(set(digests)) == 4 and all(len(digest) == 32 for digest in digests)
+    assert digests[0] == tools_digest(brief(TOOL, num_ctx=4096))
+    assert tools_digest(brief()) == tools_digest(brief(TOOL, format_="")) == ""
+
+
+def test_what_is_counted_is_what_the_model_is_shown() -> None:
+    assert characters(brief(), LOG) == 50 + 100 + 20 + len('{"a": 1}') + 30
+    older = (Message(Role.USER, "o" * 500), Message(Role.ASSISTANT, "p"))
+    minimal = replace(brief(TOOL), turn_context="minimal")
+    assert characters(minimal, (*older, *LOG)) == characters(brief(TOOL), LOG)
+
+
+def test_tools_cost_what_they_make_a_difference() -> None:
+    assert tool_tokens(brief(), Counts(Counted(100, 900), None)) == 0
+    assert tool_tokens(brief(TOOL), Counts(Counted(400, 520), Counted(200, 70))) == 520 - 70 - 50
+    assert tool_tokens(brief(TOOL), Counts(Counted(400, 520), None)) == 520 - 100
+    assert tool_tokens(brief(TOOL), Counts(Counted(400, 20), None)) == 0
+    assert 20 < tool_tokens(brief(TOOL), NOTHING) < 100, "by its definition until it was counted"
+    assert expected(brief(TOOL), Counts(Counted(0, 300), None), 400) == 400
+
+
+@pytest.mark.parametrize(
+    ("num_ctx", "length", "too_long"), [(1000, 2800, False), (1000, 2804, True), (None, 10**6, False)]
+)
+def test_what_would_not_fit(num_ctx: int | None, length: int, too_long: bool) -> None:
+    counts = Counts(Counted(0, 300), None)
+    assert would_not_fit(brief(TOOL, num_ctx=num_ctx), counts, length) is too_long
+
+
+@pytest.mark.parametrize(
+    ("num_ctx", "seen", "cut"),
+    [
+        (1000, Counted(400, 110), False),
+        (1000, Counted(3800, 960), False),
+        (1000, Counted(3800, 985), True),  # pinned at the end of the context
+        (1000, Counted(3800, 1000), True),
+        (8192, Counted(56_000, 2051), True),  # fewer tokens than any text has
+        (None, Counted(56_000, 2051), True),
+        (None, Counted(56_000, 14_024), False),
+        (1000, Counted(4600, 512), True),  # half was thrown away
+        (1000, Counted(4600, 1200), False),  # the server's context is larger than what was asked for
+        (1000, Counted(0, 1), False),
+    ],
+)
+def test_what_was_cut(num_ctx: int | None, seen: Counted, cut: bool) -> None:
+    assert was_cut(brief(num_ctx=num_ctx), NOTHING, seen) is cut

@@ -1,0 +1,269 @@
+"""A history that no strict server refuses, whatever happened and whoever is asked next."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.toolsupport.core import strict_servers
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.prompt import Target, history
+from toolsupport.core.prompt.rendering import BEGINNING, BROKEN_OFF, INTERRUPTED
+from toolsupport.core.words import Message, Role, ToolCall
+
+NATIVE, WORDS, HERMES = Target("native"), Target(), Target("hermes")
+
+
+def user(text: str = "u") -> Message:
+    return Message(Role.USER, text)
+
+
+def said(text: str = "a", *ids: str, thinking: str = "") -> Message:
+    return Message(Role.ASSISTANT, text, thinking, tuple(ToolCall(id_, "f", {"x": id_}) for id_ in ids))
+
+
+def result(id_: str, text: str = "r") -> Message:
+    return Message(Role.TOOL, text, call_id=id_, name="f")
+
+
+ONE, TWO, SIX = "aaaaaaaa1", "aaaaaaaa2", "aaaaaaaa6"
+
+
+def test_a_whole_tool_turn_is_left_alone() -> None:
+    log = (Message(Role.SYSTEM, "s"), user(), said("", ONE, TWO), result(ONE), result(TWO), said("done"))
+    assert history(log, NATIVE) == log
+
+
+def test_notices_are_for_people() -> None:
+    log = (user("one"), Message(Role.NOTICE, "Switched to m."), said())
+    assert history(log, NATIVE) == history(log, WORDS) == history(log, HERMES) == (user("one"), said())
+
+
+def test_results_come_in_the_order_of_their_calls() -> None:
+    log = (user(), said("", "1", "2"), result("2", "second"), Message(Role.NOTICE, "!"), result("1", "first"))
+    assert [message.content for message in history(log, NATIVE)[2:]] == ["first", "second"]
+
+
+def test_a_call_without_a_result_gets_one() -> None:
+    log = (user(), said("", ONE, TWO), result(ONE), user("go on"))
+    assert history(log, NATIVE)[2:] == (
+        result(ONE),
+        result(TWO, INTERRUPTED),
+        Message(Role.ASSISTANT, BROKEN_OFF),
+        user("go on"),
+    )
+
+
+def test_a_result_without_a_call_is_left_out() -> None:
+    log = (user(), result("9"), said(), result("9"), user())
+    assert history(log, NATIVE) == (user(), said(), user())
+
+
+def test_a_second_result_is_left_out() -> None:
+    log = (user(), said("", ONE), result(ONE, "first"), result(ONE, "again"))
+    assert history(log, NATIVE)[2:] == (result(ONE, "first"),)
+
+
+def test_two_calls_of_one_id_in_one_message() -> None:
+    log = (user(), said("", "x", "x"), result("x", "first"), result("x", "second"))
+    asked, *results = history(log, NATIVE)[1:]
+    assert [message.content for message in results] == ["first", "second"]
+    assert [message.call_id for message in results] == [call.id for call in asked.calls]
+
+
+@pytest.mark.parametrize("call_format", ["hermes", "mistral_json"])
+@pytest.mark.parametrize("given_id", ["call_0", "", "abcdef123", "x" * 40, "é", "\ud800"])
+def test_the_same_id_in_two_rounds(call_format: str, given_id: str) -> None:
+    log = (user(), said("", given_id), result(given_id, "one"), said("", given_id), result(given_id, "two"))
+    rendered = history(log, Target("native", call_format))
+    first, second = [message.calls[0].id for message in rendered if message.calls]
+    assert first != second and re.fullmatch("[A-Za-z0-9]{9}", second)
+    told = [(message.call_id, message.content) for message in rendered if message.role is Role.TOOL]
+    assert told == [(first, "one"), (second, "two")]
+    assert history(log, Target("native", call_format)) == rendered
+
+
+@pytest.mark.parametrize(
+    ("call_format", "spelled"), [("", "functions.g:4"), ("kimi_k2", "functions.f:0"), ("mistral_args", "f0de1c7b6")]
+)
+def test_an_id_that_means_something_stays_unless_its_target_wants_others(call_format: str, spelled: str) -> None:
+    log = (user(), said("", "functions.g:4"), result("functions.g:4"))
+    [call] = history(log, Target("native", call_format))[1].calls
+    assert call.id == spelled or (call_format == "mistral_args" and re.fullmatch("[a-f0-9]{9}", call.id))
+
+
+def test_neighbours_become_one() -> None:
+    log = (user("a"), user("b"), said("x"), said("y", ONE), result(ONE), said("  "), user("c"))
+    assert history(log, NATIVE) == (
+        user("a\n\nb"),
+        said("x\n\ny", ONE),
+        result(ONE),
+        Message(Role.ASSISTANT, BROKEN_OFF),
+        user("c"),
+    )
+
+
+def test_thinking_belongs_to_the_running_turn() -> None:
+    log = (user(), said("a", thinking="old"), user(), said("", "1", thinking="new"), result("1"))
+    assert [message.thinking for message in history(log, NATIVE)] == ["", "", "", "new", ""]
+    assert [message.thinking for message in history(log, HERMES)] == ["", "", "", "new", ""]
+    assert not any(message.thinking for message in history(log, WORDS))
+
+
+def test_for_a_model_without_tools_calls_are_told_in_words() -> None:
+    log = (user(), said("Let me see.", "1"), result("1", "42"), said("It is 42."), user("sure?"))
+    assert history(log, WORDS) == (
+        user(),
+        said('Let me see.\n\nI used the tool f with {"x": "1"}.'),
+        user("Result of the tool f:\n42"),
+        said("It is 42."),
+        user("sure?"),
+    )
+
+
+def test_a_swap_between_a_call_and_its_result() -> None:  # F7
+    log = (user(), said("", "1"), user("go on without"))
+    assert history(log, WORDS)[1:] == (
+        said('I used the tool f with {"x": "1"}.'),
+        user(f"Result of the tool f:\n{INTERRUPTED}\n\ngo on without"),
+    )
+
+
+def test_in_text_the_results_of_several_calls_are_one_message() -> None:  # F7
+    log = (user(), said("Let me see.", "1", "2"), result("2", "second"), result("1", "first"), user("and?"))
+    asked, handed_back = history(log, HERMES)[1:]
+    assert asked.content.startswith("Let me see.\n\n") and not asked.calls
+    assert handed_back.role is Role.USER and handed_back.content.endswith("\n\nand?")
+    assert handed_back.content.index("first") < handed_back.content.index("second")
+
+
+def test_where_one_call_is_all_a_message_may_hold_each_has_its_own() -> None:
+    log = (user(), said("both", ONE, TWO), result(ONE, "one"), result(TWO, "two"), user("and?"))
+    rendered = history(log, Target("native", one_call=True))
+    assert rendered == (
+        user(),
+        said("both", ONE),
+        result(ONE, "one"),
+        said("", TWO),
+        result(TWO, "two"),
+        Message(Role.ASSISTANT, BROKEN_OFF),
+        user("and?"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"), [("read file!", "read_file_"), ("", "unknown"), ("a" * 99, "a" * 64), ("ok-1_b", "ok-1_b")]
+)
+def test_a_made_up_name_cannot_spoil_the_history(name: str, sent: str) -> None:
+    log = (user(), Message(Role.ASSISTANT, calls=(ToolCall(ONE, name, {}),)), result(ONE, "There is no such tool."))
+    asked, told = history(log, NATIVE)[1:]
+    assert (asked.calls[0].name, told.name) == (sent, sent)
+
+
+def test_images_stay_where_they_were_shown() -> None:
+    picture = Message(Role.USER, "", images=(b"\x89PNG1",))
+    shot = Message(Role.TOOL, "a shot", call_id=ONE, name="f", images=(b"\x89PNG2",))
+    log = (picture, said("", ONE), shot, user("and?"))
+    for target in (NATIVE, WORDS, HERMES):
+        assert [message.images for message in history(log, target) if message.images] == [(b"\x89PNG1",), shot.images]
+
+
+@pytest.mark.parametrize("log", [(), (user(" "),), (said(),), (said("", ONE),)])
+def test_a_conversation_begins_with_a_person(log: tuple[Message, ...]) -> None:
+    assert history((Message(Role.SYSTEM, "s"), *log), NATIVE)[:2] == (Message(Role.SYSTEM, "s"), user(BEGINNING))
+
+
+def test_an_unknown_target() -> None:
+    with pytest.raises(KeyError):
+        history((user(),), Target("telepathy"))
+
+
+IDS = st.sampled_from(["1", "2", "call_0", "functions.f:0", "abcdef123", "", "é"])
+NAMES = st.sampled_from(["f", "read_file", "web search", ""])
+ARGUMENTS = st.dictionaries(st.sampled_from(["x", "y"]), st.one_of(st.integers(), st.text(max_size=3)), max_size=2)
+CALLS = st.lists(st.builds(ToolCall, IDS, NAMES, ARGUMENTS), max_size=3).map(tuple)
+IMAGES = st.sampled_from([(), (), (b"\x89PNG",)])
+# Whatever rows can hold: also what no turn of today writes.
+LOGS = st.lists(
+    st.one_of(
+        st.builds(Message, st.just(Role.SYSTEM), st.sampled_from(["s", ""])),
+        st.builds(Message, st.just(Role.NOTICE), st.sampled_from(["noticed", "notice"])),
+        st.builds(Message, st.just(Role.USER), st.sampled_from(["u", "", "\n"]), images=IMAGES),
+        st.builds(Message, st.just(Role.ASSISTANT), st.sampled_from(["a", "", " "]), st.just("t"), CALLS),
+        st.builds(lambda id_, name: Message(Role.TOOL, "r", call_id=id_, name=name), IDS, NAMES),
+    ),
+    max_size=14,
+)
+TARGETS = st.one_of(
+    st.builds(
+        lambda family: Target("native", family, one_call=family == "llama3_json"),
+        st.sampled_from(sorted(strict_servers.NATIVE)),
+    ),
+    st.sampled_from(["", *FORMATS]).map(Target),
+)
+
+
+def check(rendered: tuple[Message, ...], target: Target) -> None:
+    native = target.format == "native"
+    (strict_servers.NATIVE[target.call_format] if native else strict_servers.alternating)(rendered)
+
+
+@given(LOGS, TARGETS)
+def test_no_server_refuses_any_log(log: list[Message], target: Target) -> None:  # F7
+    check(history(log, target), target)
+
+
+@given(LOGS, st.lists(st.tuples(TARGETS, LOGS), min_size=1, max_size=4))
+def test_no_server_refuses_a_log_after_any_swaps(log: list[Message], swaps: list[tuple[Target, list[Message]]]) -> None:
+    """The log grows, each time for another model, and may be cut between a call and its result."""
+    for target, grown in swaps:
+        log = [*log, *grown]
+        check(history(log, target), target)
+
+
+@given(LOGS, st.data())
+def test_no_server_refuses_a_stop_anywhere(log: list[Message], data: st.DataObject) -> None:
+    cut = log[: data.draw(st.integers(0, len(log)))]
+    target = data.draw(TARGETS)
+    check(history([*cut, user("go on")], target), target)
+
+
+@given(LOGS, TARGETS)
+def test_every_call_is_told_once(log: list[Message], target: Target) -> None:
+    calls = [call for message in log for call in message.calls]
+    rendered = history(log, target)
+    if target.format == "native":
+        told = [call for message in rendered for call in message.calls]
+        assert [call.arguments for call in told] == [call.arguments for call in calls]
+    elif not target.format:
+        text = "\n".join(message.content for message in rendered if message.role is Role.ASSISTANT)
+        assert text.count("I used the tool") == len(calls)
+        assert all(json.dumps(call.arguments, ensure_ascii=False) in text for call in calls)
+
+
+@given(LOGS, TARGETS)
+def test_nothing_for_people_only_gets_through_and_no_words_are_lost(log: list[Message], target: Target) -> None:
+    texts = "\n".join(message.content for message in history(log, target))
+    assert "notice" not in texts
+    for role, word in ((Role.USER, "u"), (Role.ASSISTANT, "a"), (Role.SYSTEM, "s")):
+        wanted = sum(message.role is role and message.content == word for message in log)
+        assert len(re.findall(rf"^{word}$", texts, re.M)) == wanted
+
+
+@given(LOGS, TARGETS.filter(lambda target: target.format not in FORMATS))
+def test_rendering_twice_changes_nothing_more(log: list[Message], target: Target) -> None:
+    once = history(log, target)
+    assert history(once, target) == once
+
+
+@given(LOGS, TARGETS)
+def test_what_was_rendered_once_stays_when_the_log_grows(log: list[Message], target: Target) -> None:
+    """Servers keep what they have read: a new round must not change what stood before the latest question."""
+    whole = [*log, user("first")]
+    before = history(whole, target)
+    after = history([*whole, said("answer")], target)
+    assert after[: len(before)] == before

@@ -1,0 +1,54 @@
+"""The ids of calls as the target of a history wants them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from itertools import count
+from types import MappingProxyType
+
+from toolsupport.core.words import ToolCall
+
+NINE = re.compile(r"[A-Za-z0-9]{9}")
+MEANINGLESS = re.compile(r"[\w-]*", re.ASCII)
+
+
+class CallIds:
+    """Gives each call of one history its id: deterministic, and unique in that history."""
+
+    def __init__(self, call_format: str = "") -> None:
+        self._spell = SPELLINGS.get(call_format, _kept_or_nine)
+        self._taken: set[str] = set()
+
+    def of(self, call: ToolCall) -> str:
+        for attempt in count():
+            found = self._spell(call, len(self._taken), attempt)
+            if found not in self._taken:
+                self._taken.add(found)
+                return found
+        raise AssertionError("counting does not end")
+
+
+def _nine(call: ToolCall, number: int, attempt: int) -> str:
+    """Nine letters and digits, which Mistral's API and the templates of its models insist on, wherever they run."""
+    if not attempt and NINE.fullmatch(call.id):
+        return call.id
+    return hashlib.sha256(f"{call.id}{attempt or ''}".encode(errors="replace")).hexdigest()[:9]
+
+
+def _kept_or_nine(call: ToolCall, number: int, attempt: int) -> str:
+    """An id that may mean something to its server (`functions.f:0`) stays; all others suit Mistral, too."""
+    means_something = not attempt and not MEANINGLESS.fullmatch(call.id)
+    return call.id if means_something else _nine(call, number, attempt)
+
+
+def _counted(call: ToolCall, number: int, attempt: int) -> str:
+    """The name with the number of the call in the whole conversation, which is how Kimi reads the name back."""
+    return f"functions.{call.name}:{number + attempt}"
+
+
+# Call format of a family → how it wants ids spelled; all others take any.
+SPELLINGS: Mapping[str, Callable[[ToolCall, int, int], str]] = MappingProxyType(
+    {"kimi_k2": _counted, "mistral_args": _nine, "mistral_json": _nine, "mistral_name_json": _nine}
+)

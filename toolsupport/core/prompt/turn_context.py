@@ -1,0 +1,51 @@
+"""How much of a conversation a model is shown when it is given tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolsupport.core.words import Brief, Message, Permit, Role
+
+# Context → what people call it. Models that lose their way in a long conversation call tools well in a short one.
+TURN_CONTEXTS = {
+    "full": "the whole conversation",
+    "minimal": "the latest message",
+    "minimal_system": "the latest message, with a short prompt",
+}
+LOSES_ITS_WAY = ("poor", False)
+
+GO_ON = "Go on exactly where your answer broke off. Repeat nothing of it."
+CALL_FIRST = "Call a tool for this request if one fits, before you answer it."
+
+
+def context_of(brief: Brief) -> str:
+    """A key of TURN_CONTEXTS: what was chosen, else the latest message for a model that is poor at several turns.
+
+    A probe is shown what it asks for: it measures just that.
+    """
+    if not brief.offers_tools:
+        return "full"
+    if brief.turn_context in TURN_CONTEXTS:
+        return brief.turn_context
+    if brief.permit is Permit.PROBE:
+        return "full"
+    return "minimal" if brief.capabilities["multi_turn"].value in LOSES_ITS_WAY else "full"
+
+
+def kept(brief: Brief, log: Sequence[Message]) -> Sequence[Message]:
+    """The part of the log that the model is shown: all of it, or the latest message of a person and what followed."""
+    context = context_of(brief)
+    start = _latest(log)
+    if context == "full" or start is None:
+        return log
+    asked, *followed = log[start:]
+    if context == "minimal_system":
+        asked = replace(asked, content=f"{CALL_FIRST}\n\n{asked.content}")
+    return (asked, *followed)
+
+
+def _latest(log: Sequence[Message]) -> int | None:
+    """Where the latest request stands; a request to go on is none of its own."""
+    requests = (number for number in reversed(range(len(log))) if log[number].role is Role.USER)
+    return next((number for number in requests if log[number].content != GO_ON), None)

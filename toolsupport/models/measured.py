@@ -1,0 +1,38 @@
+"""Rows of what real turns showed of a build, beside what anybody claims of it."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class ProvenCall(models.Model):
+    """The form of a call that ran: the example for the same build in a text format. It holds no value of anybody's."""
+
+    build_key = models.CharField(max_length=32)
+    tool = models.CharField(max_length=120)
+    arguments = models.JSONField()
+    proven_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["build_key", "tool"], name="one_proven_call_per_build_and_tool")]
+
+    def __str__(self) -> str:
+        return self.tool
+
+
+class PromptCount(models.Model):
+    """The shortest request a build was sent with a set of tools: its characters, and the tokens its server counted."""
+
+    build_key = models.CharField(max_length=32)
+    tools_digest = models.CharField(max_length=32, blank=True, help_text="Blank: no tools.")
+    characters = models.PositiveIntegerField()
+    tokens = models.PositiveIntegerField()
+    counted_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["build_key", "tools_digest"], name="one_count_per_build_and_tools")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.characters} characters, {self.tokens} tokens"

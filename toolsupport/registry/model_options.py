@@ -1,0 +1,100 @@
+"""How a model is asked: what an administrator set for it, read back only where it still makes sense."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any
+
+from django.db import transaction
+
+from toolsupport.core.errors import NotFound
+from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
+from toolsupport.models import ModelProfile
+
+THINK_LEVELS = ("low", "medium", "high", "max")
+TOOL_CHOICES = ("auto", "required", "none")
+KEEP_ALIVE = r"-?\d+(\.\d+)?(ms|s|m|h)?"
+LONGEST_WAIT = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is set for a model; None and "" leave it to the server, the team, or what is known of the model.
+
+    `num_ctx` in tokens, `first_token` (loading included) and `between` two tokens in seconds.
+    """
+
+    num_ctx: int
+    temperature: float | None = None
+    keep_alive: str = ""
+    think: bool | str | None = None
+    tool_choice: str = ""
+    parallel_tool_calls: bool | None = None
+    turn_context: str = ""
+    strong_nudge: bool | None = None
+    first_token: float | None = None
+    between: float | None = None
+
+
+def _number(least: float, most: float) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+
+
+def _switch(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+# Option → what a stored value of it must be; others belong to somebody else and stay untouched.
+VALID: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
+    {
+        "temperature": _number(0, 2),
+        "keep_alive": lambda value: isinstance(value, str) and re.fullmatch(KEEP_ALIVE, value, re.ASCII) is not None,
+        "think": lambda value: _switch(value) or value in THINK_LEVELS,
+        "tool_choice": lambda value: value in TOOL_CHOICES,
+        "parallel_tool_calls": _switch,
+        "turn_context": lambda value: isinstance(value, str) and value in TURN_CONTEXTS,
+        "strong_nudge": _switch,
+    }
+)
+WAITS = ("first_token", "between")
+TIMES = ("connect", *WAITS, "total")
+
+
+def of(profile: ModelProfile) -> Options:
+    """The options of a model; a stored value that cannot be one is as if it were not set."""
+    stored = {name: value for name, value in profile.options.items() if name in VALID and VALID[name](value)}
+    stored |= {name: value for name, value in limits(profile).items() if name in WAITS}
+    return Options(num_ctx(profile), **stored)
+
+
+def limits(profile: ModelProfile) -> dict[str, float]:
+    """The times of a model's `timeouts` that can be kept to, in seconds."""
+    kept = profile.options.get("timeouts")
+    named = kept if isinstance(kept, dict) else {}
+    fits = _number(0.001, LONGEST_WAIT)
+    return {name: float(named[name]) for name in TIMES if fits(named.get(name))}
+
+
+def num_ctx(profile: ModelProfile) -> int:
+    """The context we ask for, never more than the model was trained with."""
+    return min(profile.default_context, profile.context_length or profile.default_context)
+
+
+@transaction.atomic
+def save(profile_id: int, chosen: Options) -> None:
+    """Keep the options of a model; what else is stored with them stays. Raises NotFound."""
+    profile = ModelProfile.objects.select_for_update().filter(pk=profile_id).first()
+    if profile is None:
+        raise NotFound("There is no such model.")
+    wanted = {name: value for name, value in asdict(chosen).items() if value is not None and value != ""}
+    waits = {name: wanted[name] for name in WAITS if name in wanted}
+    others = {name: value for name, value in profile.options.items() if name not in (*VALID, "timeouts")}
+    timeouts = {name: value for name, value in profile.options.get("timeouts", {}).items() if name not in WAITS} | waits
+    profile.options = others | {name: wanted[name] for name in VALID if name in wanted}
+    if timeouts:
+        profile.options["timeouts"] = timeouts
+    profile.default_context = chosen.num_ctx
+    profile.save(update_fields=["options", "default_context"])
