@@ -34,8 +34,9 @@ MIDDLEWARE = [
     "toolsupport.pages.requests.Accounted",
     "toolsupport.pages.security.ContentSecurityPolicy",
     "django.middleware.security.SecurityMiddleware",
+    "toolsupport.pages.compression.CompressedStatic",
     "servestatic.middleware.ServeStaticMiddleware",
-    # Compresses pages, not files: those are cached. Form tokens are masked anew in every answer, against BREACH.
+    # Compresses pages. Form tokens are masked anew in every answer, against BREACH.
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
