@@ -75,6 +75,7 @@ class Message(models.Model):
     thinking_ms = models.PositiveIntegerField(null=True, blank=True)
     calls = models.JSONField(default=list, blank=True)
     code = models.CharField(max_length=40, blank=True, default="", help_text="Which notice, for role notice.")
+    attachments = models.JSONField(default=list, blank=True, help_text="Paths of images in the workspace.")
     finished = models.BooleanField(default=True)
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="messages")
     created_at = models.DateTimeField(auto_now_add=True)
