@@ -90,6 +90,11 @@ KINDS = {
         foreign=lambda _: asked_in(conversations.create(UserFactory(role="user"))),
         absent=lambda _: 987_654_321,
     ),
+    "shared_id": Kind(
+        own=lambda person: shared_with(person),
+        foreign=lambda _: conversations.create(UserFactory(role="user")),
+        absent=lambda _: str(uuid.uuid4()),
+    ),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "server_id": shared(lambda: ServerFactory().pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),
@@ -98,6 +103,12 @@ KINDS = {
 WAITING = {"server-add", "server-check", "servers-refresh"}
 # What an address needs besides, so that its own thing is found.
 QUERIES = {"conversation-files-download": {"path": "config.json"}, "conversation-image": {"path": "there.png"}}
+
+
+def shared_with(reader: User) -> str:
+    conversation = conversations.create(UserFactory(role="user"))
+    Conversation.objects.get(pk=conversation).shares.create(reader=reader)
+    return conversation
 
 
 def with_picture(conversation: str) -> str:
