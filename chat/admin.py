@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from chat.models import Conversation, Grant, Message, Question, ToolRun, Turn
+from chat.models import Conversation, Grant, Message, Question, Share, ToolRun, Turn
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -72,3 +72,9 @@ class QuestionAdmin(ReadOnly):
 class GrantAdmin(ReadOnly):
     list_display = ("tool", "conversation", "granted_by", "granted_at", "revoked_at")
     list_select_related = ("conversation", "granted_by")
+
+
+@admin.register(Share)
+class ShareAdmin(ReadOnly):
+    list_display = ("conversation", "reader", "shared_at", "withdrawn_at")
+    list_select_related = ("conversation", "reader")

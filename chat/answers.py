@@ -62,7 +62,7 @@ def hello(place: Place) -> frames.Hello:
 @allowed_to(Action.CHAT)
 async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) -> None:
     """Keep the message, tell everybody, start the turn."""
-    sent = turns.Sent(frame.client_id, frame.text, frame.parent)
+    sent = turns.Sent(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
     accepted = await runner.current().accept(place.user_id, place.conversation, sent)
     socket.put(frames.MessageAccepted(frame.client_id, accepted.message.id, accepted.turn))
 

@@ -13,6 +13,7 @@ from chat.frames import CLIENT_FRAMES, FRAME_LIMIT, TEXT_LIMIT, ClientFrame, Fra
 # Fields that a text may be long in; every other text is a name or an id.
 LONG_FIELDS = {"text": TEXT_LIMIT}
 SHORT = 300
+MOST = 100  # entries of a list
 
 
 def parse(text: str | bytes | None) -> ClientFrame:
@@ -66,6 +67,10 @@ def _fields(shape: type[ClientFrame], frame: dict[str, Any]) -> dict[str, Any]:
     return frame
 
 
+def _short_texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= MOST and all(isinstance(one, str) and one for one in value)
+
+
 # What a field's annotation asks for; a boolean is not a number here.
 CHECKS: dict[str, Any] = {
     "str": lambda value: isinstance(value, str) and value != "",
@@ -74,6 +79,7 @@ CHECKS: dict[str, Any] = {
     "Mode": lambda value: value in get_args(Mode),
     "int": lambda value: type(value) is int and 0 <= value < 2**53,
     "dict[str, Any] | None": lambda value: value is None or isinstance(value, dict),
+    "list[str] | None": lambda value: value is None or _short_texts(value),
     "int | None": lambda value: value is None or (type(value) is int and 0 <= value < 2**53),
 }
 

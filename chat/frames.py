@@ -44,11 +44,15 @@ class FrameError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MessageSend:
-    """`parent` is the message it stands after: none for the end of the branch shown, 0 for the very beginning."""
+    """`parent` is the message it stands after: none for the end of the branch shown, 0 for the very beginning.
+
+    `attachments` are paths of images that were added to the conversation.
+    """
 
     client_id: str
     text: str
     parent: int | None = None
+    attachments: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

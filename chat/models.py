@@ -75,6 +75,7 @@ class Message(models.Model):
     thinking_ms = models.PositiveIntegerField(null=True, blank=True)
     calls = models.JSONField(default=list, blank=True)
     code = models.CharField(max_length=40, blank=True, default="", help_text="Which notice, for role notice.")
+    attachments = models.JSONField(default=list, blank=True, help_text="Paths of images in the workspace.")
     finished = models.BooleanField(default=True)
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="messages")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -161,3 +162,23 @@ class Grant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool} in {self.conversation_id}"
+
+
+class Share(models.Model):
+    """Somebody who may read a conversation of another; withdrawn, never deleted."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="shares")
+    reader = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    shared_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation", "reader"], condition=Q(withdrawn_at=None), name="one_share_in_force"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.conversation_id} for person {self.reader_id}"

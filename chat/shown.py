@@ -92,6 +92,15 @@ class ShownUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownImages:
+    """The images of a message; `seen` says whether they went to the model."""
+
+    conversation: str
+    paths: tuple[str, ...]
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ShownMessage:
     """One bubble. `html` is the finished markdown; while it is not finished only `text` is shown.
 
@@ -117,6 +126,7 @@ class ShownMessage:
     ended_detail: str = ""
     siblings: tuple[int, ...] = ()
     usage: ShownUsage | None = None
+    images: ShownImages | None = None
 
     @property
     def number(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from chat import pages, question_pages, shelf_pages, tool_pages
+from chat import pages, picture_pages, question_pages, share_pages, shelf_pages, tool_pages
 from chat.files import FILE_URLS
 
 urlpatterns = [
@@ -21,6 +21,12 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/delete/", shelf_pages.delete, name="conversation-delete"),
     path("chat/<uuid:conversation_id>/export.md", shelf_pages.export_markdown, name="conversation-export-markdown"),
     path("chat/<uuid:conversation_id>/export.json", shelf_pages.export_json, name="conversation-export-json"),
+    path("chat/<uuid:conversation_id>/readers/", share_pages.readers, name="conversation-readers"),
+    path("chat/<uuid:conversation_id>/readers/withdraw/", share_pages.withdraw, name="conversation-reader-withdraw"),
+    path("shared/", share_pages.listed, name="shared"),
+    path("shared/<uuid:shared_id>/", share_pages.read, name="shared-conversation"),
+    path("chat/<uuid:conversation_id>/images/", picture_pages.shown, name="conversation-image"),
+    path("chat/<uuid:conversation_id>/images/add/", picture_pages.add, name="conversation-image-add"),
     path("chat/<uuid:conversation_id>/grants/", question_pages.grants, name="conversation-grants"),
     path("chat/<uuid:conversation_id>/grants/revoke/", question_pages.revoke, name="conversation-grant-revoke"),
     path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),

@@ -20,7 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, path, reverse
 from chat import answers, frames, runner
 from chat.consumers import ChatConsumer
 from chat.models import Conversation
-from chat.transcript import conversations
+from chat.transcript import contexts, conversations
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
@@ -81,7 +81,7 @@ def shared(make: Callable[[], Any]) -> Kind:
 # A parameter that is not in this table fails the test: whoever adds one says here to whom its thing belongs.
 KINDS = {
     "conversation_id": Kind(
-        own=lambda person: conversations.create(person),
+        own=lambda person: with_picture(conversations.create(person)),
         foreign=lambda _: conversations.create(UserFactory(role="user")),
         absent=lambda _: str(uuid.uuid4()),
     ),
@@ -90,6 +90,11 @@ KINDS = {
         foreign=lambda _: asked_in(conversations.create(UserFactory(role="user"))),
         absent=lambda _: 987_654_321,
     ),
+    "shared_id": Kind(
+        own=lambda person: shared_with(person),
+        foreign=lambda _: conversations.create(UserFactory(role="user")),
+        absent=lambda _: str(uuid.uuid4()),
+    ),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "server_id": shared(lambda: ServerFactory().pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),
@@ -97,7 +102,18 @@ KINDS = {
 # Views that wait for servers reach the rows from other threads, which see only what was committed.
 WAITING = {"server-add", "server-check", "servers-refresh"}
 # What an address needs besides, so that its own thing is found.
-QUERIES = {"conversation-files-download": {"path": "config.json"}}
+QUERIES = {"conversation-files-download": {"path": "config.json"}, "conversation-image": {"path": "there.png"}}
+
+
+def shared_with(reader: User) -> str:
+    conversation = conversations.create(UserFactory(role="user"))
+    Conversation.objects.get(pk=conversation).shares.create(reader=reader)
+    return conversation
+
+
+def with_picture(conversation: str) -> str:
+    contexts.workspace(conversation).write("there.png", [b"\x89PNG\r\n\x1a\n"])
+    return conversation
 
 
 def asked_in(conversation: str) -> int:
@@ -222,6 +238,7 @@ SAMPLES: dict[str, Any] = {
     "int": 1,
     "int | None": None,
     "dict[str, Any] | None": None,
+    "list[str] | None": None,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -70,6 +71,12 @@ VARIABLES = (
     Variable("OLLAMA_HOST", "", text, "An Ollama server; unset: 127.0.0.1:11434 if it answers."),
     Variable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
     Variable(
+        "TOOLSUPPORT_SERVER_<NAME>_KEY",
+        "",
+        text,
+        "API key of the server of that name; other signs than letters and digits are written as _.",
+    ),
+    Variable(
         "TOOLSUPPORT_SIMULATOR",
         "auto",
         one_of("auto", "on", "off"),
@@ -109,11 +116,15 @@ VARIABLES = (
 
 # Under this key of what `read` gives stand the names of the variables that are set: those a page cannot change.
 GIVEN = "given"
+# Under this one the API keys of servers, by the name as it stands in the variable.
+SERVER_KEYS = "server keys"
+_SERVER_KEY = re.compile(r"TOOLSUPPORT_SERVER_([A-Z0-9_]+)_KEY")
 
 
 def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """All variables, parsed. Raises ConfigError that names the variable and what it should be."""
     values: dict[str, Any] = {GIVEN: frozenset(one.name for one in VARIABLES if environ.get(one.name))}
+    values[SERVER_KEYS] = {found[1]: environ[name] for name in environ if (found := _SERVER_KEY.fullmatch(name))}
     for variable in VARIABLES:
         given = environ.get(variable.name, "") or variable.default
         try:
@@ -121,6 +132,11 @@ def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
         except ValueError as error:
             raise ConfigError(f"{variable.name}={given!r} cannot be used: {error}.") from error
     return values
+
+
+def server_key(values: Mapping[str, Any], name: str) -> str:
+    """The API key that the environment has for a server of this name, or ""."""
+    return str(values[SERVER_KEYS].get(re.sub(r"[^A-Z0-9]", "_", name.upper()), ""))
 
 
 def data_dir(values: Mapping[str, Any]) -> Path:

@@ -34,8 +34,9 @@ MIDDLEWARE = [
     "toolsupport.pages.requests.Accounted",
     "toolsupport.pages.security.ContentSecurityPolicy",
     "django.middleware.security.SecurityMiddleware",
+    "toolsupport.pages.compression.CompressedStatic",
     "servestatic.middleware.ServeStaticMiddleware",
-    # Compresses pages, not files: those are cached. Form tokens are masked anew in every answer, against BREACH.
+    # Compresses pages. Form tokens are masked anew in every answer, against BREACH.
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -129,5 +130,6 @@ LOGGING = {
         "django.server": {"handlers": [], "propagate": True},
     },
 }
+redaction.know(*ENV[environment.SERVER_KEYS].values())
 redaction.know(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
 redaction.know(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from chat.models import Conversation, Message, ToolRun
+from chat.transcript import attached
 from chat.transcript.shown import branch
 from toolsupport.core import words
 from toolsupport.core.words import Role, ToolCall
@@ -15,10 +16,10 @@ INTERRUPTED = "This call was not finished: it was interrupted before it gave a r
 WAITS = ("pending", "waiting")
 
 
-def canonical(conversation: Conversation, turn_id: int | None = None) -> tuple[words.Message, ...]:
+def canonical(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> tuple[words.Message, ...]:
     """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result.
 
-    Where a turn is gone on with, its calls that wait have no result yet.
+    Where a turn is gone on with, its calls that wait have no result yet. Images go to a model that `sees`.
     """
     rows = list(Message.objects.filter(conversation=conversation).order_by("id"))
     runs: dict[int, list[ToolRun]] = defaultdict(list)
@@ -26,9 +27,10 @@ def canonical(conversation: Conversation, turn_id: int | None = None) -> tuple[w
         for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
             runs[run.message_id].append(run)
     log: list[words.Message] = []
-    for row in branch(rows, conversation.leaf_id):
-        if row.role != Role.NOTICE:
-            log.extend(_entries(row, runs[row.pk], turn_id))
+    path = [row for row in branch(rows, conversation.leaf_id) if row.role != Role.NOTICE]
+    shown = attached.told([row for row in path if row.attachments], sees)
+    for row in path:
+        log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
     return tuple(log)
 
 

@@ -27,13 +27,17 @@ UNTITLED = "New chat"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A line of the list; `snippet` is the place that was found, in pieces (text, whether it was looked for)."""
+    """A line of the list; `snippet` is the place that was found, in pieces (text, whether it was looked for).
+
+    `turn` is the status of an answer that is not over yet, or "".
+    """
 
     id: str
     title: str
     updated_at: datetime
     archived: bool = False
     snippet: tuple[tuple[str, bool], ...] = ()
+    turn: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,8 @@ def delete(person: Person, conversation_id: str) -> None:
 
 
 def _own(person: Person, archived: bool) -> QuerySet[Conversation]:
-    return Conversation.objects.filter(owner_id=person.pk, archived=archived)
+    open_turn = Turn.objects.filter(conversation=OuterRef("pk"), status__in=OPEN).values("status")[:1]
+    return Conversation.objects.filter(owner_id=person.pk, archived=archived).annotate(turn=Subquery(open_turn))
 
 
 def _all(field: str, words: Sequence[str]) -> Q:
@@ -135,4 +140,5 @@ def _place(after: str) -> tuple[datetime, uuid.UUID] | None:
 
 
 def _listed(row: Conversation, snippet: tuple[tuple[str, bool], ...] = ()) -> Listed:
-    return Listed(str(row.pk), row.title or UNTITLED, row.updated_at, row.archived, snippet)
+    turn = getattr(row, "turn", "") or ""
+    return Listed(str(row.pk), row.title or UNTITLED, row.updated_at, row.archived, snippet, turn)

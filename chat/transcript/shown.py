@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from chat import markdown
 from chat.models import OPEN, Conversation, Message, Question, ToolRun, Turn
-from chat.shown import ShownCall, ShownMessage, ShownQuestion, ShownUsage
+from chat.shown import ShownCall, ShownImages, ShownMessage, ShownQuestion, ShownUsage
 from chat.tools import BUILTINS
+from chat.transcript import attached
 from toolsupport.core.words import Role
 
 
@@ -59,12 +60,19 @@ def message(
         code=row.code,
         model=turn.profile.name if turn else "",
         calls=tuple(call(run) for run in runs),
+        images=_images(row),
         created_at=row.created_at,
         ended=_ending(over) if over else "",
         ended_detail=over.reason if over else "",
         siblings=siblings if row.role != Role.NOTICE else (),
         usage=ShownUsage.of(over.usage) if over else None,
     )
+
+
+def _images(row: Message) -> ShownImages | None:
+    if not row.attachments or row.turn is None:
+        return None
+    return ShownImages(str(row.conversation_id), tuple(row.attachments), attached.sees(row.turn.capabilities))
 
 
 def _ending(turn: Turn) -> str:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from chat.models import OPEN, UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownMessage
-from chat.transcript import branches, contexts, questions, shown
+from chat.transcript import attached, branches, contexts, questions, shown
 from chat.transcript.clock import in_future, lease
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.history import WAITS, canonical
@@ -40,6 +40,7 @@ class Sent:
     client_id: str
     text: str
     parent: int | None = None
+    attachments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +129,16 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
         return Accepted(known, shown.message(question_of(known)), conversation.tail, repeated=True)
     if sent.parent is not None:
         branches.cut(conversation, sent.parent)
+    attachments = attached.check(str(conversation.pk), sent.attachments)
     briefing = contexts.briefing(conversation)
     turn = new_turn(conversation, sent.client_id, owner, briefing)
     asked = Message.objects.create(
-        conversation=conversation, parent_id=conversation.leaf_id, role=Role.USER, content=sent.text, turn=turn
+        conversation=conversation,
+        parent_id=conversation.leaf_id,
+        role=Role.USER,
+        content=sent.text,
+        attachments=attachments,
+        turn=turn,
     )
     said = shown.message(asked, siblings=branches.siblings(asked) if sent.parent is not None else ())
     conversation.title = conversation.title or title_of(sent.text)
@@ -243,7 +250,7 @@ def claimed(turn: Turn, conversation: Conversation, briefing: Briefing) -> Claim
         profile=turn.profile_id,
         model=briefing.brief.model,
         briefing=briefing,
-        history=canonical(conversation, turn.pk),
+        history=canonical(conversation, turn.pk, attached.sees(turn.capabilities)),
         granted=questions.granted(str(conversation.pk)),
     )
 

@@ -1,4 +1,5 @@
 // The text field: Enter sends, a draft survives a reload, a message is kept until the server has it.
+import { attached, clearAttached } from "./attach.js";
 import { obey } from "./commands.js";
 import { newId } from "./ids.js";
 import { say } from "./status.js";
@@ -44,7 +45,7 @@ export const submit = () => {
   if (done) clear();
   if (text === undefined || (running && !asking())) return;
   if (new Blob([text]).size > LIMIT) return void say("A message may have 64 KiB at most. Put longer text into a file.", "off");
-  keep({ client_id: newId(), text, parent });
+  keep({ client_id: newId(), text, parent, attachments: attached() });
   flush();
 };
 
@@ -56,6 +57,7 @@ const clear = () => {
 export const accepted = (clientId) => {
   if (pending?.client_id !== clientId) return;
   clear();
+  clearAttached();
   keep(null);
   edit();
 };

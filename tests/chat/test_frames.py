@@ -14,6 +14,10 @@ from chat.frames import ERRORS, FrameError
 GOOD = [
     ({"type": "message.send", "client_id": "c1", "text": "hi"}, frames.MessageSend("c1", "hi")),
     ({"type": "message.send", "client_id": "c1", "text": "hi", "parent": 7}, frames.MessageSend("c1", "hi", 7)),
+    (
+        {"type": "message.send", "client_id": "c1", "text": "hi", "attachments": ["images/a.png"]},
+        frames.MessageSend("c1", "hi", None, ["images/a.png"]),
+    ),
     ({"type": "model.select", "client_id": "c", "model": "12"}, frames.ModelSelect("c", "12")),
     ({"type": "tools.switch", "on": False}, frames.ToolsSwitch(False)),
     ({"type": "turn.stop"}, frames.TurnStop()),
@@ -52,6 +56,8 @@ BAD = [
     ('{"type": "message.send", "client_id": "c", "text": ""}', "bad_frame"),
     ('{"type": "message.send", "client_id": 5, "text": "x"}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c", "text": ["x"]}', "bad_frame"),
+    ('{"type": "message.send", "client_id": "c", "text": "x", "attachments": "a.png"}', "bad_frame"),
+    ('{"type": "message.send", "client_id": "c", "text": "x", "attachments": [1]}', "bad_frame"),
     ('{"type": "turn.continue", "client_id": ""}', "bad_frame"),
     ('{"type": "turn.regenerate", "message": 4, "mode": "louder"}', "bad_frame"),
     ('{"type": "turn.regenerate", "message": 4, "mode": ["same"]}', "bad_frame"),

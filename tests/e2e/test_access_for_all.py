@@ -108,6 +108,22 @@ def test_small_screens_show_the_other_pages(open_browser: Open, path: str) -> No
     assert overflow(page) == 0
 
 
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_section_is_reached_on_a_small_screen(open_browser: Open, theme: str) -> None:
+    page = open_browser(color_scheme=theme, viewport={"width": 320, "height": 640}).new_page()
+    page.goto("/models/")
+    button = page.get_by_role("button", name="Sections")
+    expect(button).to_have_text("Models")
+    button.focus()
+    page.keyboard.press("Enter")
+    last = page.get_by_role("navigation", name="Sections").get_by_role("link").last
+    expect(last).to_have_text("People")
+    expect(last).to_be_in_viewport(ratio=1)
+    assert violations(page) == [] and overflow(page) == 0
+    last.click()
+    page.wait_for_url("**/people/")
+
+
 def test_the_keyboard_is_enough(open_browser: Open) -> None:
     page = open_browser(viewport={"width": 1280, "height": 800}).new_page()
     page.goto("/")

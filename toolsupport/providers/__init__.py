@@ -4,11 +4,12 @@ from toolsupport.providers.client import close, get_json, post_json
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.inventory import describe, survey
 from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
-from toolsupport.providers.table import PROVIDERS, Provider, codec, provider
+from toolsupport.providers.table import PROVIDERS, VERSIONED, Provider, codec, provider
 from toolsupport.providers.transport import stream
 
 __all__ = [
     "PROVIDERS",
+    "VERSIONED",
     "Codec",
     "ModelDetails",
     "ModelReport",

@@ -20,6 +20,7 @@ from toolsupport.core.errors import Garbled, ProviderError, Refused, Unreachable
 from toolsupport.core.events import Failed
 from toolsupport.core.words import Endpoint
 from toolsupport.providers import failures
+from toolsupport.providers.table import path_at
 
 LARGEST_ANSWER = 16 * 1024 * 1024
 LARGEST_ERROR = 64 * 1024
@@ -75,7 +76,8 @@ def request(endpoint: Endpoint, path: str, body: bytes | None = None) -> httpx.R
     """A GET, or a POST of JSON. Raises httpx.InvalidURL or UnsupportedProtocol for an address that is none."""
     # Compressed answers are not asked for: they would be held back, and could unpack to any size.
     headers = {"accept-encoding": "identity", "content-type": "application/json"}
-    url = httpx.URL(endpoint.base_url.rstrip("/") + path)
+    base = endpoint.base_url.rstrip("/")
+    url = httpx.URL(base + path_at(base, path))
     if url.scheme not in ("http", "https") or not url.host:
         raise httpx.UnsupportedProtocol("an address begins with http:// or https:// and the name of a machine")
     if endpoint.api_key:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,7 +40,7 @@ OPENAI = Provider(
     codec=OpenAICodec,
     chat_path="/v1/chat/completions",
     default_url="",
-    hint="Start it, or correct its address: what stands before /v1.",
+    hint="Start it, or correct its address: what stands before /v1, or before /chat/completions.",
 )
 
 # Where the same bytes go elsewhere, or differ by a word. The templates of local models are told whether to think; whose
@@ -151,6 +152,14 @@ PROVIDERS = {
         ),
         replace(
             OPENAI,
+            kind="gemini",
+            title="Gemini",
+            default_url="https://generativelanguage.googleapis.com/v1beta/openai",
+            hint=HOSTED,
+            codec=partial(OpenAICodec, dialect=Dialect(think="effort", tool_choice=True)),
+        ),
+        replace(
+            OPENAI,
             kind="deepseek",
             title="DeepSeek",
             default_url="https://api.deepseek.com",
@@ -169,6 +178,7 @@ PROVIDERS = {
     )
 }
 
+VERSIONED = re.compile(r"(?<!/)/v\d+[a-z0-9]*(?=/|$)")
 LINE_BYTES = 2 * 1024 * 1024
 
 
@@ -179,6 +189,11 @@ def provider(kind: str) -> Provider:
     except KeyError:
         known = ", ".join(PROVIDERS)
         raise ConfigError(f"There is no kind of server called {kind!r}; use one of {known}.") from None
+
+
+def path_at(base_url: str, path: str) -> str:
+    """The path to ask under an address: one that names a version (`/v1beta/openai`) is not given another."""
+    return path.removeprefix("/v1") if VERSIONED.search(base_url) else path
 
 
 def codec(kind: str, line_bytes: int = LINE_BYTES) -> Codec:

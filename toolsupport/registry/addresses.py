@@ -11,7 +11,7 @@ from toolsupport.core.errors import ConfigError
 
 OLLAMA_PORT = 11434
 _WRONG_ENDINGS = {"ollama": ("/v1", "/api")}  # by wire
-_USUAL_ENDINGS = {"openai": ("/chat/completions", "/v1")}  # what people copy from elsewhere; we add it ourselves
+_COPIED_ENDINGS = {"openai": "/chat/completions"}  # what people copy from elsewhere; we add it ourselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,18 @@ def server_url(kind: str, text: str) -> str:
     if url.query or url.fragment:
         raise ConfigError("Leave out everything after ? or # in the address.")
     path = url.path.rstrip("/")
-    for ending in _USUAL_ENDINGS.get(row.wire, ()):
-        path = path.removesuffix(ending)
+    if row.wire in _COPIED_ENDINGS:
+        path = _without_version(path.removesuffix(_COPIED_ENDINGS[row.wire]))
     for ending in _WRONG_ENDINGS.get(row.wire, ()):
         if path.endswith(ending):
             raise ConfigError(f"Leave out {ending} at the end: this kind of server is asked under its plain address.")
     return f"{url.scheme}://{url.netloc.lower()}{path}"
+
+
+def _without_version(path: str) -> str:
+    """A plain /v1 at the end is ours to add; after another version (`/v4/…/v1`) it belongs to the address."""
+    bare = path.removesuffix("/v1")
+    return path if providers.VERSIONED.search(bare) else bare
 
 
 def ollama_host(text: str) -> str:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 
-from toolsupport import providers
+from toolsupport import environment, providers
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.words import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
@@ -82,7 +82,10 @@ def add(server: NewServer) -> int:
 
 @transaction.atomic
 def ensure(server: NewServer) -> int:
-    """Add a server of the environment, or bring its row up to date. A person's switch (enabled) stays as it is."""
+    """Add a server of the environment, or bring its row up to date. A person's switch (enabled) stays as it is.
+
+    A key that the environment has takes the place of a stored one.
+    """
     url = server_url(server.kind, server.base_url)
     row, _ = Server.objects.get_or_create(
         name=server.name, defaults={"kind": server.kind, "base_url": url, "origin": server.origin}
@@ -90,7 +93,18 @@ def ensure(server: NewServer) -> int:
     if (row.kind, row.base_url, row.origin) != (server.kind, url, server.origin):
         row.kind, row.base_url, row.origin = server.kind, url, server.origin
         row.save(update_fields=["kind", "base_url", "origin"])
+    key = environment.server_key(settings.ENV, server.name)
+    if key and key != _readable_key(row):
+        row.api_key = secrets_at_rest.encrypt(key)
+        row.save(update_fields=["api_key"])
     return row.pk
+
+
+def _readable_key(row: Server) -> str:
+    try:
+        return secrets_at_rest.decrypt(row.api_key)
+    except ConfigError:
+        return ""
 
 
 def ensure_simulator(base_url: str) -> int:

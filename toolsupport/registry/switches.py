@@ -37,7 +37,7 @@ WORDS = {
     "text_formats": Words(
         "Calls written as text",
         "For models without tools of their own: calls are written in the answer and read from it.",
-        {"measured": "Where a test or a person found that it works", "all": "For all models", "off": "Never"},
+        {"measured": "Where it was found to work", "all": "For all models", "off": "Never"},
     ),
     "code_mode": Words(
         "Calls written as code",

@@ -203,3 +203,11 @@ def test_foreign_conversations_look_absent(alice: User, bob: User, act: Callable
         act(bob, which)
     row = Conversation.objects.get(pk=which)
     assert (row.title, row.archived) == ("", False)
+
+
+# C10: an answer that runs elsewhere is seen in the list.
+@pytest.mark.parametrize(("status", "told"), [("running", "running"), ("waiting", "waiting"), ("done", "")])
+def test_the_list_tells_of_answers_that_are_not_over(alice: User, status: str, told: str) -> None:
+    conversation: Conversation = ConversationFactory(owner=alice)
+    conversation.turns.create(client_id="c", profile_id=conversation.profile_id or 0, status=status)
+    assert [row.turn for row in shelf.page(alice).rows] == [told]

@@ -49,6 +49,21 @@ def test_the_usual_endings_of_the_openai_wire_are_taken_off(ending: str):  # M1
     assert server_url("openai", f"https://openrouter.ai/api{ending}") == "https://openrouter.ai/api"
 
 
+# M1: hosts whose version is not ours to add.
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        ("https://box/v1beta/openai/", "https://box/v1beta/openai"),
+        ("https://box/v1beta/openai/chat/completions", "https://box/v1beta/openai"),
+        ("https://box/client/v4/accounts/x/ai/v1", "https://box/client/v4/accounts/x/ai/v1"),
+        ("https://box/api/paas/v4/chat/completions", "https://box/api/paas/v4"),
+        ("https://box/openai/v1", "https://box/openai"),
+    ],
+)
+def test_a_version_of_its_own_stays_in_the_address(written: str, url: str):
+    assert server_url("openai", written) == url
+
+
 def test_an_address_never_repeats_a_password():
     with pytest.raises(ConfigError) as raised:
         server_url("ollama", "http://ana:hunter2@box")

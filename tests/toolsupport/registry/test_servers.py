@@ -6,9 +6,11 @@ import pytest
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from tests.factories import ModelProfileFactory, ServerFactory
+from toolsupport import environment
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.models import Server
 from toolsupport.registry import servers
+from toolsupport.registry.addresses import NamedAddress
 from toolsupport.registry.servers import NewServer
 
 pytestmark = pytest.mark.django_db
@@ -82,3 +84,25 @@ def test_the_list_takes_few_queries_however_many(django_assert_max_num_queries: 
         ModelProfileFactory()
     with django_assert_max_num_queries(3):
         assert len(servers.listed()) == 20
+
+
+# M1: the environment brings keys along; they lie encrypted like any other.
+def test_a_server_of_the_environment_has_the_key_of_the_environment(settings: Settings):
+    box = NamedAddress("my box-2", "openai", "http://box:1")
+    settings.ENV = settings.ENV | environment.read({"TOOLSUPPORT_SERVER_MY_BOX_2_KEY": "sk-first"})
+    row = servers.ensure_named(box)
+    assert servers.endpoint(row).api_key == "sk-first"
+    assert "sk-first" not in Server.objects.get(pk=row).api_key
+    settings.ENV = settings.ENV | environment.read({"TOOLSUPPORT_SERVER_MY_BOX_2_KEY": "sk-second"})
+    assert servers.ensure_named(box) == row
+    assert servers.endpoint(row).api_key == "sk-second"
+    settings.ENV = settings.ENV | environment.read({})
+    servers.ensure_named(box)
+    assert servers.endpoint(row).api_key == "sk-second"
+
+
+def test_a_key_that_cannot_be_read_any_more_is_replaced(settings: Settings):
+    settings.ENV = settings.ENV | environment.read({"TOOLSUPPORT_SERVER_BOX_KEY": "sk-new"})
+    Server.objects.create(name="box", kind="openai", base_url="http://box:1", api_key="not ciphertext")
+    row = servers.ensure_named(NamedAddress("box", "openai", "http://box:1"))
+    assert servers.endpoint(row).api_key == "sk-new"

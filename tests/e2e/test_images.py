@@ -1,0 +1,68 @@
+"""Images in the message field: chosen, pasted, dropped, left out, sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
+
+from tests.chat.test_picture_pages import HTML, PNG
+from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.e2e.test_access_for_all import overflow, violations
+
+pytestmark = pytest.mark.e2e
+
+
+def choose(page: Page, name: str, data: bytes = PNG) -> None:
+    given: FilePayload = {"name": name, "mimeType": "image/png", "buffer": data}
+    page.locator("#image").set_input_files(given)
+
+
+def give(page: Page, kind: str, field: str) -> None:
+    """A paste or a drop of an image, as the browser tells of it."""
+    page.evaluate(
+        """([kind, field, bytes]) => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([new Uint8Array(bytes)], `${kind}.png`, { type: "image/png" }));
+          const event = kind === "paste"
+            ? new ClipboardEvent(kind, { bubbles: true, cancelable: true, clipboardData: transfer })
+            : new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: transfer });
+          document.querySelector(field).dispatchEvent(event);
+        }""",
+        [kind, field, list(PNG)],
+    )
+
+
+# T12
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_images_are_attached_in_three_ways_and_sent(open_browser: Callable[..., BrowserContext], theme: str) -> None:
+    page = new_chat(open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page())
+    shelf = page.locator("#attached figure")
+    choose(page, "cat.png")
+    expect(shelf).to_have_count(1)
+    give(page, "paste", "#text")
+    expect(shelf).to_have_count(2)
+    give(page, "drop", ".composer")
+    expect(shelf).to_have_count(3)
+    expect(page.locator("#unseen")).to_be_visible()
+    assert violations(page) == [] and overflow(page) <= 0
+    page.get_by_role("button", name="Leave out images/paste.png").click()
+    expect(shelf).to_have_count(2)
+    ask(page, "What is in these?")
+    answered(page)
+    expect(shelf).to_have_count(0)
+    message = page.locator(".message[data-role=user]").last
+    expect(message.locator("img")).to_have_count(2)
+    expect(message).to_contain_text("it is not known to see images")
+    page.reload()
+    ready(page)
+    expect(page.locator(".message[data-role=user] img")).to_have_count(2)
+    assert violations(page) == [] and overflow(page) <= 0
+
+
+def test_what_is_no_image_is_told(page: Page, complaints: list[str]) -> None:
+    choose(page, "page.png", HTML)
+    expect(page.locator("#status")).to_contain_text("page.png is no image")
+    expect(page.locator("#attached figure")).to_have_count(0)
+    assert "422" in complaints.pop()  # the browser's own line about the refusal
