@@ -1,0 +1,41 @@
+"""Reads a prompt whose tools and results stand in its words, as a model without native tools does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from toolsupport.simulator.nouns import Prompt, Said, Tool
+from toolsupport.simulator.reading import carried, written_json, written_lists, written_python, written_tags
+
+Reader = Callable[[str], Iterable[Tool]]
+
+# In order of trust: where two of them find the same name, the first one that knows its parameters is believed.
+READERS: tuple[Reader, ...] = (written_json.tools, written_tags.tools, written_python.tools, written_lists.tools)
+LONGEST = 300_000
+
+
+def prompt(given: Prompt) -> Prompt:
+    """The same conversation, as if its tools and results had come in fields of their own."""
+    system = "\n".join(said.content for said in given.messages if said.role in ("system", "developer"))
+    return replace(given, messages=tuple(_messages(given)), tools=tools(system) or given.tools)
+
+
+def tools(text: str) -> tuple[Tool, ...]:
+    """Every tool that a text describes, in the order of the first reader that found it."""
+    found: dict[str, Tool] = {}
+    for reader in READERS:
+        for tool in reader(text[:LONGEST]):
+            known = found.get(tool.name)
+            if known is None or (tool.properties and not known.properties):
+                found[tool.name] = tool
+    return tuple(found.values())
+
+
+def _messages(given: Prompt) -> Iterator[Said]:
+    """Results come in a user's message, right after the calls they belong to."""
+    before = ""
+    for said in given.messages:
+        results = carried.results(said.content) if said.role == "user" and before == "assistant" else ()
+        yield from results or (said,)
+        before = said.role
