@@ -10,7 +10,7 @@ from typing import Any
 from toolsupport.simulator.nouns import JSON
 
 TYPES = {
-    "string": "str string text char path",
+    "string": "str string",
     "integer": "int integer long",
     "number": "float number double decimal",
     "boolean": "bool boolean",

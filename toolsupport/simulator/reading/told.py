@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from toolsupport.simulator.nouns import Prompt, Said, Tool
@@ -18,7 +18,8 @@ LONGEST = 300_000
 def prompt(given: Prompt) -> Prompt:
     """The same conversation, as if its tools and results had come in fields of their own."""
     system = "\n".join(said.content for said in given.messages if said.role in ("system", "developer"))
-    return replace(given, messages=tuple(_messages(given)), tools=tools(system) or given.tools)
+    found = tools(system) or given.tools
+    return replace(given, messages=tuple(_messages(given, {tool.name for tool in found})), tools=found)
 
 
 def tools(text: str) -> tuple[Tool, ...]:
@@ -32,10 +33,17 @@ def tools(text: str) -> tuple[Tool, ...]:
     return tuple(found.values())
 
 
-def _messages(given: Prompt) -> Iterator[Said]:
+def _messages(given: Prompt, names: Collection[str]) -> Iterator[Said]:
     """Results come in a user's message, right after the calls they belong to."""
     before = ""
     for said in given.messages:
         results = carried.results(said.content) if said.role == "user" and before == "assistant" else ()
-        yield from results or (said,)
+        yield from [_named(result, names) for result in results] or [said]
         before = said.role
+
+
+def _named(result: Said, names: Collection[str]) -> Said:
+    """A result whose first line may be the name of its tool."""
+    first, _, rest = result.content.partition("\n")
+    name = first.strip().removesuffix(":")
+    return replace(result, content=rest, name=name) if first.rstrip().endswith(":") and name in names else result

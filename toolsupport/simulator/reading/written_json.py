@@ -18,6 +18,8 @@ TITLE = re.compile(
 )
 NO_TITLES = {"parameters", "parameter", "arguments", "args", "schema", "input", "inputs", "json", "description", "the"}
 BEFORE = 600
+# A parameter with its schema, below the tool it belongs to.
+NESTED = re.compile(r"\n[ \t]+[`\"]?(\w+)[`\"]?[ \t]*:[ \t]*\Z")
 
 
 def tools(text: str) -> Iterator[Tool]:
@@ -48,5 +50,9 @@ def _schema(value: JSON, described: bool) -> JSON | None:
 
 
 def _title(before: str) -> str:
+    """The last name that stands before a schema; "" where there is none, or where the schema is a parameter's."""
+    nested = NESTED.search(before)
+    if nested and nested.group(1).lower() not in NO_TITLES:
+        return ""
     names = [name for name in TITLE.findall(before) if name.lower() not in NO_TITLES]
     return names[-1] if names else ""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
-from toolsupport.simulator.nouns import Tool
-from toolsupport.simulator.reading import schemas
+from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.reading import schemas, values
 from toolsupport.simulator.reading.schemas import Parameter
 
 NAME = r"[A-Za-z_][\w.-]*"
@@ -15,11 +16,11 @@ SIGNATURE = re.compile(
     rf"(?m)(?:\b(?:def|function|type)[ \t]+({NAME})[ \t]*=?[ \t]*\(|^[ \t]*(?:[-*•#]+|\d+[.)])?[ \t]*[`*]*({NAME})\()"
 )
 PARAMETER = re.compile(
-    r"\s*(?P<name>[A-Za-z_]\w*)(?P<optional>\?)?\s*:\s*(?P<type>[^=]+?)\s*(?P<default>=.*)?\s*", re.S
+    r"\s*(?P<name>[A-Za-z_]\w*)(?P<optional>\?)?\s*(?::\s*(?P<type>[^=]+?))?\s*(?P<default>=.*)?\s*", re.S
 )
-BARE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?P<default>=.*)?\s*", re.S)
 ABOUT = re.compile(r"\s*(?:->\s*[^:\n]+)?\s*:?\s*(?:\"\"\"|''')\s*(.+?)\s*(?:\"\"\"|''')", re.S)
-BESIDE = re.compile(r"[`*]*\s*(?:(?:->|=>)\s*[\w.\[\], |]+?)?\s*(?::|-|–|—|#|//)\s*(\S[^\n]*)")
+BESIDE = re.compile(r"[`*]*[ \t]*(?:(?:->|=>)[ \t]*[\w.\[\], |]+?)?[ \t]*(?::|-|–|—)[ \t]*(\S[^\n]*)")
+BELOW = re.compile(r"\n[ \t]+(?:[-*•][ \t]+)?[`\"]?([A-Za-z_]\w*)[`\"]?[ \t]*:[ \t]*(?=\{)")
 OPENERS, CLOSERS = "([{<", ")]}>"
 MARK = re.compile(r"[()\[\]{}<>\"']")
 # No signature is longer, and nobody offers more of them.
@@ -27,15 +28,31 @@ LONGEST, MOST = 4000, 1000
 
 
 def tools(text: str) -> Iterator[Tool]:
-    """Every signature: after `def`, `function` or `type`, or at the beginning of a line with typed parameters."""
+    """Every signature: after `def`, `function` or `type`, or at the beginning of a line."""
     for match in islice(SIGNATURE.finditer(text), MOST):
         end = closing(text, match.end())
         parameters = read(text[match.end() : end]) if end > 0 else None
-        about = _about(text[end + 1 : end + 1 + LONGEST])
-        # `search(query="x")` is a call, and `search()` may be one: only types or a description make it a definition.
-        defined = match.group(1) or parameters or (about and end == match.end())
-        if parameters is not None and defined:
-            yield Tool(match.group(1) or match.group(2), about, schemas.of_parameters(parameters))
+        if parameters is None:
+            continue
+        about, below = _about(text[end + 1 : end + 1 + LONGEST]), _schemas_below(text, end)
+        typed = any(parameter.schema for parameter in parameters)
+        # `search(query="x")` is a call, and `search()` may be one: types or a description make it a definition.
+        if match.group(1) or typed or below or about:
+            known = [replace(each, schema=below.get(each.name, each.schema)) for each in parameters]
+            yield Tool(match.group(1) or match.group(2), about, schemas.of_parameters(known))
+
+
+def _schemas_below(text: str, end: int) -> dict[str, JSON]:
+    """The schemas of parameters that stand on lines of their own below a signature: `path: {"type": "string"}`."""
+    found = {}
+    place = text.find("\n", end)
+    while place >= 0 and (match := BELOW.match(text, place)):
+        value, after = values.at(text, match.end())
+        if not isinstance(value, dict):
+            break
+        found[match.group(1)] = value
+        place = text.find("\n", after)
+    return found
 
 
 def closing(text: str, start: int) -> int:
@@ -72,9 +89,9 @@ def _parameter(part: str) -> Parameter | None:
     match = PARAMETER.fullmatch(part)
     if match is None:
         return None
-    schema = schemas.of_type(match["type"])
-    free = match["optional"] or match["default"] or re.search(r"\bOptional\b|\bNone\b|\bnull\b", match["type"])
-    return Parameter(match["name"], schema, not free)
+    kind = match["type"] or ""
+    free = match["optional"] or match["default"] or re.search(r"\bOptional\b|\bNone\b|\bnull\b", kind)
+    return Parameter(match["name"], schemas.of_type(kind), not free)
 
 
 def split(text: str) -> list[str]:

@@ -75,6 +75,17 @@ def test_code_calls_what_is_offered() -> None:
     assert ast.unparse(ast.parse(program)) == "print(list_directory(path='src/'))\nprint(read_file(path='a.txt'))"
 
 
+def test_code_does_without_tools_where_programs_are_run() -> None:
+    system = Said("system", "Write Python in a fence:\n```python\nprint(6 * 7)\n```")
+    said = MODELS["sim-code"].reply(Prompt((system, Said("user", "Read a.txt"))))
+    assert said.content == "```python\nprint(open('a.txt').read())\n```"
+    results = (Said("assistant", said.content), Said("user", "<tool_response>\nq-9931\n</tool_response>"))
+    answer = MODELS["sim-code"].reply(Prompt((system, Said("user", "Read a.txt"), *results)))
+    assert "q-9931" in answer.content
+    assert not answer.awkward
+    assert "```" not in MODELS["sim-code"].reply(Prompt((system, Said("user", "hello")))).content
+
+
 def test_what_a_program_printed_answers_all_its_calls_at_once() -> None:
     assert "b.txt" in asked("sim-code", "List src/ and read a.txt", "b.txt\nq-9931").content
     assert "q-9931" in asked("sim-code", "List src/ and read a.txt", "b.txt\nq-9931").content

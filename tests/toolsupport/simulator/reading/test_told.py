@@ -69,6 +69,22 @@ def test_a_prompt_is_read_as_if_its_tools_had_a_field() -> None:
     assert heard.asked == "Read a.txt"
 
 
+def test_the_first_line_of_a_result_may_name_its_tool() -> None:
+    before = (Said("system", json.dumps(FUNCTION)), Said("user", "Read a.txt"), Said("assistant", "…"))
+    for text, found in (
+        ("read_file:\nhello\nyou", Said("tool", "hello\nyou", name="read_file")),
+        ("others:\nhello", Said("tool", "others:\nhello")),
+    ):
+        carrying = Said("user", f"<tool_response>\n{text}\n</tool_response>")
+        assert told.prompt(Prompt((*before, carrying))).results == (found,)
+
+
+def test_a_parameter_that_is_an_object_is_no_tool() -> None:
+    inner = {"type": "object", "properties": {"deep": {"type": "string"}}}
+    (found,) = told.tools(f"- save(options): Saves.\n    options: {json.dumps(inner)}\n")
+    assert (found.name, found.properties) == ("save", {"options": inner})
+
+
 def test_what_looks_like_a_result_is_a_persons_word_unless_it_follows_an_answer() -> None:
     words = "<tool_response>x</tool_response>"
     assert told.prompt(Prompt((Said("user", words),))).asked == words
