@@ -25,6 +25,7 @@ SENTENCE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 WHOLE_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n]*\n(.*?)\n?\1\s*", re.DOTALL)
+END = re.compile(r"\n\(end[^()\n]*\)\s*\Z", re.IGNORECASE)
 CONTENTS = ("content", "result", "output", "response")
 
 
@@ -64,7 +65,7 @@ def _sentences(text: str) -> Iterator[Said]:
     found = list(SENTENCE.finditer(text))
     ends = [*(later.start() for later in found[1:]), len(text)]
     for match, after in zip(found, ends, strict=False):
-        inner = text[match.end() : after]
+        inner = END.sub("", text[match.end() : after])
         fenced = WHOLE_FENCE.fullmatch(inner)
         yield Said("tool", (fenced.group(2) if fenced else inner).strip(), name=match["name"])
 

@@ -13,7 +13,8 @@ from toolsupport.simulator.reading.schemas import Parameter
 
 NAME = r"[A-Za-z_][\w.-]*"
 SIGNATURE = re.compile(
-    rf"(?m)(?:\b(?:def|function|type)[ \t]+({NAME})[ \t]*=?[ \t]*\(|^[ \t]*(?:[-*•#]+|\d+[.)])?[ \t]*[`*]*({NAME})\()"
+    rf"(?m)(?:\b(?:def|function|type)[ \t]+(?P<defined>{NAME})[ \t]*=?[ \t]*\("
+    rf"|^[ \t]*(?P<item>(?:[-*•#]+|\d+[.)])?)[ \t]*[`*]*(?P<name>{NAME})\()"
 )
 PARAMETER = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)(?P<optional>\?)?\s*(?::\s*(?P<type>[^=]+?))?\s*(?P<default>=.*)?\s*", re.S
@@ -29,30 +30,34 @@ LONGEST, MOST = 4000, 1000
 
 def tools(text: str) -> Iterator[Tool]:
     """Every signature: after `def`, `function` or `type`, or at the beginning of a line."""
-    for match in islice(SIGNATURE.finditer(text), MOST):
-        end = closing(text, match.end())
-        parameters = read(text[match.end() : end]) if end > 0 else None
-        if parameters is None:
-            continue
-        about, below = _about(text[end + 1 : end + 1 + LONGEST]), _schemas_below(text, end)
-        typed = any(parameter.schema for parameter in parameters)
-        # `search(query="x")` is a call, and `search()` may be one: types or a description make it a definition.
-        if match.group(1) or typed or below or about:
-            known = [replace(each, schema=below.get(each.name, each.schema)) for each in parameters]
-            yield Tool(match.group(1) or match.group(2), about, schemas.of_parameters(known))
+    found = list(islice(SIGNATURE.finditer(text), MOST))
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    for match, after in zip(found, ends, strict=False):
+        tool = _tool(match, text[: min(after, match.end() + LONGEST)])
+        if tool:
+            yield tool
+
+
+def _tool(match: re.Match[str], text: str) -> Tool | None:
+    """The tool that a signature begins, where it is a definition; the text ends before the next one."""
+    end = closing(text, match.end())
+    parameters = read(text[match.end() : end]) if end > 0 else None
+    if parameters is None:
+        return None
+    about, below = _about(text[end + 1 :]), _schemas_below(text, end)
+    known = [replace(each, schema=below.get(each.name, each.schema)) for each in parameters]
+    # `search(query="x")` is a call, and `search()` may be one: types or a description make it a definition, or that
+    # it stands alone in a list.
+    alone = match["item"] and not parameters and text[end + 1 :].split("\n")[0].strip(" `*") == ""
+    if match["defined"] or about or alone or any(each.schema for each in known):
+        return Tool(match["defined"] or match["name"], about, schemas.of_parameters(known))
+    return None
 
 
 def _schemas_below(text: str, end: int) -> dict[str, JSON]:
     """The schemas of parameters that stand on lines of their own below a signature: `path: {"type": "string"}`."""
-    found = {}
-    place = text.find("\n", end)
-    while place >= 0 and (match := BELOW.match(text, place)):
-        value, after = values.at(text, match.end())
-        if not isinstance(value, dict):
-            break
-        found[match.group(1)] = value
-        place = text.find("\n", after)
-    return found
+    lines = ((match.group(1), values.at(text, match.end())[0]) for match in BELOW.finditer(text, end))
+    return {name: value for name, value in lines if isinstance(value, dict)}
 
 
 def closing(text: str, start: int) -> int:

@@ -32,6 +32,7 @@ TWO = json.dumps({"name": "now", "content": {"hour": 3}})
         (f"[{ONE}, {TWO}]", None),
         ("Result of read_file:\nhello", [("read_file", "hello")]),
         ('Result of `read_file`:\n```\nhello\n```\n\nResult of `now`:\n{"hour": 3}', None),
+        ('Result of read_file:\nhello\n(end of the result)\nResult of now:\n{"hour": 3}\n(end of the result)', None),
         ("Result of the call to read_file (call_1): hello", [("read_file", "hello")]),
         ("<|tool_response_start|>hello<|tool_response_end|>", [("", "hello")]),
         ("<function_results>\nhello\n</function_results>", [("", "hello")]),

@@ -42,8 +42,10 @@ def test_finds_no_tool_where_none_is_described(text: str) -> None:
 
 
 def test_tools_without_parameters() -> None:
-    described = '{"name": "now", "description": "The time.", "parameters": {}}\ndef later() -> str:\n    """Later."""'
-    assert [(tool.name, tool.properties) for tool in told.tools(described)] == [("now", {}), ("later", {})]
+    described = '{"name": "now", "description": "The time.", "parameters": {}}\n'
+    described += 'def later() -> str:\n    """Later."""\n- never()'
+    found = [(tool.name, tool.properties) for tool in told.tools(described)]
+    assert found == [("now", {}), ("later", {}), ("never", {})]
 
 
 def test_what_knows_the_parameters_wins() -> None:

@@ -30,7 +30,8 @@ WAYS = {
     'Write calls so: [read_file(path="a.txt")] or [func(a=1), other(b="x")]',
     "python over lines": "async def read_file(\n    path: str,  # where\n    limit: Optional[int] = None,\n) -> str",
     "signature in a list": '- read_file(path: string, limit?: integer) - Read a file, as in write_file(path="x")',
-    "schemas below a signature": 'Functions:\n- read_file(path, limit=…): Read a file.\n    path: {"type": "string"}\n'
+    "schemas below a signature": "Functions:\n- read_file(path, limit=…): Read a file.\nIn {braces}.\n"
+    '    path: {"type": "string"}\n'
     '    limit: {"type": "integer", "default": {"properties": {}}}\n\nLike this:\n[first(text="its value"), second()]\n'
     '<function_calls>\nfirst(text="its value")\nsecond()\n</function_calls>\n```python\nprint(6 * 7)\n```',
     "schemas below, nothing said": '- read_file(path, limit=…)\n    path: {"type": "string"}\n'
