@@ -29,6 +29,7 @@ from toolsupport.simulator.quirks import (
 )
 
 FAMILY = "simulated"
+LABEL = "Simulated: "
 FULL_NAME = "registry.ollama.ai/library/{}:latest"
 NAME = re.compile(r"(?:[\w.:-]+/){0,3}\w[\w.-]*(?::[\w.-]+)?", re.ASCII)
 PREFIXES = ("registry.ollama.ai/", "library/")
@@ -103,8 +104,7 @@ class Model:
 
 def _writes(name: str, words: str, reply: Callable[[Prompt], Reply]) -> Model:
     """A model without native tools, which writes its calls as text."""
-    about = f"Simulated: refuses native tools; {words}."
-    return Model(name, about, reply, capabilities=("completion",), template=CHAT, refusal=NO_TOOLS)
+    return Model(name, f"{LABEL}{words}.", reply, capabilities=("completion",), template=CHAT, refusal=NO_TOOLS)
 
 
 NATIVE = (
@@ -157,19 +157,29 @@ NATIVE = (
     ),
 )
 TEXT = (
-    _writes("sim-hermes", "writes Hermes calls", writes.in_language(objects.hermes)),
-    _writes("sim-mistral", "writes Mistral's array of calls", writes.in_language(objects.mistral)),
-    _writes("sim-mistral-args", "writes Mistral's name[ARGS] calls", writes.in_language(objects.mistral_args)),
-    _writes("sim-pythonic", "writes a Python list of calls", writes.in_language(pythonic.plain)),
-    _writes("sim-llama4", "writes a Python list in Llama 4's markers", writes.in_language(pythonic.llama4)),
-    _writes("sim-lfm2", "writes a Python list in LFM2's markers", writes.in_language(pythonic.lfm2)),
-    _writes("sim-olmo3", "writes OLMo 3's lines of calls", writes.in_language(pythonic.olmo3)),
-    _writes("sim-json", "writes calls as plain JSON", writes.in_language(objects.plain)),
-    _writes("sim-llama3-json", "writes Llama 3's JSON calls", writes.in_language(objects.llama3)),
-    _writes("sim-qwen3-coder-xml", "writes Qwen3-Coder's tags", writes.in_language(tags.qwen3_coder)),
-    _writes("sim-code", "writes a program that calls", codes.reply),
-    _writes("sim-broken-json", "writes Hermes calls in broken JSON that can be mended", broken_json.reply),
-    _writes("sim-hopeless-json", "writes Hermes calls that nobody can read, then gives up", hopeless_json.reply),
+    _writes("sim-hermes", "writes its calls as text, as Hermes does", writes.in_language(objects.hermes)),
+    _writes("sim-mistral", "writes its calls as text, in Mistral's array", writes.in_language(objects.mistral)),
+    _writes(
+        "sim-mistral-args",
+        "writes its calls as text, in Mistral's name[ARGS] form",
+        writes.in_language(objects.mistral_args),
+    ),
+    _writes("sim-pythonic", "writes its calls as a list of Python", writes.in_language(pythonic.plain)),
+    _writes(
+        "sim-llama4",
+        "writes its calls as a list of Python between Llama 4's marks",
+        writes.in_language(pythonic.llama4),
+    ),
+    _writes("sim-lfm2", "writes its calls as a list of Python between LFM2's marks", writes.in_language(pythonic.lfm2)),
+    _writes("sim-olmo3", "writes its calls as lines of Python, as OLMo 3 does", writes.in_language(pythonic.olmo3)),
+    _writes("sim-json", "writes its calls as plain JSON", writes.in_language(objects.plain)),
+    _writes("sim-llama3-json", "writes its calls as JSON, as Llama 3 does", writes.in_language(objects.llama3)),
+    _writes(
+        "sim-qwen3-coder-xml", "writes its calls as XML tags, as Qwen3-Coder does", writes.in_language(tags.qwen3_coder)
+    ),
+    _writes("sim-code", "writes a Python program that calls its tools", codes.reply),
+    _writes("sim-broken-json", "writes its calls in broken JSON that can be mended", broken_json.reply),
+    _writes("sim-hopeless-json", "writes calls that nobody can read, then gives up", hopeless_json.reply),
 )
 MODELS = {model.name: model for model in (*NATIVE, *TEXT)}
 
