@@ -113,3 +113,9 @@ def test_a_secret_is_handed_on_to_the_next_call() -> None:  # D6
 def test_two_calls_that_need_nothing_of_each_other_come_at_once() -> None:  # D6
     words = "Call get_code and record_note with code=x and tell me what they return"
     assert len(honest.reply(Prompt((Said("user", words),), (GET, NOTE))).calls) == 2
+
+
+def test_one_tool_called_twice_at_once() -> None:  # D6
+    words = 'Call record_note twice: once with code "a-1" and count 2, and once with code "b-2" and count 5.'
+    said = honest.reply(Prompt((Said("user", words),), (GET, NOTE)))
+    assert [call.arguments for call in said.calls] == [{"code": "a-1", "count": 2}, {"code": "b-2", "count": 5}]
