@@ -23,6 +23,7 @@ from toolsupport import providers, refreshing
 from toolsupport.core.events import (
     CallDelta,
     CallReady,
+    CallRejected,
     Failed,
     Finished,
     TextDelta,
@@ -30,11 +31,11 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.words import Endpoint, Limits, Message, Role
+from toolsupport.core.words import Endpoint, Limits, Message, Role, ToolCall
 from toolsupport.models import ModelProfile, Server, Standing
 from toolsupport.providers import PROVIDERS, ModelDetails, ModelReport, ServerReport
 from toolsupport.refreshing import Refreshed
-from toolsupport.simulator.models import MODELS
+from toolsupport.simulator.models import MODELS, TEXT
 from toolsupport.simulator.server import Simulator
 
 KINDS = [kind for kind, row in PROVIDERS.items() if row.wire == "openai"]
@@ -52,6 +53,8 @@ async def simulated() -> AsyncIterator[Endpoint]:
 
 
 CALLS = {"sim-honest", "sim-thinks", "sim-slow-load", "sim-unknown", "sim-long"}
+CALLS |= {"sim-flaky", "sim-parallel-less", "sim-drifts", "sim-truncates"}
+REFUSED = {model.name for model in TEXT} | {"sim-refuses"}
 
 
 @pytest.mark.asyncio
@@ -72,8 +75,6 @@ async def test_a_simulated_model_calls_and_answers(simulated: Endpoint, model: s
 
 @pytest.mark.asyncio
 async def test_the_other_simulated_models_fail_as_they_should(simulated: Endpoint) -> None:  # M8 D9
-    refused = await ask(simulated, brief("sim-refuses"))
-    assert isinstance(refused[0], ToolsRefused) and refused[-1] == Finished("stop")
     ignored = await ask(simulated, brief("sim-ignores"))
     assert not any(isinstance(event, CallReady) for event in ignored) and ignored[-1] == Finished("stop")
     died = (await ask(simulated, brief("sim-dies")))[-1]
@@ -82,8 +83,34 @@ async def test_the_other_simulated_models_fail_as_they_should(simulated: Endpoin
     assert isinstance(swallowed, Failed) and swallowed.kind == "cut"
 
 
+@pytest.mark.asyncio
+@pytest.mark.parametrize("model", sorted(REFUSED))
+async def test_who_refuses_tools_is_asked_again_without(simulated: Endpoint, model: str) -> None:  # M8 D9
+    refused = await ask(simulated, brief(model))
+    assert isinstance(refused[0], ToolsRefused) and refused[-1] == Finished("stop")
+
+
+@pytest.mark.asyncio
+async def test_missing_flags_are_no_refusal_of_the_model(simulated: Endpoint) -> None:  # M8 D9
+    [failure] = await ask(simulated, brief("sim-misconfigured"))
+    assert isinstance(failure, Failed) and "--enable-auto-tool-choice" in failure.message
+
+
+@pytest.mark.asyncio
+async def test_models_that_call_as_they_should_not(simulated: Endpoint) -> None:  # M8 F4 D13
+    rejected = [event for event in await ask(simulated, brief("sim-hallucinates")) if isinstance(event, CallRejected)]
+    assert rejected[0].name not in {"list_directory", ""}
+    result = Message(Role.TOOL, "config.json", call_id="call_1", name="list_directory")
+    made = Message(Role.ASSISTANT, calls=(ToolCall("call_1", "list_directory", {"path": "."}),))
+    again = await ask(simulated, brief("sim-loops"), (*QUESTION, made, result))
+    assert [event.call.name for event in again if isinstance(event, CallReady)] == ["list_directory"]
+    words = "".join(event.text for event in await ask(simulated, brief("sim-shell")) if isinstance(event, TextDelta))
+    assert "can't access files" in words
+
+
 def test_no_simulated_model_was_left_out() -> None:
-    assert set(MODELS) == CALLS | {"sim-refuses", "sim-ignores", "sim-dies"}
+    others = {"sim-ignores", "sim-dies", "sim-misconfigured", "sim-hallucinates", "sim-loops", "sim-shell"}
+    assert set(MODELS) == CALLS | REFUSED | others
 
 
 @pytest.mark.asyncio

@@ -10,7 +10,7 @@ class ShownModel:
     """A row of the model picker. `state` is tested, text, unknown or off (four looks and words).
 
     `tools_word` is what the chat says of it: Enabled, Disabled, Text mode or Unknown. `why_not` says why it cannot
-    be used now with what to do about it, "" where it can.
+    be used now with what to do about it, "" where it can. `about` says what a simulated model does, "" for others.
     """
 
     id: int
@@ -29,3 +29,4 @@ class ShownModel:
     reachable: bool | None = True
     why_not: str = ""
     gone: bool = False
+    about: str = ""

@@ -16,6 +16,7 @@ from toolsupport.core.words import Capabilities
 from toolsupport.models import ModelProfile, Standing
 from toolsupport.registry import standings, system_settings
 from toolsupport.registry.choices import ShownModel
+from toolsupport.simulator import models as simulator
 
 # Among models that are equally well known, a fresh conversation starts with the first of these that is there.
 RECOMMENDED = ("qwen3:8b", "granite3.2:8b", "sim-honest:latest")
@@ -145,7 +146,14 @@ def row_of(row: ModelProfile, capabilities: Capabilities) -> ShownModel:
         reachable=row.server.reachable,
         why_not=why_not(row),
         gone=row.gone_since is not None,
+        about=_about(row),
     )
+
+
+def _about(row: ModelProfile) -> str:
+    """What a simulated model does, in a few words; other models speak for themselves."""
+    known = simulator.find(row.name) if row.server.simulated else None
+    return known.about.removeprefix(simulator.LABEL) if known else ""
 
 
 def _preference(choice: ShownModel) -> tuple[bool, bool, bool]:

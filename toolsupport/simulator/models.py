@@ -10,10 +10,26 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolsupport.simulator.gojson import timestamp
+from toolsupport.simulator.languages import objects, pythonic, tags
 from toolsupport.simulator.nouns import Prompt, Reply, Said
-from toolsupport.simulator.quirks import dies, honest, long, thinks
+from toolsupport.simulator.quirks import (
+    broken_json,
+    codes,
+    dies,
+    flaky,
+    hallucinates,
+    honest,
+    hopeless_json,
+    long,
+    loops,
+    one_at_a_time,
+    shell,
+    thinks,
+    writes,
+)
 
 FAMILY = "simulated"
+LABEL = "Simulated: "
 FULL_NAME = "registry.ollama.ai/library/{}:latest"
 NAME = re.compile(r"(?:[\w.:-]+/){0,3}\w[\w.-]*(?::[\w.-]+)?", re.ASCII)
 PREFIXES = ("registry.ollama.ai/", "library/")
@@ -23,14 +39,33 @@ TOOLS = "{{ if .Tools }}<|tools|>{{ .Tools }}\n{{ end }}" + CHAT
 THINKS = TOOLS + "{{ if .Think }}<think>{{ end }}"
 
 MADE = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000_000
-MINUTE = 60 * 1_000_000_000
+SECOND = 1_000_000_000
+MINUTE = 60 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """How a server refuses tools; `{}` in the text stands for the model's name. `kind` and `code` are OpenAI's."""
+
+    text: str
+    kind: str = "api_error"
+    code: int | None = None
+
+
+NO_TOOLS = Refusal(f"{FULL_NAME} does not support tools")
+# As vLLM says it when it was started without the flags.
+NO_PARSER = Refusal(
+    '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "BadRequestError", 400
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
     """One simulated model. `capabilities` None: the server says nothing of them.
 
-    `reads_tools` False: tools are accepted, but never reach the model. `pace` stretches the time per token.
+    `refusal` is what its server answers to every request that offers tools. `reads_tools` False: tools are accepted,
+    but never reach the model. `truncates`: what does not fit into its context is left out without a word. `drifts`:
+    it becomes another build when it is pulled. `pace` stretches the time per token.
     """
 
     name: str
@@ -43,8 +78,10 @@ class Model:
     context: int = 32_768
     pace: float = 1.0
     slow: bool = False
-    refuses_tools: bool = False
+    refusal: Refusal | None = None
     reads_tools: bool = True
+    truncates: bool = False
+    drifts: bool = False
 
     @property
     def digest(self) -> str:
@@ -58,50 +95,93 @@ class Model:
     @property
     def modified(self) -> int:
         """Nanoseconds since 1970; models further down the table are older, so that lists keep its order."""
-        return MADE - list(MODELS).index(self.name) * MINUTE
+        return MADE - list(MODELS).index(self.name) * MINUTE + (self.build - 1) * SECOND
 
     @property
     def modified_at(self) -> str:
         return timestamp(self.modified)
 
 
-MODELS = {
-    model.name: model
-    for model in (
-        Model("sim-honest", "Simulated: calls the tools it is offered, as asked.", honest.reply),
-        Model(
-            "sim-thinks",
-            "Simulated: thinks before it answers or calls.",
-            thinks.reply,
-            capabilities=("completion", "tools", "thinking"),
-            template=THINKS,
-        ),
-        Model(
-            "sim-refuses",
-            "Simulated: its server refuses every request that offers tools.",
-            honest.reply,
-            capabilities=None,
-            template=CHAT,
-            refuses_tools=True,
-        ),
-        Model(
-            "sim-ignores",
-            "Simulated: says that it takes tools, then never sees them.",
-            honest.reply,
-            reads_tools=False,
-        ),
-        Model("sim-slow-load", "Simulated: takes seconds to load, then is quick.", honest.reply, slow=True),
-        Model("sim-dies", "Simulated: its connection is cut in mid-stream.", dies.reply),
-        Model("sim-long", "Simulated: gives long answers, slowly.", long.reply, pace=5 / 3),
-        Model(
-            "sim-unknown",
-            "Simulated: uses tools well, but its server says nothing of it.",
-            honest.reply,
-            capabilities=None,
-            template=CHAT,
-        ),
-    )
-}
+def _writes(name: str, words: str, reply: Callable[[Prompt], Reply]) -> Model:
+    """A model without native tools, which writes its calls as text."""
+    return Model(name, f"{LABEL}{words}.", reply, capabilities=("completion",), template=CHAT, refusal=NO_TOOLS)
+
+
+NATIVE = (
+    Model("sim-honest", "Simulated: calls the tools it is offered, as asked.", honest.reply),
+    Model(
+        "sim-thinks",
+        "Simulated: thinks before it answers or calls.",
+        thinks.reply,
+        capabilities=("completion", "tools", "thinking"),
+        template=THINKS,
+    ),
+    Model(
+        "sim-refuses",
+        "Simulated: its server refuses every request that offers tools.",
+        honest.reply,
+        capabilities=None,
+        template=CHAT,
+        refusal=NO_TOOLS,
+    ),
+    Model(
+        "sim-ignores",
+        "Simulated: says that it takes tools, then never sees them.",
+        honest.reply,
+        reads_tools=False,
+    ),
+    Model("sim-slow-load", "Simulated: takes seconds to load, then is quick.", honest.reply, slow=True),
+    Model("sim-dies", "Simulated: its connection is cut in mid-stream.", dies.reply),
+    Model("sim-long", "Simulated: gives long answers, slowly.", long.reply, pace=5 / 3),
+    Model(
+        "sim-unknown",
+        "Simulated: uses tools well, but its server says nothing of it.",
+        honest.reply,
+        capabilities=None,
+        template=CHAT,
+    ),
+    Model("sim-shell", "Simulated: refuses tools for files, and does the same with a shell.", shell.reply),
+    Model("sim-hallucinates", "Simulated: calls tools by names that nobody offered.", hallucinates.reply),
+    Model("sim-loops", "Simulated: makes the same call again and again.", loops.reply),
+    Model("sim-flaky", "Simulated: calls two times out of three, else only speaks of it.", flaky.reply),
+    Model("sim-parallel-less", "Simulated: never makes two calls at once.", one_at_a_time.reply),
+    Model("sim-drifts", "Simulated: becomes another build whenever it is pulled.", honest.reply, drifts=True),
+    Model("sim-truncates", "Simulated: forgets what does not fit into num_ctx.", honest.reply, truncates=True),
+    Model(
+        "sim-misconfigured",
+        "Simulated: its server lacks the flags for tools, as a vLLM that was started without them.",
+        honest.reply,
+        capabilities=None,
+        template=CHAT,
+        refusal=NO_PARSER,
+    ),
+)
+TEXT = (
+    _writes("sim-hermes", "writes its calls as text, as Hermes does", writes.in_language(objects.hermes)),
+    _writes("sim-mistral", "writes its calls as text, in Mistral's array", writes.in_language(objects.mistral)),
+    _writes(
+        "sim-mistral-args",
+        "writes its calls as text, in Mistral's name[ARGS] form",
+        writes.in_language(objects.mistral_args),
+    ),
+    _writes("sim-pythonic", "writes its calls as a list of Python", writes.in_language(pythonic.plain)),
+    _writes(
+        "sim-llama4",
+        "writes its calls as a list of Python between Llama 4's marks",
+        writes.in_language(pythonic.llama4),
+    ),
+    _writes("sim-lfm2", "writes its calls as a list of Python between LFM2's marks", writes.in_language(pythonic.lfm2)),
+    _writes("sim-olmo3", "writes its calls as lines of Python, as OLMo 3 does", writes.in_language(pythonic.olmo3)),
+    _writes("sim-json", "writes its calls as plain JSON", writes.in_language(objects.plain)),
+    _writes("sim-llama3-json", "writes its calls as JSON, as Llama 3 does", writes.in_language(objects.llama3)),
+    _writes(
+        "sim-qwen3-coder-xml", "writes its calls as XML tags, as Qwen3-Coder does", writes.in_language(tags.qwen3_coder)
+    ),
+    _writes("sim-code", "writes a Python program that calls its tools", codes.reply),
+    _writes("sim-broken-json", "writes its calls in broken JSON that can be mended", broken_json.reply),
+    _writes("sim-hopeless-json", "writes calls that nobody can read, then gives up", hopeless_json.reply),
+)
+MODELS = {model.name: model for model in (*NATIVE, *TEXT)}
 
 
 def is_name(text: str) -> bool:

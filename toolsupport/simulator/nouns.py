@@ -10,6 +10,8 @@ from typing import Any
 JSON = dict[str, Any]
 
 TOKEN = re.compile(r"\s*\S{1,6}|\s+")
+# A backslash always ends a piece, so that every escape is cut in two; longer marks are cut wherever they stand.
+AWKWARD = re.compile(r"[^\\]{0,3}\\|[^\\]{1,4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +86,22 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a simulated model says; a bad `ending` comes after `tokens` tokens, or at the end if there are fewer."""
+    """What a simulated model says; a bad `ending` comes after `tokens` tokens, or at the end if there are fewer.
+
+    An `awkward` reply is cut in the middle of its marks and escapes.
+    """
 
     content: str = ""
     thinking: str = ""
     calls: tuple[Call, ...] = ()
     ending: Ending = Ending.STOP
     tokens: int = 0
+    awkward: bool = False
+
+    @property
+    def pieces(self) -> list[str]:
+        """The content as it is streamed."""
+        return AWKWARD.findall(self.content) if self.awkward else tokens(self.content)
 
 
 def tokens(text: str) -> list[str]:

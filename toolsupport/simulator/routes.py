@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from toolsupport.simulator.client import Client
 from toolsupport.simulator.desk import Desk
 from toolsupport.simulator.http11 import PLAIN, Request, Response, Stream
-from toolsupport.simulator.wire import listing, native, openai
+from toolsupport.simulator.wire import control, listing, native, openai
 
 Handler = Callable[[Desk, Client, Request], Awaitable[Response | Stream]]
 
@@ -19,8 +19,10 @@ ROUTES: dict[str, dict[str, Handler]] = {
     "/api/show": {"POST": listing.show},
     "/api/chat": {"POST": native.chat},
     "/api/generate": {"POST": native.generate},
+    "/api/pull": {"POST": control.pull},
     "/v1/models": {"GET": listing.openai_models},
     "/v1/chat/completions": {"POST": openai.chat},
+    "/simulator/drift": {"POST": control.drift},
 }
 # The one path with a name in it.
 ONE_MODEL = "/v1/models/"

@@ -88,6 +88,7 @@ NATIVE = Struct(
     },
 )
 SHOW = Struct("api.ShowRequest", "ShowRequest", {"model": STRING, "name": STRING, "verbose": BOOL})
+PULL = Struct("api.PullRequest", "PullRequest", {"model": STRING, "name": STRING, "insecure": BOOL, "stream": BOOL})
 
 OPENAI_FUNCTION = Struct("struct { Name string; Arguments string }", "", {"name": STRING, "arguments": STRING})
 OPENAI_CALL = Struct("openai.ToolCall", "ToolCall", {"id": STRING, "type": STRING, "function": OPENAI_FUNCTION})

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from toolsupport.core.families import FAMILIES, VERSION, Family, find
 from toolsupport.core.families.names import ANY_SIZE, pattern_words
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
+from toolsupport.simulator.models import TEXT
 
 PATTERNS = [(family.name, pattern) for family in FAMILIES for pattern in family.patterns]
 NAMES = sorted(pattern.replace(ANY_SIZE, "8b") for _, pattern in PATTERNS)
@@ -118,6 +119,12 @@ def test_qwen_coders_speak_different_languages() -> None:
 def test_the_simulator_is_named_as_the_source_of_its_own_rows() -> None:  # M8
     simulated = [family for family in FAMILIES if family.name.startswith("sim-")]
     assert {family.sources for family in simulated} == {("the built-in simulator",)}
+
+
+def test_every_simulated_model_that_writes_text_has_its_format_but_code() -> None:  # F2
+    formats = {model.name: by_name(model.name).call_format for model in TEXT if model.name != "sim-code"}
+    assert None not in formats.values()
+    assert {"hermes", "mistral_json", "mistral_args", "pythonic", "pure_json", "llama3_json"} <= set(formats.values())
 
 
 @given(st.sampled_from(NAMES), owners)

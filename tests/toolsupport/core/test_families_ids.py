@@ -267,6 +267,18 @@ BELONGS = {
     "sim-slow-load": "sim-slow-load",
     "sim-dies": "sim-dies",
     "sim-refuses": "sim-refuses",
+    "sim-hermes:latest": "sim-hermes",
+    "sim-mistral:latest": "sim-mistral",
+    "sim-mistral-args:latest": "sim-mistral-args",
+    "sim-pythonic:latest": "sim-pythonic",
+    "sim-llama4:latest": "sim-llama4",
+    "sim-lfm2:latest": "sim-lfm2",
+    "sim-olmo3:latest": "sim-olmo3",
+    "sim-json:latest": "sim-json",
+    "sim-llama3-json:latest": "sim-llama3-json",
+    "sim-qwen3-coder-xml:latest": "sim-qwen3-coder-xml",
+    "sim-broken-json:latest": "sim-broken-json",
+    "sim-hopeless-json:latest": "sim-hopeless-json",
 }
 
 # Near misses: a neighbour, a relative, a namesake. Nothing is known of them, which is what must be said.
@@ -358,6 +370,9 @@ STRANGERS = (
     "o2",
     "sim-ignores",
     "sim-unknown",
+    "sim-shell",
+    "sim-flaky",
+    "sim-code",
 )
 
 

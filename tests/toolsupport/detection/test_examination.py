@@ -54,6 +54,10 @@ VERDICTS = {
     "sim-ignores": "ignored",
     "sim-dies": "inconclusive",
     "sim-not-there": "inconclusive",
+    "sim-shell": "native",
+    "sim-parallel-less": "native",
+    "sim-flaky": "flaky",
+    "sim-misconfigured": "misconfigured",
 }
 
 

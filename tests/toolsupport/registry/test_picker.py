@@ -82,6 +82,13 @@ def test_simulated_models_stand_aside(settings: Settings, mode: str, alone: set[
     assert chosen.simulated is True
 
 
+def test_a_simulated_model_says_what_it_does_others_nothing():  # M8
+    simulated = _simulated()
+    rows = (simulated, _model("sim-gone:latest", server=simulated.server), _model("sim-honest:latest"))
+    found = [choice.about for choice in (picker.shown(row.pk) for row in rows) if choice]
+    assert found == ["calls the tools it is offered, as asked.", "", ""]
+
+
 def test_a_model_is_shown_as_it_stands_in_a_conversation():
     profile = _model("a")
     overrides.add(Decision(profile.pk, "tools", True))

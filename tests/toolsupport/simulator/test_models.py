@@ -6,14 +6,39 @@ import re
 
 import pytest
 
-from toolsupport.simulator.models import MODELS, find, is_name, render
+from toolsupport.simulator.desk import Desk
+from toolsupport.simulator.memory import Memory
+from toolsupport.simulator.models import MODELS, NO_TOOLS, find, is_name, render
 from toolsupport.simulator.nouns import Call, Prompt, Said, Tool
 
-QUIRKS = ["honest", "thinks", "refuses", "ignores", "slow-load", "dies", "long", "unknown"]
+NATIVE = (
+    "honest thinks refuses ignores slow-load dies long unknown shell hallucinates loops flaky parallel-less drifts"
+    " truncates misconfigured"
+)
+TEXT = (
+    "hermes mistral mistral-args pythonic llama4 lfm2 olmo3 json llama3-json qwen3-coder-xml code broken-json"
+    " hopeless-json"
+)
 
 
 def test_every_quirk_has_its_row() -> None:  # M8
-    assert list(MODELS) == [f"sim-{quirk}" for quirk in QUIRKS]
+    assert list(MODELS) == [f"sim-{quirk}" for quirk in f"{NATIVE} {TEXT}".split()]
+
+
+def test_what_writes_text_says_no_tools_and_refuses_them() -> None:  # M8
+    written = [model for model in MODELS.values() if model.capabilities == ("completion",)]
+    assert [model.name.removeprefix("sim-") for model in written] == TEXT.split()
+    assert {model.refusal for model in written} == {NO_TOOLS}
+
+
+def test_a_model_that_drifts_becomes_another_build_others_stay() -> None:
+    desk = Desk(Memory(0), 0)
+    before = {name: desk.build(model).digest for name, model in MODELS.items()}
+    for model in MODELS.values():
+        desk.drift(model)
+    changed = [name for name, model in MODELS.items() if desk.build(model).digest != before[name]]
+    assert changed == ["sim-drifts"]
+    assert desk.build(MODELS["sim-drifts"]).modified > MODELS["sim-drifts"].modified
 
 
 def test_every_model_says_that_it_is_simulated() -> None:  # M8

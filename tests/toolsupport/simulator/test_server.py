@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.toolsupport.simulator.raw import TOOLS, ask, exchange, post
+from toolsupport.simulator.models import MODELS as TABLE
 from toolsupport.simulator.server import Simulator
 
 
@@ -166,7 +167,7 @@ SCRAPS = st.recursive(
     ),
     max_leaves=12,
 )
-MODELS = st.sampled_from(["sim-honest", "sim-thinks", "sim-unknown", "sim-ignores", "sim-refuses", "sim-long", "x", ""])
+MODELS = st.sampled_from([name for name in TABLE if name != "sim-dies"] + ["x", ""])
 FIELDS = ["tools", "stream", "think", "options", "keep_alive", "stream_options", "max_tokens", "reasoning_effort"]
 BODIES = st.fixed_dictionaries(
     {"model": MODELS, "messages": st.just([{"role": "user", "content": "list files"}]) | SCRAPS},
@@ -176,7 +177,9 @@ BODIES = st.fixed_dictionaries(
 
 @pytest.mark.asyncio
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-@given(BODIES | SCRAPS, st.sampled_from(["/api/chat", "/v1/chat/completions", "/api/show", "/api/generate"]))
+@given(
+    BODIES | SCRAPS, st.sampled_from(["/api/chat", "/v1/chat/completions", "/api/show", "/api/generate", "/api/pull"])
+)
 async def test_no_body_is_a_failure_of_the_server(
     http: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, body: Any, path: str
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolsupport.simulator.nouns import Call, Prompt, Reply
-from toolsupport.simulator.rules import answers, offers
+from toolsupport.simulator.rules import answers, handed_on, offers
 from toolsupport.simulator.rules.arguments import fill
 from toolsupport.simulator.rules.wishes import Wish, understand
 
@@ -18,7 +18,13 @@ def reply(prompt: Prompt) -> Reply:
 def planned(wishes: list[Wish], prompt: Prompt) -> tuple[Call, ...]:
     """The calls that are still to be made; results come in the order of the wishes they serve."""
     served = [found for found in (offers.find(wish, prompt.tools) for wish in wishes) if found]
-    return tuple(Call(tool.name, fill(tool, wish)) for tool, wish in served[len(prompt.results) :])
+    left = served[len(prompt.results) :]
+    calls = tuple(Call(tool.name, fill(tool, wish)) for tool, wish in left)
+    if len(served) < 2 or not calls or not handed_on.wanted(prompt.asked):
+        return calls
+    # Each call needs the result before it, so they come one by one.
+    given = prompt.results[-1:]
+    return tuple(handed_on.received(left[0][0], calls[0], result.content) for result in given) or calls[:1]
 
 
 def answer(wishes: list[Wish], prompt: Prompt) -> str:

@@ -139,6 +139,9 @@ SPLIT = re.compile(
 )
 
 
+ONCE = re.compile(r"\b(?:once(?: more)?|then again|the (?:first|second|third) time) with\b", re.IGNORECASE)
+
+
 def clauses(text: str) -> list[str]:
     """The parts of a request; what stands in quotes is never parted."""
     hidden = phrases.QUOTED.sub(lambda match: "\0" * len(match.group()), text)
@@ -168,7 +171,14 @@ def _named(text: str, names: Collection[str]) -> list[Wish]:
         denied = re.search(rf"\b(?:not|don't|never|without)\s+(?:\w+\s+){{0,3}}[`\"']?{asked}", text, re.I)
         if urged and not denied:
             found.append((urged.end(), Wish(Kind.CALL, text, {"tool": name})))
-    return [wish for _, wish in sorted(found, key=lambda item: item[0])]
+    wishes = [wish for _, wish in sorted(found, key=lambda item: item[0])]
+    return _each_time(wishes[0]) if len(wishes) == 1 else wishes
+
+
+def _each_time(wish: Wish) -> list[Wish]:
+    """A call that is wanted several times: "once with code=a, and once with code=b"."""
+    times = ONCE.split(wish.text)[1:]
+    return [replace(wish, text=f"with {words}") for words in times] if len(times) > 1 else [wish]
 
 
 def _add(wishes: list[Wish], clause: str) -> None:

@@ -36,6 +36,12 @@ class ChatRequest:
     options: JSON = field(default_factory=dict)
     keep_alive: float = DEFAULT
     render_only: bool = False
+    pinned: int = 0
+
+    @property
+    def read(self) -> int:
+        """How many tokens of the prompt the model reads; the whole window where the rest was cut off."""
+        return self.pinned or len(tokens(render(self.prompt)))
 
     def whole(self, option: str, default: int) -> int:
         """A whole number from the options; what is no finite number counts as not given."""
@@ -84,7 +90,7 @@ def call_json(request: ChatRequest, index: int, call: Call) -> JSON:
 def pieces(request: ChatRequest, reply: Reply) -> Iterator[tuple[int, JSON]]:
     """What is said, piece by piece, with the number of tokens each one costs."""
     yield from ((1, {"thinking": token}) for token in tokens(reply.thinking))
-    yield from ((1, {"content": token}) for token in tokens(reply.content))
+    yield from ((1, {"content": token}) for token in reply.pieces)
     for index, call in enumerate(reply.calls):
         cost = len(tokens(json.dumps(call.arguments))) + len(tokens(call.name))
         yield cost, {"tool_calls": [call_json(request, index, call)]}
@@ -135,8 +141,7 @@ class Speaker:
             raise Cut
         if reply.ending == Ending.ERROR:
             return {"error": BROKEN}
-        read = len(tokens(render(self.request.prompt)))
-        figures = self.clock.metrics(read, written)
+        figures = self.clock.metrics(self.request.read, written)
         return chunk(self.request.model, {}, done=True, done_reason=reason, **figures)
 
 

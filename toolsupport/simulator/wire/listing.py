@@ -46,7 +46,7 @@ async def version(desk: Desk, client: Client, request: Request) -> Response:
 
 async def tags(desk: Desk, client: Client, request: Request) -> Response:
     """GET /api/tags."""
-    return Response(gojson.encode({"models": [_tag(model) for model in MODELS.values()]}))
+    return Response(gojson.encode({"models": [_tag(desk.build(model)) for model in MODELS.values()]}))
 
 
 def _tag(model: Model) -> JSON:
@@ -58,7 +58,7 @@ def _tag(model: Model) -> JSON:
 async def loaded(desk: Desk, client: Client, request: Request) -> Response:
     """GET /api/ps."""
     present = sorted(desk.memory.present().items(), key=lambda item: -item[1][1])
-    return Response(gojson.encode({"models": [_loaded(MODELS[name], *there) for name, there in present]}))
+    return Response(gojson.encode({"models": [_loaded(desk.build(MODELS[name]), *there) for name, there in present]}))
 
 
 def _loaded(model: Model, context: int, seconds: float) -> JSON:
@@ -82,7 +82,7 @@ async def show(desk: Desk, client: Client, request: Request) -> Response:
         model = model_of(given.get("model") or given.get("name") or "")
     except Refused as refused:
         return error(refused)
-    return Response(gojson.encode(_shown(model)))
+    return Response(gojson.encode(_shown(desk.build(model))))
 
 
 def _shown(model: Model) -> JSON:

@@ -13,20 +13,29 @@ from toolsupport.simulator.desk import Desk
 from toolsupport.simulator.gosyntax import Malformed
 from toolsupport.simulator.gotypes import Struct, Where
 from toolsupport.simulator.http11 import Request, Response, Stream
-from toolsupport.simulator.models import FULL_NAME, Model, find, is_name, render
+from toolsupport.simulator.models import Model, Refusal, find, is_name, render
 from toolsupport.simulator.nouns import JSON, Call, Prompt, Said, Tool
 from toolsupport.simulator.schemas import NATIVE, OPTIONS
+from toolsupport.simulator.wire import window
 from toolsupport.simulator.wire.chat import ChatRequest, Speaker, chunk, collect, load
 
 NDJSON = "application/x-ndjson"
 
 
 class Refused(Exception):
-    """A request that is not answered: the text goes into `error`."""
+    """A request that is not answered: the text goes into `error`; `kind` and `code` are for OpenAI's envelope."""
 
     def __init__(self, text: str, status: int = 400) -> None:
         super().__init__(text)
         self.status = status
+        self.kind = "api_error"
+        self.code: int | None = None
+
+
+def refused_tools(model: Model, refusal: Refusal) -> Refused:
+    refused = Refused(refusal.text.format(model.name))
+    refused.kind, refused.code = refusal.kind, refusal.code
+    return refused
 
 
 def error(refused: Refused) -> Response:
@@ -88,15 +97,16 @@ def admit(request: ChatRequest) -> tuple[Model, ChatRequest]:
     model = model_of(request.model)
     if request.think and not model.thinks:
         raise Refused(f"{gojson.text(request.model)} does not support thinking")
-    if request.prompt.tools and model.refuses_tools:
-        raise Refused(f"{FULL_NAME.format(model.name)} does not support tools")
+    if request.prompt.tools and model.refusal:
+        raise refused_tools(model, model.refusal)
     for name, value in request.options.items():
         if name in OPTIONS and OPTIONS[name].fault(value, Where()):
             raise Refused(f'option "{name}" must be of type {OPTIONS[name].go}', 500)
     # A model that can think does so unless it is told not to.
     think = model.thinks and request.think is not False
     tools = request.prompt.tools if model.reads_tools else ()
-    return model, replace(request, prompt=Prompt(request.prompt.messages, tools, think))
+    seen = replace(request, prompt=Prompt(request.prompt.messages, tools, think))
+    return model, window.cut(seen) if model.truncates else seen
 
 
 async def speak(desk: Desk, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:

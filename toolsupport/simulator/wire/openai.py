@@ -27,9 +27,9 @@ GO_KINDS = {bool: "bool", int: "float64", float: "float64", dict: "map[string]in
 OPTIONS = {"max_tokens": "num_predict", "seed": "seed", "temperature": "temperature", "top_p": "top_p"}
 
 
-def error(text: str, status: int, kind: str) -> Response:
+def error(text: str, status: int, kind: str, code: int | None = None) -> Response:
     """An error in OpenAI's envelope, as Ollama fills it."""
-    inner = {"message": text, "type": kind, "param": None, "code": None}
+    inner = {"message": text, "type": kind, "param": None, "code": code}
     return Response(gojson.encode({"error": inner}) + b"\n", status, JSON_TYPE)
 
 
@@ -106,7 +106,7 @@ async def chat(desk: Desk, client: Client, request: Request) -> Response | Strea
         answer = await speak(desk, client, asked)
     except Refused as refused:
         # The wrapper around the native handler calls every error of its own kind.
-        return error(str(refused), refused.status, "api_error")
+        return error(str(refused), refused.status, refused.kind, refused.code)
     writer = Writer(request.body, bool((given.get("stream_options") or {}).get("include_usage")))
     if isinstance(answer, AsyncGenerator):
         return Stream(writer.events(answer), SSE)

@@ -73,7 +73,8 @@ async def test_shows_the_capabilities_only_where_the_server_knows_them(http: htt
         given = tuple(shown["capabilities"]) if "capabilities" in shown else None
         assert given == model.capabilities
         assert shown["model_info"]["simulated.context_length"] == model.context
-    assert [name for name, model in MODELS.items() if model.capabilities is None] == ["sim-refuses", "sim-unknown"]
+    silent = [name for name, model in MODELS.items() if model.capabilities is None]
+    assert silent == ["sim-refuses", "sim-unknown", "sim-misconfigured"]
 
 
 @pytest.mark.asyncio

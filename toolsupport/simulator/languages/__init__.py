@@ -1,0 +1,1 @@
+"""The languages in which simulated models write their calls as text."""

@@ -1,0 +1,40 @@
+"""Calls written as Python: lists of calls with the markers of several families, and a block of code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from toolsupport.simulator.nouns import Call
+
+
+def plain(calls: Sequence[Call]) -> str:
+    return f"[{', '.join(expression(call) for call in calls)}]"
+
+
+def llama4(calls: Sequence[Call]) -> str:
+    return f"<|python_start|>{plain(calls)}<|python_end|>"
+
+
+def lfm2(calls: Sequence[Call]) -> str:
+    return f"<|tool_call_start|>{plain(calls)}<|tool_call_end|>"
+
+
+def olmo3(calls: Sequence[Call]) -> str:
+    """One call a line; its values are written as JSON (`true`, `null`), as this family does."""
+    lines = "\n".join(expression(call, json.dumps) for call in calls)
+    return f"<function_calls>\n{lines}\n</function_calls>"
+
+
+def code(calls: Sequence[Call]) -> str:
+    """A program that prints what its calls give."""
+    lines = "\n".join(f"print({expression(call)})" for call in calls)
+    return f"```python\n{lines}\n```"
+
+
+def expression(call: Call, write: Callable[[Any], str] = repr) -> str:
+    """One call; arguments whose names Python could not read come as `**{…}`."""
+    named = [f"{name}={write(value)}" for name, value in call.arguments.items() if name.isidentifier()]
+    odd = {name: value for name, value in call.arguments.items() if not name.isidentifier()}
+    return f"{call.name}({', '.join([*named, *([f'**{odd!r}'] if odd else [])])})"

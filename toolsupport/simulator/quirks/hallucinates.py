@@ -1,0 +1,33 @@
+"""A model that calls tools by names that nobody offered, until it is told the right one."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.quirks import honest
+
+REJECTED = re.compile(r"\bno (?:such )?tool\b|\bunknown (?:tool|function)\b|\btool\b.*\bnot (?:found|offered)\b", re.I)
+MADE_UP = "query_knowledge_base"
+
+# The near misses, and a name that is like none.
+NAMES: tuple[Callable[[str], str], ...] = (
+    lambda name: name.replace("_", "") if "_" in name else f"{name}_tool",
+    lambda name: f"mcp_{name}",
+    lambda name: MADE_UP,
+)
+
+
+def reply(prompt: Prompt) -> Reply:
+    """The honest calls under wrong names; after "did you mean", under their own."""
+    rejections = [said for said in prompt.results if REJECTED.search(said.content)]
+    served = tuple(said for said in prompt.messages if said not in rejections)
+    said = honest.reply(replace(prompt, messages=served))
+    if any("did you mean" in rejection.content.lower() for rejection in rejections) or len(rejections) > 1:
+        return said
+    # Having invented a tool, it tries a name that is nearly right.
+    wrong = NAMES[0] if rejections else NAMES[zlib.crc32(prompt.asked.encode("utf-8", "replace")) % len(NAMES)]
+    return replace(said, calls=tuple(replace(call, name=wrong(call.name)) for call in said.calls))

@@ -1,0 +1,15 @@
+"""A model that makes the same call again and again, whatever comes back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.quirks import honest
+
+
+def reply(prompt: Prompt) -> Reply:
+    """The first call of all; an answer only where it has none to make, as when tools are no longer offered."""
+    unanswered = replace(prompt, messages=tuple(said for said in prompt.messages if said.role != "tool"))
+    said = honest.reply(unanswered)
+    return replace(said, calls=said.calls[:1]) if said.calls else honest.reply(prompt)

@@ -1,0 +1,26 @@
+"""Models that have no native tools: they find tools in the words of the system prompt, and write calls as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from toolsupport.simulator.nouns import Call, Prompt, Reply
+from toolsupport.simulator.quirks import honest
+from toolsupport.simulator.reading import told
+
+Language = Callable[[Sequence[Call]], str]
+
+
+def in_language(write: Language) -> Callable[[Prompt], Reply]:
+    """A model that calls as the honest one does, in a language of its own."""
+
+    def reply(prompt: Prompt) -> Reply:
+        return written(honest.reply(told.prompt(prompt)), write)
+
+    return reply
+
+
+def written(said: Reply, write: Language) -> Reply:
+    """The same reply with its calls as text, streamed in awkward pieces."""
+    return replace(said, content=write(said.calls), calls=(), awkward=True) if said.calls else said

@@ -1,0 +1,114 @@
+"""Reads the results of calls out of a message that carries them as text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from toolsupport.simulator.nouns import Said
+from toolsupport.simulator.reading import values, written_tags
+
+TAGS = ("tool_response", "tool_result", "tool_output", "function_result", "function_response", "result", "observation")
+OUTER = ("tool_results", "tool_responses", "function_results", "results")
+PIPES = re.compile(r"<\|(tool_response|tool_output|tool_result)_start\|>(.*?)<\|\1_end\|>", re.DOTALL)
+MISTRAL = re.compile(r"\[TOOL_RESULTS\](.*?)(?=\[/TOOL_RESULTS\]|\[TOOL_RESULTS\]|\Z)", re.DOTALL)
+FENCE = re.compile(
+    r"^(?P<fence>`{3,}|~{3,})(?:tool_output|tool_response|tool_result|output|result)\b[^\n]*\n"
+    r"(?P<inner>.*?)^(?P=fence)[ \t]*$",
+    re.DOTALL | re.MULTILINE,
+)
+SENTENCE = re.compile(
+    r"^[#*> \t]*(?:results?|output|response)[ \t]+(?:of|from|for)[ \t]+(?:the[ \t]+)?(?:(?:tool|function|call)[ \t]+)*"
+    r"(?:to[ \t]+)?[`\"'*]*(?P<name>[A-Za-z_][\w.:/-]*?)[`\"'*]*(?P<rest>[^\w\n:][^\n:]*)?[ \t]*:[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+WHOLE_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^\n]*\n(.*?)\n?\1\s*", re.DOTALL)
+END = re.compile(r"\n\(end[^()\n]*\)\s*\Z", re.IGNORECASE)
+CONTENTS = ("content", "result", "output", "response")
+
+
+def results(text: str) -> tuple[Said, ...]:
+    """Every result in a message, in order; none where the message carries none."""
+    return next((found for reader in READERS if (found := tuple(reader(text)))), ())
+
+
+def _mistral(text: str) -> Iterator[Said]:
+    for inner in MISTRAL.findall(text):
+        yield from _results(inner)
+
+
+def _tags(text: str) -> Iterator[Said]:
+    inside = next((inner for _, inner in written_tags.blocks(text, OUTER)), text)
+    for attributes, inner in written_tags.blocks(inside, TAGS):
+        yield from _results(inner, attributes.get("name", ""))
+
+
+def _results_alone(text: str) -> Iterator[Said]:
+    """Results between tags for many, without tags of their own."""
+    for _, inner in written_tags.blocks(text, OUTER):
+        yield from _results(inner)
+
+
+def _pipes(text: str) -> Iterator[Said]:
+    for _, inner in PIPES.findall(text):
+        yield from _results(inner)
+
+
+def _fences(text: str) -> Iterator[Said]:
+    for match in FENCE.finditer(text):
+        yield from _results(match["inner"])
+
+
+def _sentences(text: str) -> Iterator[Said]:
+    found = list(SENTENCE.finditer(text))
+    ends = [*(later.start() for later in found[1:]), len(text)]
+    for match, after in zip(found, ends, strict=False):
+        inner = END.sub("", text[match.end() : after])
+        fenced = WHOLE_FENCE.fullmatch(inner)
+        yield Said("tool", (fenced.group(2) if fenced else inner).strip(), name=match["name"])
+
+
+def _objects(text: str) -> list[Said]:
+    """A message that is nothing but JSON: an object, an array, or one object a line."""
+    found, rest = list[Any](), text.strip()
+    while rest:
+        value, end = values.at(rest, 0)
+        found += value if isinstance(value, list) else [value]
+        if not end:
+            return []
+        rest = rest[end:].lstrip(" \t\r\n,;")
+    return [_of_object(value) for value in found] if all(map(_is_result, found)) else []
+
+
+READERS: tuple[Callable[[str], Iterable[Said]], ...] = (
+    _mistral,
+    _tags,
+    _results_alone,
+    _pipes,
+    _fences,
+    _sentences,
+    _objects,
+)
+
+
+def _results(inner: str, name: str = "") -> Iterator[Said]:
+    """What stands between two markers: JSON that names its tool, or the result itself."""
+    value, end = values.at(inner.strip(), 0)
+    given = value if isinstance(value, list) else [value]
+    if end == len(inner.strip()) and given and all(map(_is_result, given)):
+        yield from map(_of_object, given)
+    else:
+        yield Said("tool", inner.strip("\r\n"), name=name)
+
+
+def _is_result(value: Any) -> bool:
+    named = isinstance(value, dict) and ("name" in value or "tool" in value or "call_id" in value or "id" in value)
+    return named and any(key in value for key in CONTENTS)
+
+
+def _of_object(value: Any) -> Said:
+    content = next(value[key] for key in CONTENTS if key in value)
+    name = value.get("name") or value.get("tool") or ""
+    return Said("tool", content if isinstance(content, str) else json.dumps(content), name=str(name))

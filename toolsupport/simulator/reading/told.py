@@ -1,0 +1,49 @@
+"""Reads a prompt whose tools and results stand in its words, as a model without native tools does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+
+from toolsupport.simulator.nouns import Prompt, Said, Tool
+from toolsupport.simulator.reading import carried, written_json, written_lists, written_python, written_tags
+
+Reader = Callable[[str], Iterable[Tool]]
+
+# In order of trust: where two of them find the same name, the first one that knows its parameters is believed.
+READERS: tuple[Reader, ...] = (written_json.tools, written_tags.tools, written_python.tools, written_lists.tools)
+LONGEST = 300_000
+
+
+def prompt(given: Prompt) -> Prompt:
+    """The same conversation, as if its tools and results had come in fields of their own."""
+    system = "\n".join(said.content for said in given.messages if said.role in ("system", "developer"))
+    found = tools(system) or given.tools
+    return replace(given, messages=tuple(_messages(given, {tool.name for tool in found})), tools=found)
+
+
+def tools(text: str) -> tuple[Tool, ...]:
+    """Every tool that a text describes, in the order of the first reader that found it."""
+    found: dict[str, Tool] = {}
+    for reader in READERS:
+        for tool in reader(text[:LONGEST]):
+            known = found.get(tool.name)
+            if known is None or (tool.properties and not known.properties):
+                found[tool.name] = tool
+    return tuple(found.values())
+
+
+def _messages(given: Prompt, names: Collection[str]) -> Iterator[Said]:
+    """Results come in a user's message, right after the calls they belong to."""
+    before = ""
+    for said in given.messages:
+        results = carried.results(said.content) if said.role == "user" and before == "assistant" else ()
+        yield from [_named(result, names) for result in results] or [said]
+        before = said.role
+
+
+def _named(result: Said, names: Collection[str]) -> Said:
+    """A result whose first line may be the name of its tool."""
+    first, _, rest = result.content.partition("\n")
+    name = first.strip().removesuffix(":")
+    return replace(result, content=rest, name=name) if first.rstrip().endswith(":") and name in names else result

@@ -1,0 +1,43 @@
+"""Finds JSON values that stand somewhere in a text."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+# A text with more beginnings of objects than this is none that anybody wrote to describe tools.
+MOST = 2000
+DECODER = json.JSONDecoder()
+
+
+def objects(text: str) -> Iterator[tuple[int, Any]]:
+    """Every JSON object in a text that stands in no other one, with its place."""
+    place = 0
+    for _ in range(MOST):
+        place = text.find("{", place)
+        if place < 0:
+            return
+        value, end = at(text, place)
+        if end > place:
+            yield place, value
+        place = max(end, place + 1)
+
+
+def at(text: str, place: int) -> tuple[Any, int]:
+    """The JSON value that begins at a place, and where it ends; its end is the place itself where there is none."""
+    try:
+        return DECODER.raw_decode(text, place)
+    except (ValueError, RecursionError):
+        return None, place
+
+
+def inside(value: Any) -> Iterator[Any]:
+    """The value and every value in it, from the outside in."""
+    waiting = deque([value])
+    while waiting:
+        here = waiting.popleft()
+        yield here
+        inner = here.values() if isinstance(here, dict) else here if isinstance(here, list) else ()
+        waiting.extend(inner)

@@ -1,0 +1,58 @@
+"""Finds tools that a text describes as JSON objects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.reading import schemas, values
+
+SCHEMAS = ("parameters", "input_schema", "inputSchema", "arguments", "args", "schema")
+# The name of a tool whose schema follows: at the beginning of a line, perhaps in a list, a heading or backticks.
+TITLE = re.compile(
+    r"(?m)^[ \t]*(?:[-*•#]+|\d+[.)])?[ \t]*(?:(?:tool|function|name)\b[ \t:]*)*[`*\"]*([a-z_][\w.:/-]*\w)"
+    r"(?=[`*\"]*[ \t]*(?:$|[:(]|[-–—][ \t]))",
+    re.IGNORECASE,
+)
+NO_TITLES = {"parameters", "parameter", "arguments", "args", "schema", "input", "inputs", "json", "description", "the"}
+BEFORE = 600
+# A parameter with its schema, below the tool it belongs to.
+NESTED = re.compile(r"\n[ \t]+[`\"]?(\w+)[`\"]?[ \t]*:[ \t]*\Z")
+
+
+def tools(text: str) -> Iterator[Tool]:
+    """Objects with a name and a schema, wherever they stand; schemas that follow a name."""
+    for place, value in values.objects(text):
+        found = [tool for tool in map(of, values.inside(value)) if tool]
+        yield from found
+        if not found and isinstance(value.get("properties"), dict):
+            name = _title(text[max(0, place - BEFORE) : place])
+            yield from [Tool(name, "", value)] if name else []
+
+
+def of(value: Any) -> Tool | None:
+    """The tool an object describes. An example of a call has a name too, but values where the schema would be."""
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str) or not value["name"]:
+        return None
+    description = value.get("description")
+    words = description if isinstance(description, str) else ""
+    schema = _schema(value, described=bool(words))
+    return None if schema is None else Tool(value["name"], words, schema)
+
+
+def _schema(value: JSON, described: bool) -> JSON | None:
+    given = [value[key] for key in SCHEMAS if value.get(key)]
+    read = [schema for schema in map(schemas.of_object, given) if schema is not None]
+    # Where nothing is given, the description tells a tool from a call.
+    return read[0] if read else {} if described and not given and "type" not in value else None
+
+
+def _title(before: str) -> str:
+    """The last name that stands before a schema; "" where there is none, or where the schema is a parameter's."""
+    nested = NESTED.search(before)
+    if nested and nested.group(1).lower() not in NO_TITLES:
+        return ""
+    names = [name for name in TITLE.findall(before) if name.lower() not in NO_TITLES]
+    return names[-1] if names else ""

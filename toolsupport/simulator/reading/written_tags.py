@@ -1,0 +1,66 @@
+"""Finds tools that a text describes in tags."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.reading import schemas, values
+from toolsupport.simulator.reading.schemas import Parameter
+
+TOOL = ("tool", "function", "tool_description")
+PARAMETER = ("parameter", "param", "argument", "arg")
+NAMES = ("name", "tool_name", "function_name")
+
+
+def tools(text: str) -> Iterator[Tool]:
+    """Every `<tool>` or `<function>` that has a name, as an attribute or in a tag of its own."""
+    for attributes, inner in blocks(text, TOOL):
+        own = next((inner[: inner.find(f"<{tag}")] for tag in ("parameters", *PARAMETER) if f"<{tag}" in inner), inner)
+        name = attributes.get("name") or _first(own, NAMES)
+        about = attributes.get("description") or _first(own, ("description",))
+        if name:
+            yield Tool(name, about, _schema(inner))
+
+
+def _schema(inner: str) -> JSON:
+    found = next((schemas.of_object(value) for _, value in values.objects(inner)), None)
+    listed = re.search(r"<required>\s*(\[.*?\])\s*</required>", inner)
+    required = values.at(inner, listed.start(1))[0] if listed else None
+    parameters = [_parameter(*block) for block in blocks(inner, PARAMETER)]
+    schema = found or schemas.of_parameters(parameter for parameter in parameters if parameter.name)
+    return {**schema, "required": required} if isinstance(required, list) else schema
+
+
+def _parameter(attributes: dict[str, str], inner: str) -> Parameter:
+    kind = attributes.get("type") or _first(inner, ("type",))
+    needed = attributes.get("required") or _first(inner, ("required",))
+    name = attributes.get("name") or _first(inner, NAMES)
+    return Parameter(name, schemas.of_type(kind), needed.lower() in ("true", "yes", "required", "1"))
+
+
+def _first(text: str, tags: tuple[str, ...]) -> str:
+    """What the first of these tags holds; "" without one."""
+    return next((html.unescape(inner.strip()) for _, inner in blocks(text, tags)), "")
+
+
+def blocks(text: str, tags: tuple[str, ...]) -> Iterator[tuple[dict[str, str], str]]:
+    """The attributes and the inside of every element with one of these tags that stands in no other of them."""
+    opener = re.compile(rf"<({'|'.join(tags)})((?:\s+[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(/?)>", re.IGNORECASE)
+    place, unclosed = 0, set[str]()
+    while match := opener.search(text, place):
+        tag, attributes, closed = match.groups()
+        # `<param name="x"/>` holds nothing; a tag that is not closed from here on is not closed further on either.
+        end = match.end() if closed else -1 if tag in unclosed else text.find(f"</{tag}>", match.end())
+        place = max(end, match.end())
+        if end < 0:
+            unclosed.add(tag)
+        else:
+            yield {name.lower(): html.unescape(value) for name, value in _pairs(attributes)}, text[match.end() : end]
+
+
+def _pairs(attributes: str) -> Iterator[tuple[str, str]]:
+    for name, double, single in re.findall(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", attributes):
+        yield name, double or single

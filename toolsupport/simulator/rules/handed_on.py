@@ -1,0 +1,52 @@
+"""What a later call takes over from the result of an earlier one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from toolsupport.simulator.nouns import JSON, Call, Tool
+from toolsupport.simulator.rules import phrases, results
+from toolsupport.simulator.rules.arguments import MISSING, convert, kind_of
+
+GIVES = r"(?:gives?|gave|returns?|returned|says|said|tells|told|answers|answered|prints|printed|shows|contains|holds)"
+WANTED = re.compile(
+    r"(?:\b(?:with|pass|passing|using|hand|to|is|write|save|put|copy)\b|=)"
+    r"(?:(?!\b(?:tell|say|report|show|repeat|answer with)\b)[^.!?\n]){0,80}?"
+    rf"(?:\b(?:it|that|that tool|the (?:first )?(?:tool|one)|\w+_\w+)\s+(?:has\s+)?{GIVES}\b"
+    r"|\byou (?:get|got|receive|received|were given)\b"
+    r"|\b(?:its|that|the first|from the|from its|from that)\s+(?:result|answer|output|reply)\b|\bresult of\b)",
+    re.IGNORECASE,
+)
+# A secret looks like no word: it has a digit, and often a hyphen.
+SECRET = re.compile(r"(?<![\w-])(?=[\w-]*\d)[A-Za-z0-9][\w-]{2,}(?![\w-])")
+
+
+def wanted(words: str) -> bool:
+    """Whether the words ask for a call with what another call gives."""
+    return bool(WANTED.search(phrases.QUOTED.sub("", words)))
+
+
+def received(tool: Tool, call: Call, content: str) -> Call:
+    """The call with what a result says of its parameters; where it names none of them, with the secret in it."""
+    text = results.read(content).text
+    named = {name: _named(text, name, schema) for name, schema in tool.properties.items()}
+    found = {name: value for name, value in named.items() if value is not MISSING}
+    if not found:
+        texts = [
+            name for name in (*sorted(tool.required), *tool.properties) if kind_of(tool.properties[name]) == "string"
+        ]
+        found = {texts[0]: secret(text)} if texts else {}
+    return Call(call.name, {**call.arguments, **found})
+
+
+def _named(text: str, name: str, schema: JSON) -> Any:
+    """What a text says of a parameter, as a value of its type; MISSING where it says nothing."""
+    said = results.look_up(text, name) or results.look_up(text, name.replace("_", " "))
+    return convert(said, schema) if said else MISSING
+
+
+def secret(text: str) -> str:
+    """The word in a text that can only be copied; the whole text where there is none."""
+    found = SECRET.search(text)
+    return found.group() if found else text.strip()

@@ -1,0 +1,29 @@
+"""Cuts a prompt to its context without a word, as servers do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolsupport.simulator.memory import CONTEXT
+from toolsupport.simulator.nouns import Prompt, Said
+from toolsupport.simulator.wire.chat import ChatRequest
+
+
+def cut(request: ChatRequest) -> ChatRequest:
+    """The request as far as it fits: the tools and the oldest messages go, the count of tokens stays at the limit."""
+    limit = max(1, request.whole("num_ctx", CONTEXT))
+    if request.read <= limit:
+        return request
+    prompt = Prompt((), think=request.prompt.think)
+    for said in reversed(request.prompt.messages):
+        more = replace(prompt, messages=(said, *prompt.messages))
+        if replace(request, prompt=more).read > limit:
+            prompt = replace(more, messages=(_end(said, limit), *prompt.messages)) if not prompt.messages else prompt
+            break
+        prompt = more
+    return replace(request, prompt=prompt, pinned=limit)
+
+
+def _end(said: Said, limit: int) -> Said:
+    """The end of a message that alone is too long, measured roughly in characters."""
+    return replace(said, content=said.content[-limit * 4 :])
