@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin
@@ -11,12 +12,23 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 from django.http import HttpRequest
 
-from toolsupport.models import Lease, ModelProfile, Override, Server, Session, Setting, SignInTally, Standing
+from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
+from toolsupport.models import Family, Lease, ModelProfile, Override, Server, Session, Setting, SignInTally, Standing
+from toolsupport.registry import team_families
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
 else:
     ModelAdmin = admin.ModelAdmin  # generic for the type checker only
+
+
+# What a family's words may be.
+VOCABULARY = {"call_format": CALL_FORMATS, "prompt_style": PROMPT_STYLES, "multi_turn": MULTI_TURN}
+
+
+def is_names(value: Any) -> bool:
+    """True for a list of texts that are not empty."""
+    return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 class Undeletable(ModelAdmin):
@@ -59,6 +71,43 @@ class ModelProfileAdmin(Undeletable):
         *("first_seen", "last_seen", "gone_since"),
     )
     readonly_fields = tuple(name for name in fields if name not in ("enabled", "description"))
+
+
+class FamilyForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A family as the shipped table would take it."""
+
+    class Meta:
+        model = Family
+        fields = "__all__"
+
+    def clean(self) -> dict[str, Any]:
+        said: dict[str, Any] = super().clean() or {}
+        for name in ("patterns", "excepted", "refuses"):
+            if not is_names(said.get(name, [])):
+                self.add_error(name, 'Write a list of names, as in ["my-model"].')
+        if not said.get("patterns"):
+            self.add_error("patterns", "Name at least one.")
+        for name, known in VOCABULARY.items():
+            if said.get(name) and said[name] not in known:
+                self.add_error(name, f"Leave it empty, or write one of: {', '.join(sorted(known))}.")
+        return said
+
+
+@admin.register(Family)
+class FamilyAdmin(ModelAdmin):
+    """Families of the team's own; the models follow at once."""
+
+    form = FamilyForm
+    list_display = ("name", "patterns", "tools", "call_format", "enabled")
+    list_filter = ("enabled",)
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        team_families.apply()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        # Switched off instead: what was decided while it held stays explained.
+        return False
 
 
 @admin.register(Override)

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from chat.models import Grant, Message, Question, ToolRun, Turn
 from tests.factories import PASSWORD, ConversationFactory, OverrideFactory, ServerFactory
-from toolsupport.models import Lease
+from toolsupport.models import Family, Lease
 from toolsupport.registry import overrides, people, secrets_at_rest, sign_in_limits
 from toolsupport.registry.overrides import Decision
 
@@ -42,6 +42,7 @@ def rows(bob: User) -> list[str]:
     Grant.objects.create(conversation=conversation, tool="write_file", granted_by=bob)
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")
+    Family.objects.create(name="ours", patterns=["ours"])
     canaries = ["canary-text", "canary-id", "canary-system", "canary-arguments", "canary-result", "canary-raw"]
     return [key, people.new_setup_token(), PASSWORD, bob.password.rpartition("$")[2], *canaries]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -23,6 +24,8 @@ class Decision:
 
     `actor` is a person's id, None for a machine. `session` is a conversation's id, "" is everyone. `newest` is the
     newest seq of this capability that the maker had seen (0 for none); None where nobody looked at a page before.
+    `build_key` is the build it holds for, "" for the one that runs now; `said_at` is set on what was said elsewhere.
+    A `proposed` decision waits for a reviewer and changes nothing.
     """
 
     profile: int
@@ -33,6 +36,9 @@ class Decision:
     reason: str = ""
     session: str = ""
     newest: int | None = None
+    proposed: bool = False
+    build_key: str = ""
+    said_at: datetime | None = None
 
 
 @transaction.atomic
@@ -145,9 +151,11 @@ def _append(profile: ModelProfile, decision: Decision, withdraws: Override | Non
                 value=None if withdraws else decision.value,
                 source=withdraws.source if withdraws else decision.source,
                 session=decision.session,
-                build_key=profile.build.key,
+                build_key=decision.build_key or profile.build.key,
                 actor_id=decision.actor,
                 reason=decision.reason,
+                proposed=decision.proposed and withdraws is None,
+                said_at=decision.said_at,
                 withdraws=withdraws,
             )
     except IntegrityError:
