@@ -7,11 +7,14 @@ from typing import Any
 from toolsupport.core.errors import NotFound
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.words import JSON, Capabilities
-from toolsupport.models import ModelProfile, Override
+from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry import picker, standings
 
 # What the interface promises, known or not; whatever is known of other tools comes with it.
 PROMISED = tuple(name for name in CAPABILITIES if name not in ("call_format", "context"))
+
+# The newest tests of a model, each with all its trials: the others stand in the history.
+DETECTIONS = 10
 
 
 def listed() -> list[JSON]:
@@ -25,8 +28,13 @@ def shown(wanted: str) -> JSON:
     """One model with everything that was said about it; `wanted` as in `picker.find`. Raises NotFound."""
     row = _find(wanted)
     rows = row.overrides.select_related("actor").order_by("seq")
-    # Tests of models are not kept yet: the lists are there so that nobody has to ask whether they are.
-    said = {"overrides": [_override(one) for one in rows], "detections": [], "evidence": []}
+    tests = list(row.detections.select_related("actor").order_by("-id")[:DETECTIONS])
+    trials = Trial.objects.filter(detection__in=tests).order_by("detection", "seq")
+    said = {
+        "overrides": [_override(one) for one in rows],
+        "detections": [_detection(one) for one in tests],
+        "evidence": [_trial(one) for one in trials],
+    }
     return _model(row, picker.folded([row.pk])[row.pk]) | said
 
 
@@ -83,3 +91,24 @@ def _override(row: Override) -> dict[str, Any]:
         "withdraws": row.withdraws_id,
         "created_at": row.created_at.isoformat(),
     }
+
+
+def _detection(row: Detection) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "kind": row.kind,
+        "build": row.build_key,
+        "status": row.status,
+        "verdict": row.verdict,
+        "detail": row.detail,
+        "actor": standings.display_name(row.actor),
+        "created_at": row.created_at.isoformat(),
+        "finished_at": row.finished_at.isoformat() if row.finished_at else None,
+        "load_ms": row.load_ms,
+        "run_ms": row.run_ms,
+    }
+
+
+def _trial(row: Trial) -> dict[str, Any]:
+    plain = ("step", "n", "request", "response", "status", "duration_ms", "prompt_tokens", "output_tokens", "passed")
+    return {"detection": row.detection_id, **{name: getattr(row, name) for name in plain}, "why": row.why}

@@ -17,8 +17,8 @@ from tests.toolsupport.core.test_user_models import UNKNOWN, entries
 from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.user_models import Document, Entry
-from toolsupport.models import ModelProfile, Override, Server, Setting, Standing
-from toolsupport.registry import overrides, portable
+from toolsupport.models import HistoryEntry, ModelProfile, Override, Server, Setting, Standing
+from toolsupport.registry import overrides, portable, standings
 from toolsupport.registry.overrides import Decision
 from toolsupport.registry.portable import Plan, Ticks
 
@@ -28,7 +28,7 @@ THEN = datetime(2025, 11, 3, 10, tzinfo=UTC)
 @pytest.fixture
 def profile(db: None) -> ModelProfile:
     made = ModelProfileFactory(name="qwen3:8b", server=ServerFactory(name="box"))
-    overrides.declare(made.pk, {})
+    standings.refold([made])
     return made
 
 
@@ -159,6 +159,7 @@ def test_a_failure_in_the_middle_changes_nothing(profile: ModelProfile, monkeypa
 
 
 def forget_everything() -> None:
+    HistoryEntry.objects.all().delete()
     Standing.objects.all().delete()
     Override.objects.all().delete()
     ModelProfile.objects.all().delete()

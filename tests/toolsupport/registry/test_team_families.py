@@ -42,10 +42,10 @@ def test_a_teams_family_stands_before_the_shipped_one() -> None:  # M5
 
 
 def test_every_reader_sees_it_without_another_query(django_assert_num_queries: object) -> None:  # M5
-    profile = ModelProfileFactory(name="house-model:1b")
+    made = ModelProfileFactory(name="house-model:1b")
     Family.objects.create(name="house", patterns=["house-model"], tools=True, max_tools=3)
     team_families.apply()
-    profile = ModelProfile.objects.select_related("server").get(pk=profile.pk)
+    profile = ModelProfile.objects.select_related("server").get(pk=made.pk)
     with django_assert_num_queries(1):  # type: ignore[operator]
         known = standings.known(profile)
     assert (known["tools"].value, known["max_tools"].value) == (True, 3)
