@@ -95,6 +95,9 @@ KINDS = {
         foreign=lambda _: conversations.create(UserFactory(role="user")),
         absent=lambda _: str(uuid.uuid4()),
     ),
+    "model_id": Kind(
+        lambda _: ModelProfileFactory().pk, lambda _: ModelProfileFactory().pk, lambda _: 987_654_321, True
+    ),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "server_id": shared(lambda: ServerFactory().pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin
@@ -11,23 +12,40 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 from django.http import HttpRequest
 
+from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.models import (
+    Detection,
+    Family,
+    HistoryEntry,
     Lease,
     ModelProfile,
     Override,
     PromptCount,
     ProvenCall,
+    ReadMark,
+    Review,
     Server,
     Session,
     Setting,
     SignInTally,
     Standing,
+    Trial,
 )
+from toolsupport.registry import team_families
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
 else:
     ModelAdmin = admin.ModelAdmin  # generic for the type checker only
+
+
+# What a family's words may be.
+VOCABULARY = {"call_format": CALL_FORMATS, "prompt_style": PROMPT_STYLES, "multi_turn": MULTI_TURN}
+
+
+def is_names(value: Any) -> bool:
+    """True for a list of texts that are not empty."""
+    return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 class Undeletable(ModelAdmin):
@@ -72,6 +90,43 @@ class ModelProfileAdmin(Undeletable):
     readonly_fields = tuple(name for name in fields if name not in ("enabled", "description"))
 
 
+class FamilyForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A family as the shipped table would take it."""
+
+    class Meta:
+        model = Family
+        fields = "__all__"
+
+    def clean(self) -> dict[str, Any]:
+        said: dict[str, Any] = super().clean() or {}
+        for name in ("patterns", "excepted", "refuses"):
+            if not is_names(said.get(name, [])):
+                self.add_error(name, 'Write a list of names, as in ["my-model"].')
+        if not said.get("patterns"):
+            self.add_error("patterns", "Name at least one.")
+        for name, known in VOCABULARY.items():
+            if said.get(name) and said[name] not in known:
+                self.add_error(name, f"Leave it empty, or write one of: {', '.join(sorted(known))}.")
+        return said
+
+
+@admin.register(Family)
+class FamilyAdmin(ModelAdmin):
+    """Families of the team's own; the models follow at once."""
+
+    form = FamilyForm
+    list_display = ("name", "patterns", "tools", "call_format", "enabled")
+    list_filter = ("enabled",)
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        team_families.apply()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        # Switched off instead: what was decided while it held stays explained.
+        return False
+
+
 @admin.register(Override)
 class OverrideAdmin(AppendOnly):
     list_display = ("profile", "seq", "capability", "value", "source", "actor", "proposed", "created_at")
@@ -84,6 +139,41 @@ class StandingAdmin(AppendOnly):
     list_display = ("profile", "capability", "value", "source", "stale", "reason")
     list_filter = ("capability", "source", "stale")
     list_select_related = ("profile__server",)
+
+
+@admin.register(Detection)
+class DetectionAdmin(AppendOnly):
+    list_display = ("profile", "kind", "status", "verdict", "trigger", "actor", "created_at", "finished_at")
+    list_filter = ("kind", "status", "verdict", "trigger")
+    list_select_related = ("profile__server", "actor")
+
+
+@admin.register(Trial)
+class TrialAdmin(AppendOnly):
+    list_display = ("detection", "seq", "step", "n", "passed", "why", "status", "duration_ms")
+    list_filter = ("step", "passed")
+    list_select_related = ("detection__profile__server",)
+
+
+@admin.register(HistoryEntry)
+class HistoryEntryAdmin(AppendOnly):
+    list_display = ("at", "kind", "profile", "capability", "before", "after", "source", "verdict", "actor")
+    list_filter = ("kind", "source", "verdict")
+    list_select_related = ("profile__server", "actor")
+    show_full_result_count = False
+
+
+@admin.register(Review)
+class ReviewAdmin(AppendOnly):
+    list_display = ("override", "detection", "reviewer", "decision", "created_at")
+    list_filter = ("decision",)
+    list_select_related = ("override__profile__server", "detection__profile__server", "reviewer")
+
+
+@admin.register(ReadMark)
+class ReadMarkAdmin(AppendOnly):
+    list_display = ("person", "entry", "at")
+    list_select_related = ("person",)
 
 
 @admin.register(ProvenCall)

@@ -14,8 +14,16 @@ from chat.models import Grant, Message, Question, Share, ToolRun, Turn
 from tests.factories import PASSWORD, ConversationFactory, OverrideFactory, ServerFactory
 from toolsupport.core.prompt.fitting import Counted
 from toolsupport.core.words import ToolSpec
-from toolsupport.models import Lease
-from toolsupport.registry import overrides, people, prompt_counts, proven_calls, secrets_at_rest, sign_in_limits
+from toolsupport.models import Family, Lease, ReadMark, Review
+from toolsupport.registry import (
+    detections,
+    overrides,
+    people,
+    prompt_counts,
+    proven_calls,
+    secrets_at_rest,
+    sign_in_limits,
+)
 from toolsupport.registry.overrides import Decision
 
 OURS: list[type[Model]] = [
@@ -47,6 +55,12 @@ def rows(bob: User) -> list[str]:
     sign_in_limits.attempt("bob", "address")
     proven_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
     prompt_counts.learn("build", "", Counted(40, 10))
+    Family.objects.create(name="ours", patterns=["ours"])
+    test = detections.open_test(detections.Asked(claim.profile_id, "page", actor=bob.pk)).id
+    detections.claim("worker")
+    detections.add_trial(test, "worker", detections.TrialMade("called", 1, {}, {}, passed=True))
+    Review.objects.create(detection_id=test, reviewer=bob, decision="agree")
+    ReadMark.objects.create(person=bob, entry=1)
     canaries = ["canary-text", "canary-id", "canary-system", "canary-arguments", "canary-result", "canary-raw"]
     return [key, people.new_setup_token(), PASSWORD, bob.password.rpartition("$")[2], *canaries]
 

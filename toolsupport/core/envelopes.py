@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,18 +18,28 @@ LONGEST = 65_536
 LONGEST_REPR = 8_192
 DEEPEST = 8
 
-# Keys whose values are written for people, or hold something that is; in the order in which they are read.
-WORDS = ("error", "errors", "message", "detail", "msg", "metadata", "raw", "data")
-CODES = ("code", "status_code", "status", "type")
-TAGS = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.S | re.I)
+# Keys whose values are written for people, or hold something that is; in the order in which they are read. They are
+# compared in lower case and without underscores: `errorMessage`, `ErrorMessage` and `error_message` are one.
+WORDS = (
+    *("error", "errors", "message", "detail", "msg", "reason", "errormsg", "errormessage", "statusmsg"),
+    *("metadata", "raw", "data", "response", "baseresp", "header", "fault", "faultstring", "rootcause", "causedby"),
+    *("cause", "innererror", "exception", "fieldviolations", "details", "title"),
+)
+CODES = ("code", "statuscode", "status", "type", "errortype", "errorcode")
+# Linear however often a tag is opened and never closed.
+TAGS = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """`texts` are the innermost words in order, `codes` the codes and types around them (as text, lower case)."""
+    """`texts` are the innermost words in order, `codes` the codes and types around them (as text, lower case).
+
+    `around` is what stood before and after an envelope that was found inside of a text ("upstream said 400: …").
+    """
 
     texts: tuple[str, ...]
     codes: frozenset[str]
+    around: tuple[str, ...] = ()
 
     @property
     def message(self) -> str:
@@ -40,69 +50,96 @@ class Envelope:
 
 def unwrap(body: str) -> Envelope:
     """The words and codes of an error body."""
-    codes: set[str] = set()
-    texts = list(_body(body[:LONGEST].strip(), codes))
-    return Envelope(tuple(texts), frozenset(codes))
+    reader = _Reader()
+    reader.body(body[:LONGEST].strip())
+    return Envelope(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around))
 
 
-def _body(text: str, codes: set[str]) -> Iterator[str]:
-    found, value = _read_json(text)
-    if found:
-        yield from _walk(value, codes, 0)
-        return
-    lines = [line.removeprefix("data:").strip() for line in text.splitlines()]
-    read = [_read_json(line) for line in lines if line[:1] in ("{", "[")]
-    if read and all(found for found, _ in read):
-        for _, value in read:
-            yield from _walk(value, codes, 0)
-    elif text:
-        yield from _text(TAGS.sub(" ", text) if text.startswith("<") else text, codes, 0)
+class _Reader:
+    """Gathers the words of one body."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.around: list[str] = []
+        self.codes: set[str] = set()
+
+    def body(self, text: str) -> None:
+        found, value = _read_json(text)
+        if found:
+            self.walk(value, 0)
+            return
+        lines = [line.removeprefix("data:").strip() for line in text.splitlines()]
+        read = [_read_json(line) for line in lines if line[:1] in ("{", "[")]
+        if read and all(found for found, _ in read):
+            for _, value in read:
+                self.walk(value, 0)
+        elif text:
+            self.text(TAGS.sub(" ", text) if text.startswith("<") else text, 0)
+
+    def walk(self, value: Any, depth: int) -> None:
+        if depth > DEEPEST:
+            return
+        if isinstance(value, str):
+            self.text(value, depth + 1)
+        elif isinstance(value, list | tuple):
+            for entry in value[:20]:
+                self.walk(entry, depth + 1)
+        elif isinstance(value, dict):
+            self.object({_key(key): told for key, told in value.items()}, depth)
+
+    def object(self, value: dict[str, Any], depth: int) -> None:
+        self.codes.update(str(value[key]).lower() for key in CODES if isinstance(value.get(key), str | int))
+        if "loc" in value and "msg" in value:  # one complaint of a validator: where is as telling as what
+            self.texts.append(f"{_place(value['loc'])}: {value['msg']}")
+            return
+        for key in WORDS:
+            if value.get(key):
+                self.walk(value[key], depth + 1)
+        for key, told in value.items():  # {"error parsing tool call": "…"}: the key itself is the message
+            if key.startswith("error ") and isinstance(told, str):
+                self.texts.append(f"{key}: {told}")
+
+    def text(self, text: str, depth: int) -> None:
+        """The words inside the first JSON object or Python repr of a text, and what stands around it.
+
+        One that holds no words of a server is an echo of the request: only its names stay in the sentence.
+        """
+        before, value, after = _nested(text) if depth < DEEPEST else (text, None, "")
+        known = len(self.texts)
+        if value is not None and not _names(value):
+            self.walk(value, depth + 1)
+        if len(self.texts) > known:
+            self.around.extend(part for part in (before.strip(), after.strip()) if part)
+        else:
+            self.texts.append(f"{before}{_names(value)}{after}")
 
 
-def _walk(value: Any, codes: set[str], depth: int) -> Iterator[str]:
-    if depth > DEEPEST:
-        return
-    if isinstance(value, str):
-        yield from _text(value, codes, depth + 1)
-    elif isinstance(value, list | tuple):
-        for entry in value[:20]:
-            yield from _walk(entry, codes, depth + 1)
-    elif isinstance(value, dict):
-        yield from _object(value, codes, depth)
-
-
-def _object(value: dict[Any, Any], codes: set[str], depth: int) -> Iterator[str]:
-    codes.update(str(value[key]).lower() for key in CODES if isinstance(value.get(key), str | int))
-    if "loc" in value and "msg" in value:  # one complaint of a validator: where is as telling as what
-        yield f"{_place(value['loc'])}: {value['msg']}"
-        return
-    for key in WORDS:
-        if value.get(key):
-            yield from _walk(value[key], codes, depth + 1)
-    for key, told in value.items():  # {"error parsing tool call": "…"}: the key itself is the message
-        if isinstance(key, str) and key.startswith("error ") and isinstance(told, str):
-            yield f"{key}: {told}"
+def _key(key: Any) -> str:
+    return str(key).lower().replace("_", "")
 
 
 def _place(loc: Any) -> str:
     return ".".join(str(part) for part in loc) if isinstance(loc, list | tuple) else str(loc)
 
 
-def _text(text: str, codes: set[str], depth: int) -> Iterator[str]:
-    """The words inside the first JSON object or Python repr of a text; the text itself where that holds none."""
-    inner = list(_nested(text, codes, depth)) if depth < DEEPEST else []
-    yield from inner or [text]
+def _names(value: Any) -> str:
+    """What may stay of an echo: the names in a list, or the keys of an object without words; quoted."""
+    if isinstance(value, dict) and not {_key(key) for key in value} & {*WORDS, "loc"}:
+        return ", ".join(f"'{key}'" for key in list(value)[:20])
+    if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
+        return ", ".join(f"'{entry}'" for entry in value[:20])
+    return ""
 
 
-def _nested(text: str, codes: set[str], depth: int) -> Iterator[str]:
+def _nested(text: str) -> tuple[str, Any, str]:
+    """The text before the first object in a text, the object (None where there is none), the text after it."""
     opened = re.search(r"[\[{]\s*[\"'{]", text)
-    if opened is None:
-        return
-    for read in READERS:
-        found, value = read(text[opened.start() :])
-        if found and not isinstance(value, str):
-            yield from _walk(value, codes, depth + 1)
-            return
+    if opened is not None:
+        for read in READERS:
+            value, length = read(text[opened.start() :])
+            if length:
+                return text[: opened.start()], value, text[opened.start() + length :]
+    return text, None, ""
 
 
 def _read_json(text: str) -> tuple[bool, Any]:
@@ -112,21 +149,22 @@ def _read_json(text: str) -> tuple[bool, Any]:
         return False, None
 
 
-def _read_json_prefix(text: str) -> tuple[bool, Any]:
+def _read_json_prefix(text: str) -> tuple[Any, int]:
     try:
-        return True, json.JSONDecoder().raw_decode(text)[0]
+        return json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        return False, None
+        return None, 0
 
 
-def _read_repr(text: str) -> tuple[bool, Any]:
+def _read_repr(text: str) -> tuple[Any, int]:
     end = max(text.rfind("}"), text.rfind("]")) + 1
     if not 0 < end <= LONGEST_REPR:
-        return False, None
+        return None, 0
     try:
-        return True, ast.literal_eval(text[:end])
+        return ast.literal_eval(text[:end]), end
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return False, None
+        return None, 0
 
 
-READERS: tuple[Callable[[str], tuple[bool, Any]], ...] = (_read_json_prefix, _read_repr)
+# Each gives the value at the beginning of a text with its length there, 0 where it cannot be read.
+READERS: tuple[Callable[[str], tuple[Any, int]], ...] = (_read_json_prefix, _read_repr)

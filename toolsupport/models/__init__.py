@@ -1,6 +1,7 @@
 """The rows of what is known about models; reached only through registry/ and the admins."""
 
 from toolsupport.models.detections import Detection, Trial
+from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, ReadMark, Review
 from toolsupport.models.measured import PromptCount, ProvenCall
 from toolsupport.models.overrides import Override, Standing
@@ -10,6 +11,7 @@ from toolsupport.models.system import Lease, Setting
 
 __all__ = [
     "Detection",
+    "Family",
     "HistoryEntry",
     "Lease",
     "ModelProfile",

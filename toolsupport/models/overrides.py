@@ -30,6 +30,7 @@ class Override(models.Model):
     withdraws = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="withdrawn_by"
     )
+    said_at = models.DateTimeField(null=True, blank=True, help_text="When it was said elsewhere, if it was imported.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -44,6 +44,7 @@ class ModelProfile(models.Model):
     digest = models.CharField(max_length=100, blank=True, default="")
     template_hash = models.CharField(max_length=64, blank=True, default="")
     family = models.CharField(max_length=80, blank=True, default="", help_text="A family of the table, or blank.")
+    team_family = models.JSONField(default=dict, blank=True, help_text="What the team's own family says, if any.")
     parameter_count = models.BigIntegerField(null=True, blank=True)
     quantization = models.CharField(max_length=40, blank=True, default="")
     context_length = models.PositiveIntegerField(null=True, blank=True, help_text="Trained context, in tokens.")

@@ -21,7 +21,9 @@ from toolsupport.registry.overrides import Decision
 def matrix(request: HttpRequest) -> HttpResponse:
     """Every model with what is known of it; `q` filters by name or server."""
     wanted = request.GET.get("q", "")
-    context = {"rows": profiles.listed(wanted), "columns": profiles.COLUMNS, "q": wanted}
+    may_administer = Action.ADMINISTER in actions(request.user)
+    rows = profiles.listed(wanted)
+    context = {"rows": rows, "columns": profiles.COLUMNS, "q": wanted, "may_administer": may_administer}
     return render(request, "toolsupport/models.html" + ("#rows" if wants_part(request) else ""), context)
 
 

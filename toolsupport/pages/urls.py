@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from toolsupport.pages import account, accounts, health, models, people, servers
+from toolsupport.pages import account, accounts, health, imports, model_api, models, people, servers
 
 PATHS: list[URLPattern] = [
     path("models/", models.matrix, name="models"),
+    path("models/import/", imports.take, name="models-import"),
+    path("models/import/merge/", imports.merge, name="models-import-merge"),
+    path("models/export/", imports.export, name="models-export"),
     path("models/<int:profile_id>/", models.model, name="model"),
     path("models/<int:profile_id>/override/", models.override, name="model-override"),
     path("models/<int:profile_id>/options/", models.options, name="model-options"),
+    path("api/models", model_api.listed, name="api-models"),
+    path("api/models/<path:model_id>", model_api.shown, name="api-model"),
     path("servers/", servers.listed, name="servers"),
     path("servers/add/", servers.add, name="server-add"),
     path("servers/refresh/", servers.refresh, name="servers-refresh"),

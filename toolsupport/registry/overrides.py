@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -25,6 +26,7 @@ class Decision:
     newest seq of this capability that the maker had seen (0 for none); None where nobody looked at a page before.
     `detection` is the test a measured value rests on. `proposed` makes it a proposal, which counts for nothing until
     it is accepted; `accepts` is the proposal (an override's id) that this decision puts into force.
+    `build_key` is the build it holds for, "" for the one that runs now; `said_at` is set on what was said elsewhere.
     """
 
     profile: int
@@ -38,6 +40,8 @@ class Decision:
     detection: int | None = None
     proposed: bool = False
     accepts: int | None = None
+    build_key: str = ""
+    said_at: datetime | None = None
 
 
 @transaction.atomic
@@ -199,9 +203,10 @@ def _append(profile: ModelProfile, decision: Decision, withdraws: Override | Non
                 value=None if withdraws else decision.value,
                 source=withdraws.source if withdraws else decision.source,
                 session=decision.session,
-                build_key=profile.build.key,
+                build_key=decision.build_key or profile.build.key,
                 actor_id=decision.actor,
                 reason=decision.reason,
+                said_at=decision.said_at,
                 detection_id=decision.detection,
                 proposed=decision.proposed,
                 accepts_id=decision.accepts,

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from toolsupport.core.errors import ConfigError, NotAllowed
+from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.models import Setting
 
 _TOKEN = "setup_token"
@@ -67,6 +67,14 @@ def admin_from_environment(written: str) -> bool:
         raise ConfigError(f"TOOLSUPPORT_ADMIN cannot be used: {' '.join(error.messages)}") from error
     Setting.objects.filter(key=_TOKEN).delete()
     return True
+
+
+def id_of(name: str) -> int:
+    """The id of somebody who may sign in. Raises NotFound."""
+    found = User.objects.filter(username=name, is_active=True).values_list("pk", flat=True).first()
+    if found is None:
+        raise NotFound(f"There is nobody called {name!r}.")
+    return found
 
 
 def _admin(name: str, password: str) -> User:

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from toolsupport.core import families
 from toolsupport.core.claims import Claim
+from toolsupport.core.families import Family
 from toolsupport.core.resolve import resolve
 from toolsupport.core.words import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override, Standing
@@ -48,7 +49,15 @@ def display_name(person: User | None) -> str:
 
 def fold(profile: ModelProfile, said: Sequence[Claim], session: str = "") -> Capabilities:
     """What holds for a model: for everyone, or in one conversation."""
-    return resolve(families.find(profile.name), said, profile.build.key, session)
+    return resolve(family_of(profile), said, profile.build.key, session)
+
+
+def family_of(profile: ModelProfile) -> Family | None:
+    """The family a model belongs to: one of the team's, else the shipped one."""
+    facts = profile.team_family
+    if not facts:
+        return families.find(profile.name)
+    return Family(**facts | {"patterns": (), "sources": ("the team",), "refuses": tuple(facts["refuses"])})
 
 
 def known(profile: ModelProfile, session: str = "") -> Capabilities:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolsupport.core import families
 from toolsupport.core.words import Brief, Endpoint
 from toolsupport.models import Detection
 from toolsupport.registry import model_options, servers, standings
@@ -35,8 +34,8 @@ def tested(detection: int) -> Tested:
     row = Detection.objects.select_related("profile__server").get(pk=detection)
     profile = row.profile
     capabilities = standings.known(profile)
-    family = families.find(profile.name)
     asked = model_options.of(profile)
+    family = standings.family_of(profile)
     thinking = capabilities["thinking"].value
     made = Brief(
         model=profile.name,

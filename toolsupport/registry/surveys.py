@@ -8,17 +8,16 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from toolsupport.core import families
 from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
-from toolsupport.registry import overrides, standings
+from toolsupport.registry import overrides, standings, team_families
 
 # What a server declares, by the word it uses for it.
 DECLARED = {"tools": "tools", "thinking": "thinking", "vision": "vision"}
 
 # The columns a survey may write. Names that are missing here belong to people.
 SURVEYED = (
-    *("digest", "size_bytes", "family", "quantization", "loaded", "abilities"),
+    *("digest", "size_bytes", "family", "team_family", "quantization", "loaded", "abilities"),
     *("template_hash", "context_length", "last_seen", "gone_since"),
 )
 
@@ -44,6 +43,7 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
         _mark_present(present[model.name], model, now)
         if updated:
             _forget_details(present[model.name])
+    team_families.assign([present[model.name] for model in report.models])
     ModelProfile.objects.bulk_create(fresh, batch_size=200)
     ModelProfile.objects.bulk_update(list(known.values()), SURVEYED, batch_size=50)
     rows = list(present.values())
@@ -106,8 +106,6 @@ def _mark_gone(row: ModelProfile, now: datetime) -> None:
 def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
     if row.digest != model.digest or _told_otherwise(row, model):
         _forget_details(row)
-    family = families.find(model.name)
-    row.family = family.name if family else ""
     row.digest = model.digest
     row.size_bytes = model.size_bytes
     row.quantization = model.quantization or row.quantization

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from toolsupport.core.families import names
 from toolsupport.core.families.table import FAMILIES, VERSION, Family
 
-__all__ = ["FAMILIES", "VERSION", "Family", "find"]
-
-_BY_WORDS = {_key: _family for _family in FAMILIES for _key in map(names.pattern_words, _family.patterns)}
-_LONGEST = max(map(len, _BY_WORDS))
+__all__ = ["FAMILIES", "VERSION", "Family", "Index", "find"]
 
 
-@lru_cache(maxsize=4096)
-def find(model_id: str) -> Family | None:
-    """The family a server's model id belongs to, None where the table knows nothing.
+class Index:
+    """Families by the words of their patterns."""
 
-    The longest pattern wins, and only whole words count: `qwen3-coder:30b` is not qwen3, `gemma3n` is not gemma3.
-    """
-    own = names.words(model_id)
-    return next((family for family, rest in _candidates(own) if _means(family, rest)), None)
+    def __init__(self, families: Iterable[Family]) -> None:
+        self._by_words = {key: family for family in families for key in map(names.pattern_words, family.patterns)}
+        self._longest = max(map(len, self._by_words), default=0)
 
+    def find(self, model_id: str) -> Family | None:
+        """The family of a model id: the longest pattern wins, and only whole words count."""
+        own = names.words(model_id)
+        return next((family for family, rest in self._candidates(own) if _means(family, rest)), None)
 
-def _candidates(own: tuple[str, ...]) -> Iterator[tuple[Family, tuple[str, ...]]]:
-    """Families whose pattern begins the name, with the words that are left, longest pattern first."""
-    sized = tuple(names.ANY_SIZE if names.is_size(word) else word for word in own)
-    for length in range(min(len(own), _LONGEST), 0, -1):
-        family = _BY_WORDS.get(own[:length]) or _BY_WORDS.get(sized[:length])
-        if family:
-            yield family, own[length:]
+    def _candidates(self, own: tuple[str, ...]) -> Iterator[tuple[Family, tuple[str, ...]]]:
+        """Families whose pattern begins the name, with the words that are left, longest pattern first."""
+        sized = tuple(names.ANY_SIZE if names.is_size(word) else word for word in own)
+        for length in range(min(len(own), self._longest), 0, -1):
+            family = self._by_words.get(own[:length]) or self._by_words.get(sized[:length])
+            if family:
+                yield family, own[length:]
 
 
 def _means(family: Family, rest: tuple[str, ...]) -> bool:
     return family.excepted.isdisjoint(rest) and names.same_model(rest)
+
+
+_SHIPPED = Index(FAMILIES)
+
+
+@lru_cache(maxsize=4096)
+def find(model_id: str) -> Family | None:
+    """The family a server's model id belongs to, None where the shipped table knows nothing.
+
+    The longest pattern wins, and only whole words count: `qwen3-coder:30b` is not qwen3, `gemma3n` is not gemma3.
+    """
+    return _SHIPPED.find(model_id)

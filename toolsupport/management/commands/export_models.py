@@ -1,0 +1,28 @@
+"""Writes what is known of the models as user_models.json."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from toolsupport import portability
+
+
+class Command(BaseCommand):
+    help = "Write user_models.json: to FILE, whole or not at all, or to the terminal."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", nargs="?", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["file"] is None:
+            self.stdout.write(portability.exported(), ending="")
+            return
+        try:
+            portability.export_to(options["file"])
+        except OSError as error:
+            raise CommandError(f"{options['file']} cannot be written: {error.strerror}.") from error
+        self.stdout.write(f"Wrote {options['file']}")

@@ -1,0 +1,64 @@
+"""Merges user_models.json into what is known of the models."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from toolsupport import portability
+from toolsupport.access import Action, actions_of
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.registry import people
+from toolsupport.registry.portable import Plan, Ticks
+
+
+class Command(BaseCommand):
+    help = "Merge user_models.json. What others confirmed comes in as proposals unless you say --confirm."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--dry-run", action="store_true", help="Only tell what would change.")
+        parser.add_argument("--as", dest="person", metavar="USERNAME", help="Who imports; needed for the ticks below.")
+        parser.add_argument("--confirm", action="store_true", help="Confirm what others confirmed, in your name.")
+        parser.add_argument("--outrank", action="store_true", help="Also where somebody here decided otherwise.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            token = portability.take(options["file"].read_bytes())
+            plans = portability.preview(token)
+            ticks = ticked(plans, options)
+            done = plans if options["dry_run"] else portability.merge(token, ticks)
+        except OSError as error:
+            raise CommandError(f"{options['file']} cannot be read: {error.strerror}.") from error
+        except (ConfigError, NotFound) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write("\n".join(map(told, done)))
+        self.stdout.write("Nothing was changed: a dry run." if options["dry_run"] else "Merged.")
+
+
+def ticked(plans: tuple[Plan, ...], options: dict[str, Any]) -> Ticks:
+    """The ticks of the command line, for every entry alike. Raises ConfigError, NotFound."""
+    person = options["person"]
+    actor = people.id_of(person) if person else None
+    wants = options["confirm"] or options["outrank"]
+    if wants and actor is None:
+        raise ConfigError("Say who decides: --as USERNAME.")
+    if wants and Action.DECIDE_FOR_ALL not in actions_of(actor or 0):
+        raise ConfigError(f"{person} may not decide for everyone.")
+    everything = frozenset(plan.index for plan in plans)
+    none = frozenset[int]()
+    return Ticks(actor, everything if options["confirm"] else none, everything if options["outrank"] else none)
+
+
+def told(plan: Plan) -> str:
+    """An entry in one line."""
+    changes = [
+        f"{change.field}: {change.before!r} → {change.after!r}{f' (needs --{change.needs})' if change.needs else ''}"
+        for change in plan.changes
+    ]
+    where = f" on {plan.server}" if plan.server else ""
+    words = "; ".join(changes) or plan.note or ("a model not seen here yet" if plan.state == "new" else "nothing new")
+    return f"{plan.entry.id}{where} ({plan.state}): {words}"
