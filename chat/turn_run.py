@@ -99,7 +99,8 @@ class TurnRun:
         if decision is not None and not decision.allowed:
             return Outcome("denied", ToolResult(decision.why, is_error=True), 0)
         approved = decision is not None or self.decide(call) is policy.Verdict.RUN
-        task: asyncio.Task[Outcome] = self._spawn(policy.run(call, self.context, approved=approved))
+        context = replace(self.context, basis=decision.basis if decision else "")
+        task: asyncio.Task[Outcome] = self._spawn(policy.run(call, context, approved=approved))
         self.tool_task = (self._call.id if self._call else "", task)
         try:
             return await task
@@ -120,7 +121,7 @@ class TurnRun:
         except (ToolError, NotFound) as error:
             self.decisions[call.id] = questions.Decision(False, str(error))
             return
-        asking = questions.Asking(call, preview.question, preview.diff, grantable=not self.tainted)
+        asking = questions.Asking(call, preview.question, preview.diff, not self.tainted, preview.basis)
         self.parked = True
         parked = await in_database(self._park)(asking)
         if parked is None:
