@@ -132,6 +132,7 @@ class Evil:
     def __init__(self) -> None:
         self.port, self.asked, self.step, self.chats = 0, 0, 1, 0
         self.text = ""
+        self.writers: set[Writer] = set()
         self.changed = asyncio.Condition()
         self.loop = asyncio.get_running_loop()
         self.server: asyncio.Server | None = None
@@ -144,6 +145,11 @@ class Evil:
         async with self.changed:
             self.chats += by
             self.changed.notify_all()
+
+    async def hang_up(self) -> None:
+        """Break off every answer that is open."""
+        for writer in list(self.writers):
+            writer.transport.abort()
 
     async def until_chats(self, number: int) -> None:
         """From any loop: wait until so many answers are open."""
@@ -178,6 +184,7 @@ class Evil:
 
     async def chat(self, reader: asyncio.StreamReader, writer: Writer, model: str) -> None:
         """Behave until that is over, or until the client leaves."""
+        self.writers.add(writer)
         await self.count(+1)
         left = asyncio.ensure_future(reader.read())
         act = asyncio.ensure_future(BEHAVIOURS[model.removesuffix(":latest")](self, writer))
@@ -187,6 +194,7 @@ class Evil:
             for task in (left, act):
                 task.cancel()
             await asyncio.gather(left, act, return_exceptions=True)
+            self.writers.discard(writer)
             await self.count(-1)
 
 
@@ -230,9 +238,9 @@ def evil_server() -> Iterator[Evil]:
         loop.close()
 
 
-def serving_evil(directory: Path, evil: Evil) -> AbstractContextManager[Site]:
+def serving_evil(directory: Path, evil: Evil, **environment: str) -> AbstractContextManager[Site]:
     """A site whose only models are those of the evil server."""
-    return serving(directory, OLLAMA_HOST=evil.url, TOOLSUPPORT_SIMULATOR="off")
+    return serving(directory, OLLAMA_HOST=evil.url, TOOLSUPPORT_SIMULATOR="off", **environment)
 
 
 def until_listed(client: httpx.Client) -> None:
@@ -244,7 +252,7 @@ def until_listed(client: httpx.Client) -> None:
 async def ask(open_page: Page, model: str) -> None:
     """Choose a model and say something to it."""
     hello = await open_page.until("hello")
-    if hello["model"] is None or hello["model"]["name"] != model:
+    if hello.get("model", {}).get("name") != model:
         await open_page.send("model.select", model=model)
         await open_page.until("notice", code="switched")
     await open_page.send("message.send", text="Hello?")
