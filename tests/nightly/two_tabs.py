@@ -22,10 +22,18 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
-MODELS = ("sim-honest:latest", "sim-long:latest", "sim-refuses:latest")
-WORDS = ("Hello {}", 'Write "{}" to notes.md', "What's in this folder? {}", "Tell me a long story {}", "😀 {}")
+MODELS = ("sim-honest:latest", "sim-honest:latest", "sim-long:latest")
+WORDS = (
+    "Hello {}",
+    'Write "{}" to notes.md',
+    'Write "{}" to other.md',
+    "What's in this folder? {}",
+    "Tell me a long story {}",
+    "😀 {}",
+)
 # The server lets 30 frames through in ten seconds; each step is one, and the ping after it.
 STEPS_PER_SOCKET = 13
+MOMENT = 0.3  # seconds
 TABS = st.integers(0, 1)
 ANY = st.integers(0, 1_000)
 
@@ -63,6 +71,15 @@ class Tab:
         await self.page.send("ping")
         await self.page.until("pong")
         return client_id
+
+    async def listen(self) -> None:
+        """Hear what comes in the next moment."""
+        try:
+            async with asyncio.timeout(MOMENT):
+                while True:
+                    await self.page.next()
+        except TimeoutError:
+            pass
 
     def known(self) -> list[int]:
         """The messages this socket has heard of."""
@@ -126,6 +143,11 @@ class TwoTabs(RuleBasedStateMachine):
         if self.sent:
             client_id = list(self.sent)[which % len(self.sent)]
             self.act(tab, "message.send", text=self.sent[client_id], client_id=client_id)
+
+    @rule(tab=TABS)
+    def listen(self, tab: int) -> None:
+        self.done["listen"] += 1
+        self.run(self.tabs[tab].listen())
 
     @rule(tab=TABS)
     def stop(self, tab: int) -> None:

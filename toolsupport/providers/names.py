@@ -22,8 +22,7 @@ class Names(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """The addresses of a name. Raises OSError."""
-        kinds = {"family": family, "type": socket.SOCK_STREAM, "flags": socket.AI_ADDRCONFIG}
-        lookup = partial(socket.getaddrinfo, host, port, **kinds)
+        lookup = partial(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
         found = await asyncio.get_running_loop().run_in_executor(_threads, lookup)
         return [
             ResolveResult(hostname=host, host=str(place[0]), port=int(place[1]), family=kind, proto=proto, flags=FOUND)

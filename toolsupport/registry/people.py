@@ -43,11 +43,9 @@ def new_setup_token() -> str:
 def token_opens(token: str) -> bool:
     """True while this token can make the first administrator: the newest one, for a day."""
     row = Setting.objects.filter(key=_TOKEN, changed_at__gt=timezone.now() - SETUP_LASTS).first()
-    return (
-        needs_setup()
-        and row is not None
-        and secrets.compare_digest(_token(row.value).encode(), token.encode(errors="replace"))
-    )
+    if row is None or not needs_setup():
+        return False
+    return secrets.compare_digest(_token(row.value).encode(), token.encode(errors="replace"))
 
 
 @transaction.atomic
