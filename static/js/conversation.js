@@ -79,6 +79,7 @@ const FRAMES = {
   "call.rejected": (frame) => putCall(frame.message, frame.html),
   "question.asked": asked,
   "question.closed": closed,
+  tail: (frame) => { if (frame.tail > Number(transcript().dataset.tail)) refresh(); },
   resync: (frame) => deltas.resync(frame, send),
   error: (frame) => { composer.refused(frame.client_id); say(frame.text, "off"); },
 };
