@@ -97,6 +97,14 @@ async def markup(evil: Evil, writer: Writer) -> None:
     await send(writer, HEAD, said(evil.text), done(), b"0\r\n\r\n")
 
 
+async def poisoned(evil: Evil, writer: Writer) -> None:
+    """Reads a file first, then says what the test wants it to say."""
+    evil.asked += 1
+    read = {"function": {"name": "read_file", "arguments": {"path": evil.file}}}
+    answer = said("", tool_calls=[read]) if evil.asked == 1 else said(evil.text)
+    await send(writer, HEAD, answer, done(), b"0\r\n\r\n")
+
+
 BEHAVIOURS: dict[str, Behaviour] = {
     f"evil-{behaviour.__name__.replace('_', '-')}": behaviour
     for behaviour in (
@@ -113,6 +121,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
         closes,
         long,
         markup,
+        poisoned,
     )
 }
 
@@ -131,7 +140,8 @@ class Evil:
 
     def __init__(self) -> None:
         self.port, self.asked, self.step, self.chats = 0, 0, 1, 0
-        self.text = ""
+        self.text, self.file = "", ""
+        self.tags = TAGS
         self.writers: set[Writer] = set()
         self.changed = asyncio.Condition()
         self.loop = asyncio.get_running_loop()
@@ -178,7 +188,7 @@ class Evil:
         if path == "/api/chat":
             await self.chat(reader, writer, json.loads(body)["model"])
             return False
-        answer = json.dumps(TAGS if path == "/api/tags" else FIXED.get(path, {})).encode()
+        answer = json.dumps(self.tags if path == "/api/tags" else FIXED.get(path, {})).encode()
         await send(writer, b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer), answer)
         return True
 
