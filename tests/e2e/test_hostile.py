@@ -99,6 +99,7 @@ def test_nothing_of_it_runs_or_breaks_the_page(hostile: Page, site: Site, evil: 
     hostile.get_by_label("Message", exact=True).fill(SIN)
     hostile.keyboard.press("Enter")
     expect(hostile.locator("#status")).to_contain_text("Done")
+    expect(hostile.locator("details.call").last).to_have_attribute("data-status", "done")
     for details in hostile.locator("details.call").all():
         details.locator("summary").first.click()
     expect_harmless(hostile, site, fetched)
