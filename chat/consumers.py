@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 from django.db import DatabaseError
 
 from chat import answers, frame_reader, frames, runner
@@ -27,7 +28,7 @@ FRAMES_PER_WINDOW = 30
 WINDOW_SECONDS = 10.0
 STOPS_PER_WINDOW = 100
 FLOOD = 300  # no page of ours sends so many in a window: the socket is closed
-NO_SUCH_CONVERSATION, TOO_SLOW, TOO_FAST = 4404, 4408, 4429
+NO_SUCH_CONVERSATION, TOO_SLOW, TOO_MANY, TOO_FAST = 4404, 4408, 4409, 4429
 
 # Which error of ours is told with which code; anything else is our own mistake.
 CODES: dict[type[Exception], str] = {
@@ -38,7 +39,7 @@ CODES: dict[type[Exception], str] = {
     Conflict: "conflict",
 }
 
-
+TOO_MANY_PAGES = "You have {} pages of chats open already, the most that are allowed at once. Close one of them."
 CANNOT_WRITE = "The server cannot write to its database (is its disk full?). Nothing was changed; try again later."
 
 
@@ -60,9 +61,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
             # Foreign and absent look the same.
             await self.close(NO_SUCH_CONVERSATION)
             return
-        await self.accept()
         self.runner = runner.current()
-        self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close)
+        most = settings.ENV["TOOLSUPPORT_SOCKETS_PER_PERSON"]
+        self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close, most)
+        await self.accept()
+        if self.ticket is None:
+            await self._send(frames.Error("busy", TOO_MANY_PAGES.format(most)).render())
+            await self.close(TOO_MANY)
+            return
         # Listening begins before the rows are read, so that nothing falls between the two.
         self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
         if self.runner.elsewhere is not None:
@@ -78,7 +84,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
         """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
         client_id = ""
-        if not await self._bearable():
+        if self.pump is None or not await self._bearable():
             return
         try:
             frame = frame_reader.parse(message.get("text"))

@@ -37,8 +37,10 @@ class Doorman:
     def __init__(self) -> None:
         self._inside: dict[Ticket, tuple[Pass, Close]] = {}
 
-    def admit(self, held: Pass, close: Close) -> Ticket:
-        """Watch over a socket until `forget`; `close` ends it with a code."""
+    def admit(self, held: Pass, close: Close, most: int) -> Ticket | None:
+        """Watch over a socket until `forget`; `close` ends it with a code. None where the person has `most` already."""
+        if sum(one.person == held.person for one, _ in self._inside.values()) >= most:
+            return None
         ticket = object()
         self._inside[ticket] = (held, close)
         return ticket

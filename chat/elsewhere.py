@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
+from channels.db import database_sync_to_async as in_database
+
 from chat import frames, relay
 from chat.relay import Message
 from chat.sockets import Delta, Listeners, joined
+from chat.transcript import leaders
+
+log = logging.getLogger(__name__)
 
 FOLLOWED_SECONDS = 15.0
 RENEWED_SECONDS = 5.0
@@ -53,9 +59,11 @@ class Elsewhere:
         self._leaders: dict[str, str] = {}
         self._grown: dict[str, list[Delta]] = defaultdict(list)
         self._grew = asyncio.Event()
+        # Of each conversation with a page here: how far it was at the last look, and whether the pages know.
+        self._standings: dict[str, tuple[tuple[int, int | None], bool]] = {}
 
     def start(self, spawn: Spawn) -> None:
-        for work in (self.relay.receive(), self.relay.post(), self._tick(), self._renew()):
+        for work in (self.relay.receive(), self.relay.post(), self._tick(), self._renew(), self._look_after()):
             spawn(work)
 
     def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
@@ -105,6 +113,27 @@ class Elsewhere:
                     self.follow(conversation, leader, whole=False)
                 else:
                     del self._leaders[conversation]
+
+    async def _look_after(self) -> None:
+        """What was told while Redis was away is lost: once a conversation is quiet, its pages hear how far it is."""
+        while True:
+            await asyncio.sleep(RENEWED_SECONDS)
+            try:
+                await self.tell_tails()
+            except Exception as error:
+                log.error("pages could not be told how far their conversations are: %s", error)
+
+    async def tell_tails(self) -> None:
+        """Tell the pages of each conversation that did not move since the last time how far it is, once."""
+        found = await in_database(leaders.standings)(self.here.listeners.conversations())
+        for conversation, standing in found.items():
+            before, told = self._standings.get(conversation, (None, False))
+            quiet = standing == before
+            if quiet and not told:
+                self.here.listeners.tell(conversation, frames.Tail(*standing))
+            self._standings[conversation] = (standing, quiet)
+        for conversation in self._standings.keys() - found.keys():
+            del self._standings[conversation]
 
     def _flush(self, conversation: str) -> None:
         grown = joined(self._grown.pop(conversation, []))

@@ -327,6 +327,15 @@ class Resync(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class Tail(ServerFrame):
+    """How far the rows are: a page that is not there yet has missed something."""
+
+    type: ClassVar[str] = "tail"
+    tail: int
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Error(ServerFrame):
     type: ClassVar[str] = "error"
     code: str
@@ -359,6 +368,7 @@ SERVER_FRAMES: dict[str, type[ServerFrame]] = {
         MessageFinished,
         TurnEnded,
         Resync,
+        Tail,
         Error,
         Pong,
     )

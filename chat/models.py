@@ -127,6 +127,7 @@ class Question(models.Model):
     options = models.JSONField(default=list)
     preview = models.TextField(blank=True, default="", help_text="What would change, as a unified diff.")
     binds = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what is allowed.")
+    basis = models.CharField(max_length=64, blank=True, default="", help_text="Digest of what the preview replaces.")
     answer = models.CharField(max_length=30, blank=True, default="")
     answered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"

@@ -6,12 +6,13 @@ import asyncio
 import contextvars
 import logging
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
+from django.db import DatabaseError
 
 from chat import fragments, frames
 from chat.doorman import Doorman
@@ -19,7 +20,7 @@ from chat.elsewhere import Elsewhere
 from chat.events import TurnEnded
 from chat.sockets import Close, Listeners, Send, Socket
 from chat.transcript import again, contexts, questions, turns
-from chat.transcript.people import person
+from chat.transcript.people import kept_out, person
 from chat.turn_run import TurnRun
 from toolsupport import metrics
 from toolsupport.access import Action
@@ -27,10 +28,11 @@ from toolsupport.core.errors import Busy
 
 log = logging.getLogger(__name__)
 
-TICK = 0.5
+# Text is to be on the disk half a second after it came: a tenth of that is for writing it.
+TICK = 0.4
 PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
-TICKS_PER_HEARTBEAT = 3
-TICKS_PER_SWEEP = 2
+TICKS_PER_HEARTBEAT = 4
+SWEEP = 1.0
 
 
 class Runner:
@@ -47,6 +49,8 @@ class Runner:
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
         self._others: set[asyncio.Task[Any]] = set()
+        self._ticks = 0
+        self._cannot_write = False
 
     # -- life --
 
@@ -55,7 +59,8 @@ class Runner:
         metrics.SOCKETS.set_function(self.listeners.count)
         metrics.RUNNING.set_function(lambda: len(self.runs))
         self._loop = asyncio.get_running_loop()
-        self.spawn(self._beat())
+        self.spawn(self._every(TICK, self._tick))
+        self.spawn(self._every(SWEEP, self._sweep))
         self.spawn(self.doorman.watch())
         if settings.ENV["REDIS_URL"]:
             self.elsewhere = Elsewhere(self.owner, self)
@@ -228,7 +233,10 @@ class Runner:
             why = self._why.get(claimed.turn)
             if why is None:
                 raise
-            await self._end(run, why, END_WORDS[why])
+            await self._end(run, *ENDS[why])
+        except DatabaseError as error:
+            log.error("turn %s could not be written down: %s", claimed.turn, error)
+            await self._end(run, "failed", NOT_WRITTEN)
         except Exception:
             log.exception("turn %s failed", claimed.turn)
             await self._end(run, "failed", MISTAKE)
@@ -245,9 +253,25 @@ class Runner:
             await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _write_end(self, run: TurnRun, outcome: turns.Outcome) -> None:
-        ended = await in_database(turns.end)(self.owner, run.claimed.turn, outcome)
+        while True:
+            try:
+                ended = await in_database(turns.end)(self.owner, run.claimed.turn, outcome)
+                break
+            except DatabaseError as error:
+                # It goes on being kept alive: the end is written as soon as the database takes it.
+                self._complain(error)
+                await asyncio.sleep(TICK)
         if ended is not None:
             self.tell_end(ended)
+
+    def _complain(self, error: DatabaseError) -> None:
+        """Tell, once, the pages of running answers that these are not written down at the moment."""
+        if self._cannot_write:
+            return
+        self._cannot_write = True
+        log.error("running answers cannot be written down, trying again: %s", error)
+        for run in self.runs.values():
+            self.tell(run.claimed.conversation, frames.Error("storage", NOT_KEPT_YET))
 
     def tell_end(self, ended: turns.Ended) -> None:
         """Show the last state of what the turn left, then its end."""
@@ -260,31 +284,38 @@ class Runner:
 
     # -- the tick --
 
-    async def _beat(self) -> None:
-        """Every half second: write what grew, renew leases, hear stop requests, settle what others left."""
-        number, now = 0, asyncio.get_running_loop().time
+    async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Do it again and again. Ends only by being cancelled."""
+        now = asyncio.get_running_loop().time
         due = now()
         while True:
-            # By the clock, not after the last one: the time a write takes must not make text wait for longer.
-            due = max(due + TICK, now())
+            # By the clock, not after the last time: how long a write takes must not make text wait for longer.
+            due = max(due + seconds, now())
             await asyncio.sleep(due - now())
-            number += 1
             try:
-                await self._keep_alive(everyone=number % TICKS_PER_HEARTBEAT == 0)
-                if number % TICKS_PER_SWEEP == 0:
-                    await self._sweep()
+                await work()
+            except DatabaseError as error:
+                self._complain(error)
             except Exception:
                 log.exception("the heartbeat of the running answers failed; it goes on")
+
+    async def _tick(self) -> None:
+        """Write what grew, renew leases, hear stop requests."""
+        self._ticks += 1
+        await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
 
     async def _keep_alive(self, everyone: bool) -> None:
         grown = [run for run in self.runs.values() if run.message and (run.text.grew or run.thinking.grew)]
         held = list(self.runs) if everyone else [run.claimed.turn for run in grown]
+        if not self.runs:
+            self._cannot_write = False
         if not held:
             return
         texts = [(run.message, run.text.text, run.thinking.text) for run in grown]
         lengths = [(live, live.length) for run in grown for live in (run.text, run.thinking)]
         pulse = await in_database(turns.keep_alive)(self.owner, held, texts)
         # Only now: what could not be written is tried again at the next tick.
+        self._cannot_write = False
         for live, length in lengths:
             live.written = max(live.written, length)
         for turn_id in pulse.lost:
@@ -293,9 +324,12 @@ class Runner:
             self._cancel(turn_id, "stopped")
 
     async def _sweep(self) -> None:
+        """Close what nobody answered, settle what others left, stop what its person may not have any more."""
+        for turn_id in await in_database(kept_out)(list(self.runs)) if self.runs else ():
+            self._cancel(turn_id, "kept_out")
         for closed in await in_database(questions.expire)():
             await self.go_on(closed)
-        ended, queued = await in_database(turns.settle)()
+        ended, queued = await in_database(turns.settle)(list(self.runs))
         for each in ended:
             self.tell_end(each)
         for turn_id in queued if self.accepting else []:
@@ -303,10 +337,14 @@ class Runner:
 
 
 MISTAKE = "The server made a mistake; it is in its log."
-END_WORDS = {
-    "stopped": "Stopped by you.",
-    "interrupted": "The server stopped while this answer was being written.",
-    "lost": "",
+NOT_KEPT_YET = "The server cannot write to its database at the moment. What you see is kept as soon as it can."
+NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
+# Why an answer is ended from outside, and with which reason and words that is told.
+ENDS = {
+    "stopped": ("stopped", "Stopped by you."),
+    "kept_out": ("stopped", "Stopped, because its owner may not chat any more."),
+    "interrupted": ("interrupted", "The server stopped while this answer was being written."),
+    "lost": ("lost", ""),
 }
 
 

@@ -120,6 +120,10 @@ class Listeners:
     def has(self, conversation: str) -> bool:
         return conversation in self._sockets
 
+    def conversations(self) -> list[str]:
+        """Those that have a page open here."""
+        return list(self._sockets)
+
     def tell(self, conversation: str, frame: ServerFrame) -> None:
         """Hand a frame to every page that shows the conversation here."""
         for socket in self._sockets.get(conversation, ()):

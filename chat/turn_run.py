@@ -133,7 +133,8 @@ class TurnRun:
             if self.decide(call) is not policy.Verdict.RUN:
                 return Outcome("denied", ToolResult(TAKEN_BACK, is_error=True), 0)
         approved = decision is not None or self.decide(call) is policy.Verdict.RUN
-        task: asyncio.Task[Outcome] = self._spawn(policy.run(call, self.context, approved=approved))
+        context = replace(self.context, basis=decision.basis if decision else "")
+        task: asyncio.Task[Outcome] = self._spawn(policy.run(call, context, approved=approved))
         self.tool_task = (self._call.id if self._call else "", task)
         try:
             return await task
@@ -154,7 +155,7 @@ class TurnRun:
         except (ToolError, NotFound) as error:
             self.decisions[call.id] = questions.Decision(False, str(error))
             return
-        asking = questions.Asking(call, preview.question, preview.diff, grantable=not self.tainted)
+        asking = questions.Asking(call, preview.question, preview.diff, not self.tainted, preview.basis)
         self.parked = True
         parked = await in_database(self._park)(asking)
         if parked is None:

@@ -97,6 +97,14 @@ async def markup(evil: Evil, writer: Writer) -> None:
     await send(writer, HEAD, said(evil.text), done(), b"0\r\n\r\n")
 
 
+async def poisoned(evil: Evil, writer: Writer) -> None:
+    """Reads a file first, then says what the test wants it to say."""
+    evil.asked += 1
+    read = {"function": {"name": "read_file", "arguments": {"path": evil.file}}}
+    answer = said("", tool_calls=[read]) if evil.asked == 1 else said(evil.text)
+    await send(writer, HEAD, answer, done(), b"0\r\n\r\n")
+
+
 BEHAVIOURS: dict[str, Behaviour] = {
     f"evil-{behaviour.__name__.replace('_', '-')}": behaviour
     for behaviour in (
@@ -113,6 +121,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
         closes,
         long,
         markup,
+        poisoned,
     )
 }
 
@@ -131,7 +140,9 @@ class Evil:
 
     def __init__(self) -> None:
         self.port, self.asked, self.step, self.chats = 0, 0, 1, 0
-        self.text = ""
+        self.text, self.file = "", ""
+        self.tags = TAGS
+        self.writers: set[Writer] = set()
         self.changed = asyncio.Condition()
         self.loop = asyncio.get_running_loop()
         self.server: asyncio.Server | None = None
@@ -144,6 +155,11 @@ class Evil:
         async with self.changed:
             self.chats += by
             self.changed.notify_all()
+
+    async def hang_up(self) -> None:
+        """Break off every answer that is open."""
+        for writer in list(self.writers):
+            writer.transport.abort()
 
     async def until_chats(self, number: int) -> None:
         """From any loop: wait until so many answers are open."""
@@ -172,12 +188,13 @@ class Evil:
         if path == "/api/chat":
             await self.chat(reader, writer, json.loads(body)["model"])
             return False
-        answer = json.dumps(TAGS if path == "/api/tags" else FIXED.get(path, {})).encode()
+        answer = json.dumps(self.tags if path == "/api/tags" else FIXED.get(path, {})).encode()
         await send(writer, b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer), answer)
         return True
 
     async def chat(self, reader: asyncio.StreamReader, writer: Writer, model: str) -> None:
         """Behave until that is over, or until the client leaves."""
+        self.writers.add(writer)
         await self.count(+1)
         left = asyncio.ensure_future(reader.read())
         act = asyncio.ensure_future(BEHAVIOURS[model.removesuffix(":latest")](self, writer))
@@ -187,6 +204,7 @@ class Evil:
             for task in (left, act):
                 task.cancel()
             await asyncio.gather(left, act, return_exceptions=True)
+            self.writers.discard(writer)
             await self.count(-1)
 
 
@@ -230,9 +248,9 @@ def evil_server() -> Iterator[Evil]:
         loop.close()
 
 
-def serving_evil(directory: Path, evil: Evil) -> AbstractContextManager[Site]:
+def serving_evil(directory: Path, evil: Evil, **environment: str) -> AbstractContextManager[Site]:
     """A site whose only models are those of the evil server."""
-    return serving(directory, OLLAMA_HOST=evil.url, TOOLSUPPORT_SIMULATOR="off")
+    return serving(directory, OLLAMA_HOST=evil.url, TOOLSUPPORT_SIMULATOR="off", **environment)
 
 
 def until_listed(client: httpx.Client) -> None:
@@ -244,7 +262,7 @@ def until_listed(client: httpx.Client) -> None:
 async def ask(open_page: Page, model: str) -> None:
     """Choose a model and say something to it."""
     hello = await open_page.until("hello")
-    if hello["model"] is None or hello["model"]["name"] != model:
+    if hello.get("model", {}).get("name") != model:
         await open_page.send("model.select", model=model)
         await open_page.until("notice", code="switched")
     await open_page.send("message.send", text="Hello?")

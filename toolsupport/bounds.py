@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 # Twisted must be told which loop to use before anything else imports it.
@@ -15,11 +17,17 @@ from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 from django.conf import settings
 
 from toolsupport.pages.security import HEADER, policy
+from toolsupport.registry import sessions
+
+log = logging.getLogger(__name__)
 
 MIB = 1024 * 1024
 BODY_LIMIT = 8 * MIB
 FORM_BYTES = MIB  # what a form's own fields and boundaries may add to the files in it
 UPLOADS = re.compile(rb"/chat/[0-9a-f-]{36}/files/(\?.*)?")
+# Everything waits for this answer, which takes a millisecond; a database that takes longer gets no large upload.
+PATIENCE = 0.5
+_asking = ThreadPoolExecutor(max_workers=1, thread_name_prefix="uploads")
 TOO_LARGE = "The request is larger than this site takes."
 ERROR_HEADERS = {
     "Content-Type": "text/plain; charset=utf-8",
@@ -58,11 +66,20 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     moved = 0.0
 
     def gotLength(self, length: int | None) -> None:
-        upload = UPLOADS.fullmatch(self.channel._path)
-        self.room = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * MIB + FORM_BYTES if upload else BODY_LIMIT
+        if length is not None and length > BODY_LIMIT and UPLOADS.fullmatch(self.channel._path) and self.signed_in():
+            self.room = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * MIB + FORM_BYTES
         self.too_large = length is not None and length > self.room
         # A short length keeps the body in memory, where nothing of it will be.
         super().gotLength(0 if self.too_large else length)
+
+    def signed_in(self) -> bool:
+        """Whether the request comes from somebody who is signed in; only asked before a large body is taken."""
+        key = self.received_cookies.get(settings.SESSION_COOKIE_NAME.encode(), b"").decode("latin-1")
+        try:
+            return bool(key) and _asking.submit(sessions.lets_in, key).result(PATIENCE)
+        except Exception:
+            log.exception("nobody could be asked whether an upload may come")
+            return False
 
     def handleContentChunk(self, data: bytes) -> None:
         self.room -= len(data)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from difflib import unified_diff
 
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import NotFound, ToolError
 
 DIFF_LINES = 400
+NO_FILE = "no file"
 
 
 def current(context: ToolContext, path: str) -> str | None:
@@ -31,6 +34,24 @@ def diff(path: str, before: str | None, after: str) -> str:
     if len(lines) > DIFF_LINES:
         lines = [*lines[:DIFF_LINES], f"… and {len(lines) - DIFF_LINES} more lines"]
     return "\n".join(lines)
+
+
+def basis_of(before: str | None) -> str:
+    """The digest of what stands in a file, as `current` gives it."""
+    return NO_FILE if before is None else hashlib.sha256(before.encode()).hexdigest()
+
+
+def only_over(context: ToolContext, path: str, basis: str, content: str) -> Iterator[bytes]:
+    """The bytes of a file that may only replace what has this basis.
+
+    The workspace asks for them when no other writer is at work, and raises what is raised here: ToolError.
+    """
+    if basis_of(current(context, path)) != basis:
+        raise ToolError(
+            f"Nothing was written: {path!r} changed after this change of it was prepared. "
+            "Read the file again, then ask for the change anew."
+        )
+    yield content.encode()
 
 
 def lines_in_words(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from chat.tools.changes import current, diff
+from chat.tools.changes import basis_of, current, diff, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.words import JSON, ToolResult, ToolSpec
@@ -28,8 +28,9 @@ SPEC = ToolSpec(
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     """Replaces the one place, or says why it cannot."""
-    path, _, after = await asyncio.to_thread(_changed, context, arguments)
-    await asyncio.to_thread(context.workspace.write, path, [after.encode()])
+    path, before, after = await asyncio.to_thread(_changed, context, arguments)
+    chunks = only_over(context, path, basis_of(before), after)
+    await asyncio.to_thread(context.workspace.write, path, chunks)
     return ToolResult(f"Changed {path}.")
 
 

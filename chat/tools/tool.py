@@ -20,19 +20,27 @@ LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool may touch, with its limits: `text_bytes` a result may have, `entries` a listing may have."""
+    """What a tool may touch, with its limits: `text_bytes` a result may have, `entries` a listing may have.
+
+    `basis` is what a person saw replaced when they allowed the call (see Preview); "" where nobody was shown anything.
+    """
 
     workspace: Workspace
     text_bytes: int = 256 * 1024
     entries: int = 500
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a person is asked before a call runs: the question, and what would change (a unified diff or "")."""
+    """What a person is asked before a call runs: the question, and what would change (a unified diff or "").
+
+    `basis` is the digest of what the diff was made against, "" where that does not matter.
+    """
 
     question: str
     diff: str = ""
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True)

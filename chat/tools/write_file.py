@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from chat.tools.changes import current, diff, lines_in_words
+from chat.tools.changes import basis_of, current, diff, lines_in_words, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport.core.words import JSON, ToolResult, ToolSpec
 
@@ -25,16 +25,18 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """Writes the file whole or not at all."""
+    """Writes the file whole or not at all, and never over something newer than what a person was shown."""
     path, content = text(arguments, "path"), text(arguments, "content")
-    written = await asyncio.to_thread(context.workspace.write, path, [content.encode()])
+    chunks = only_over(context, path, context.basis, content) if context.basis else [content.encode()]
+    written = await asyncio.to_thread(context.workspace.write, path, chunks)
     return ToolResult(f"Wrote {lines_in_words(content)} to {written}.")
 
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
     """What would change."""
     path, content = text(arguments, "path"), text(arguments, "content")
-    return Preview(f"Write {lines_in_words(content)} to {path}?", diff(path, current(context, path), content))
+    before = current(context, path)
+    return Preview(f"Write {lines_in_words(content)} to {path}?", diff(path, before, content), basis_of(before))
 
 
 TOOL = Tool(SPEC, run, level="A2", phrase="Write", target="path", preview=preview)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from chat.models import Message, Turn
+from collections.abc import Collection
+
+from chat.models import OPEN, Conversation, Message, Turn
 
 
 def leader_of(conversation_id: str) -> str:
@@ -15,3 +17,11 @@ def writer_of(message_id: int) -> str:
     """The process that is writing a message at the moment; "" where none is."""
     rows = Message.objects.filter(pk=message_id, finished=False, turn__status="running")
     return rows.values_list("turn__owner", flat=True).first() or ""
+
+
+def standings(conversations: Collection[str]) -> dict[str, tuple[int, int | None]]:
+    """How far each conversation is: (the number of its last thing, its open turn or None)."""
+    open_turns = Turn.objects.filter(conversation_id__in=conversations, status__in=OPEN)
+    turns = dict(open_turns.values_list("conversation_id", "pk"))
+    tails = Conversation.objects.filter(pk__in=conversations).values_list("pk", "tail")
+    return {str(pk): (tail, turns.get(pk)) for pk, tail in tails}

@@ -15,6 +15,7 @@ from django.utils import timezone
 from chat.models import Grant, Question, ToolRun, Turn
 from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
+from chat.tools.changes import NO_FILE
 from chat.transcript import shown
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.locks import hold
@@ -37,6 +38,7 @@ class Asking:
     text: str
     diff: str
     grantable: bool
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ def park(owner: str, run_id: int, asking: Asking, usage: Mapping[str, Any]) -> P
         options=list(APPROVALS if asking.grantable else UNGRANTABLE),
         preview=asking.diff,
         binds=policy.fingerprint(asking.call, place(run.turn)),
+        basis=asking.basis,
         expires_at=timezone.now() + TIME_TO_ANSWER,
     )
     run.status = "waiting"
@@ -117,7 +120,7 @@ def answer(person: Person, question_id: int, given: Answer) -> Closed:
     if given.answer == "edit":
         _edit(question, given.arguments)
     first = Question.objects.filter(pk=question.pk, answer="").filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
-    if not first.update(answer=given.answer, answered_by=person.pk, answered_at=Now(), binds=question.binds):
+    if not first.update(answer=given.answer, answered_by=person.pk, answered_at=Now(), **_bound(question)):
         raise Conflict("The time to answer is over: it was not run.", "expired")
     if given.answer == "chat" and question.tool_run is not None:
         Grant.objects.get_or_create(
@@ -134,7 +137,8 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     run, turn = question.tool_run, question.turn
     if run is None or turn is None:
         raise ValueError("There is nothing to edit here.")
-    arguments = {**run.arguments, **arguments}
+    before = run.arguments
+    arguments = {**before, **arguments}
     call = ToolCall(run.call_id, run.name, arguments)
     checked = calls.check(call, [BUILTINS[run.name].spec])
     if isinstance(checked, CallRejected):
@@ -142,6 +146,15 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     run.arguments, run.repairs = arguments, [*run.repairs, "edited by a person"]
     run.save(update_fields=["arguments", "repairs"])
     question.binds = policy.fingerprint(call, place(turn))
+    target = BUILTINS[run.name].target
+    if question.basis and arguments.get(target) != before.get(target):
+        # Nobody was shown what stands at the other path: nothing may stand there.
+        question.basis = NO_FILE
+
+
+def _bound(question: Question) -> dict[str, str]:
+    """What an answer holds for; editing the arguments changed it."""
+    return {"binds": question.binds, "basis": question.basis}
 
 
 def _closed(question: Question, given: str, by: str) -> Closed:
@@ -169,10 +182,11 @@ def close_all(turn: Turn, given: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided about a call: run it, or tell the model why not."""
+    """What was decided about a call: run it over what has this `basis`, or tell the model why not."""
 
     allowed: bool
     why: str = ""
+    basis: str = ""
 
 
 WHY = {
@@ -191,7 +205,7 @@ def decision(run: ToolRun, turn: Turn) -> Decision | None:
     call = ToolCall(run.call_id, run.name, run.arguments)
     if question.binds != policy.fingerprint(call, place(turn)):
         return Decision(False, "The call was changed after it was allowed, so it was not run.")
-    return Decision(True)
+    return Decision(True, basis=question.basis)
 
 
 def granted(conversation_id: str) -> frozenset[str]:

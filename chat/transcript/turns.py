@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -314,9 +314,12 @@ def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
 
 
 @transaction.atomic
-def settle() -> tuple[list[Ended], list[int]]:
-    """Interrupt the turns whose lease ran out; also gives the queued turns that nobody claimed in time."""
-    ended = expire(Turn.objects.all())
+def settle(running: Collection[int] = ()) -> tuple[list[Ended], list[int]]:
+    """Interrupt the turns whose lease ran out; also gives the queued turns that nobody claimed in time.
+
+    Those that are `running` in this very process live, though the database took no lease of theirs for a while.
+    """
+    ended = expire(Turn.objects.exclude(pk__in=running))
     waiting = Turn.objects.filter(status="queued", created_at__lt=in_future(-PATIENCE), stop_requested_at=None)
     return ended, list(waiting.values_list("pk", flat=True)[:50])
 

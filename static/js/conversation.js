@@ -6,7 +6,7 @@ import * as composer from "./composer.js";
 import * as deltas from "./deltas.js";
 import { follow } from "./follow.js";
 import { connect } from "./socket.js";
-import { offline, online, say } from "./status.js";
+import { offline, online, say, tooMany } from "./status.js";
 import { asked, closed } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
@@ -80,6 +80,7 @@ const FRAMES = {
   "call.rejected": (frame) => putCall(frame.message, frame.html),
   "question.asked": asked,
   "question.closed": closed,
+  tail: (frame) => { if (frame.tail > Number(transcript().dataset.tail)) refresh(); },
   resync: (frame) => deltas.resync(frame, send),
   error: (frame) => { composer.refused(frame.client_id); say(frame.text, "off"); },
 };
@@ -102,7 +103,8 @@ const receive = (frame, late = false) => {
 const down = async (attempts, code) => {
   // Signed out, or the role changed: the page itself knows what to say.
   if (code === 4401 || code === 4403) return void location.reload();
-  offline();
+  if (code === 4409) tooMany();
+  else offline();
   chat.dataset.connected = "false";
   // A refused socket may mean that the session ended: the page then leads to signing in.
   if (attempts % 3 === 0 && navigator.onLine) {

@@ -14,11 +14,20 @@ export const online = () => {
   document.getElementById("offline").hidden = true;
 };
 
+const banner = (text) => {
+  const line = document.getElementById("offline");
+  line.textContent = text;
+  line.hidden = false;
+};
+
 // Short gaps are nobody's business: the banner comes only after a while.
 export const offline = () => {
-  timer ??= setTimeout(() => {
-    const banner = document.getElementById("offline");
-    banner.textContent = "Reconnecting… your answer keeps running on the server.";
-    banner.hidden = false;
-  }, PATIENCE);
+  timer ??= setTimeout(() => banner("Reconnecting… your answer keeps running on the server."), PATIENCE);
+};
+
+// A page that may not connect goes on trying: closing another one makes room for it.
+export const tooMany = () => {
+  clearTimeout(timer);
+  timer = 0;
+  banner("You have too many chats open at once. Close another one, and this page connects by itself.");
 };

@@ -92,6 +92,7 @@ def environment(directory: str, upstream: int) -> dict[str, str]:
         "TOOLSUPPORT_ADMIN": "starter:a-password-for-measuring-1",
         "TOOLSUPPORT_RUNNING_TURNS": "1000",
         "TOOLSUPPORT_TURNS_PER_PERSON": "1000",
+        "TOOLSUPPORT_SOCKETS_PER_PERSON": "1000",
         "TOOLSUPPORT_DRAIN_SECONDS": "1",
         "OLLAMA_HOST": "",
     }

@@ -99,6 +99,39 @@ async def test_edited_arguments_are_what_is_written(site: Site, client: httpx.Cl
         assert "edited by a person" in open_page.of("call.finished")[-1]["call"]["repairs"]
 
 
+# SAFETY 3.4
+@pytest.mark.asyncio
+async def test_what_was_allowed_does_not_replace_something_newer(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        question = await asked(open_page)
+        (site.directory / "workspaces" / conversation / "notes.md").write_text("newer")
+        await open_page.send("question.answer", question=question, answer="once")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        call = open_page.of("call.finished")[-1]["call"]
+        assert call["status"] == "failed" and "changed after" in call["error"]
+        assert notes(site, conversation) == "newer"
+        await open_page.send("message.send", text=ASK)
+        again = await open_page.until("question.asked")
+        assert "newer" in again["html"]
+        await open_page.send("question.answer", question=again["question"], answer="once")
+        await open_page.until("turn.ended")
+        assert notes(site, conversation) == "hello there"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("path", "status"), [("fresh.md", "done"), ("config.json", "failed")])
+async def test_an_edited_path_must_be_free(site: Site, client: httpx.Client, path: str, status: str) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        question = await asked(open_page)
+        await open_page.send("question.answer", question=question, answer="edit", arguments={"path": path})
+        await open_page.until("turn.ended")
+        assert open_page.of("call.finished")[-1]["call"]["status"] == status
+        fresh = site.directory / "workspaces" / conversation / "fresh.md"
+        assert fresh.exists() is (status == "done")
+
+
 # D9: every question can be answered by a form too.
 @pytest.mark.asyncio
 async def test_a_form_answers_as_well(site: Site, client: httpx.Client) -> None:

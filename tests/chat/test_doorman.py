@@ -80,14 +80,27 @@ async def test_one_that_cannot_be_closed_keeps_nobody_inside(monkeypatch: pytest
     async def ends(code: int) -> None:
         ended.append(code)
 
-    doorman.admit(gone, fails)
+    doorman.admit(gone, fails, 9)
     for held in (other, other, good):
-        doorman.admit(held, ends)
-    left = doorman.admit(other, ends)
+        doorman.admit(held, ends, 9)
+    left = doorman.admit(other, ends, 9)
     doorman.forget(left)
     await doorman.look()
     await doorman.look()
     assert ended == [4403, 4403]
+
+
+# SAFETY 2
+def test_one_person_gets_so_many_sockets_and_others_theirs() -> None:
+    doorman = Doorman()
+    mine = [doorman.admit(Pass(1, "key", "mark"), ends_never, 2) for _ in range(3)]
+    assert [ticket is not None for ticket in mine] == [True, True, False]
+    assert doorman.admit(Pass(2, "key", "mark"), ends_never, 2)
+    doorman.forget(mine[0])
+    assert doorman.admit(Pass(1, "other", "mark"), ends_never, 2)
+
+
+async def ends_never(code: int) -> None: ...
 
 
 @pytest.mark.asyncio

@@ -25,9 +25,9 @@ Revoke = Callable[[httpx.Client, httpx.Client, Person], httpx.Response]
 NEW = "a quite different passphrase"
 
 
-def crowd(site: Site) -> list[Person]:
+def crowd(site: Site, size: int = CROWD) -> list[Person]:
     environ = site.environ() | {"DJANGO_SETTINGS_MODULE": "toolsupport.settings"}
-    command = [sys.executable, "-m", "tests.crowd", str(CROWD)]
+    command = [sys.executable, "-m", "tests.crowd", str(size)]
     return list(json.loads(subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=True).stdout))
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from tests.nightly import hostile_frames, kills
+from tests.nightly import hostile_frames, kills, stops, two_tabs
+
+RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
 
 
 # SAFETY 4
@@ -25,3 +29,16 @@ def expect_the_figures(found: list[kills.Kill]) -> None:
     # Half a second by design; the rest is for a busy machine and a slow disk.
     assert max(kill.lost_text for kill in found) < 1.5
     assert max(kill.settled for kill in found) < 6
+
+
+# SAFETY 4
+@pytest.mark.nightly
+def test_two_tabs_of_fifty_steps_lose_nothing() -> None:
+    assert two_tabs.run(RUNS, steps=50)["runs"] >= RUNS
+
+
+# SAFETY 4, C5
+@pytest.mark.nightly
+def test_two_hundred_stops() -> None:
+    found = stops.run(200, seed=1)
+    assert len(found) == 200 and max(max(stop.closed, stop.told) for stop in found) <= 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import socket
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -68,6 +69,17 @@ def test_the_files_panel_says_itself_that_an_upload_is_too_large(site: Site, cli
     headers = {"Content-Length": str(120 * MIB), "X-CSRFToken": client.cookies["csrftoken"]}
     answer = client.post(path, content=pieces(120), headers=headers)
     assert answer.status_code == 413 and "are too much" in answer.text
+    assert memory(site, "VmHWM") - before < 40 * MIB
+
+
+# SAFETY 2
+@pytest.mark.parametrize("cookie", ["", "sessionid=forged"])
+def test_an_upload_of_a_stranger_is_not_kept(site: Site, cookie: str) -> None:
+    before = fresh_peak(site)
+    path = f"/chat/{uuid.uuid4()}/files/"
+    headers = {"Content-Length": str(90 * MIB), "Cookie": cookie}
+    answer = httpx.post(site.url + path, content=pieces(90), headers=headers, trust_env=False, timeout=30)
+    assert (answer.status_code, answer.headers["location"].startswith("/login/")) == (302, True)
     assert memory(site, "VmHWM") - before < 40 * MIB
 
 

@@ -20,6 +20,7 @@ from toolsupport.core.errors import Garbled, ProviderError, Refused, Unreachable
 from toolsupport.core.events import Failed
 from toolsupport.core.words import Endpoint
 from toolsupport.providers import failures
+from toolsupport.providers.names import Names
 from toolsupport.providers.table import path_at
 
 LARGEST_ANSWER = 16 * 1024 * 1024
@@ -47,7 +48,7 @@ def transport() -> httpx.AsyncBaseTransport:
     """httpx over aiohttp: half the cost per token. No proxy from the environment, no limit of connections."""
     made = AiohttpTransport(verify=_trusted(), trust_env=False)
     made.client = lambda: aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, ssl=made.ssl_context, keepalive_timeout=KEPT_ALIVE),
+        connector=aiohttp.TCPConnector(limit=0, ssl=made.ssl_context, keepalive_timeout=KEPT_ALIVE, resolver=Names()),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -12,12 +11,14 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
 from toolsupport.models import Setting
 
 _TOKEN = "setup_token"
 SETUP_LASTS = timedelta(hours=24)
+SAME_START = timedelta(minutes=1)
 
 
 def needs_setup() -> bool:
@@ -27,16 +28,24 @@ def needs_setup() -> bool:
 
 @transaction.atomic
 def new_setup_token() -> str:
-    """A token for /setup/; it works once, only its hash is kept, and it replaces the one made before."""
-    token = secrets.token_urlsafe(24)
-    Setting.objects.update_or_create(key=_TOKEN, defaults={"value": _hashed(token)})
-    return token
+    """A token for /setup/; it works once, and it replaces the one made before.
+
+    What is kept is a seed, which gives the token only together with the signing key. Processes that start at the same
+    time get the same token: a site has one address to be set up at.
+    """
+    row, _ = Setting.objects.select_for_update().get_or_create(key=_TOKEN, defaults={"value": secrets.token_hex(16)})
+    if row.changed_at < timezone.now() - SAME_START:
+        row.value = secrets.token_hex(16)
+        row.save()
+    return _token(row.value)
 
 
 def token_opens(token: str) -> bool:
     """True while this token can make the first administrator: the newest one, for a day."""
     row = Setting.objects.filter(key=_TOKEN, changed_at__gt=timezone.now() - SETUP_LASTS).first()
-    return needs_setup() and row is not None and secrets.compare_digest(str(row.value), _hashed(token))
+    if row is None or not needs_setup():
+        return False
+    return secrets.compare_digest(_token(row.value).encode(), token.encode(errors="replace"))
 
 
 @transaction.atomic
@@ -47,7 +56,7 @@ def create_admin(token: str, name: str, password: str) -> User:
     """
     if not token_opens(token):
         raise NotAllowed("This set-up address was used already, or it is not the newest one.")
-    deleted, _ = Setting.objects.filter(key=_TOKEN, value=_hashed(token)).delete()
+    deleted, _ = Setting.objects.filter(key=_TOKEN).delete()
     if not deleted:
         raise NotAllowed("Somebody else used this set-up address a moment ago.")
     return _admin(name, password)
@@ -87,6 +96,5 @@ def _admin(name: str, password: str) -> User:
     return user
 
 
-def _hashed(token: str) -> str:
-    # A random token needs no slow hash.
-    return hashlib.sha256(token.encode()).hexdigest()
+def _token(seed: object) -> str:
+    return salted_hmac(_TOKEN, str(seed), algorithm="sha256").hexdigest()

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseSessions
+from django.db import connection
 from django.utils import timezone
 
 from toolsupport.models import Session
@@ -39,3 +40,12 @@ def end(person_id: int, but: str | None = None) -> int:
 def clear_expired() -> None:
     """Forget the sessions that ran out."""
     SessionStore.clear_expired()
+
+
+def lets_in(key: str) -> bool:
+    """Whether somebody is signed in with this session key; closes its connection, so any thread may ask."""
+    try:
+        found = Session.objects.filter(session_key=key, expire_date__gt=timezone.now(), person__is_active=True)
+        return found.exists()
+    finally:
+        connection.close()
