@@ -76,6 +76,8 @@ class CallReader(LiteralReader):
         """A reply that ends behind a value that was closed itself lacks nothing but the bracket."""
         if not self.arguments or not isinstance(list(self.arguments.values())[-1], str | dict | list):
             raise Broken("the call breaks off")
+        if self.dirty:
+            raise Broken("the call breaks off, and a quote in a text is not escaped")
         self.mended("closed the call at the end of the reply")
         return True
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.formats.lookahead import match, peek
@@ -26,6 +27,7 @@ WRAPPERS = {
     "<function_calls>": "</function_calls>",
 }
 FENCE = "```"
+A_FENCE = Markers([FENCE])
 
 NAME = r"[A-Za-z_][\w.:/-]{0,127}"
 FENCED = r"(?P<fence>```[a-z_]{0,12}[ \t]{0,8}\r?\n)?"
@@ -64,8 +66,7 @@ class Around:
     @property
     def marks(self) -> Markers:
         """What may close it; a lost opening marker does not keep the closing one from being known."""
-        closers = [self.closer] if self.closer else list(WRAPPERS.values())
-        return Markers([*closers, *(["]"] if self.listed else []), *([FENCE] if self.fenced else [])])
+        return _marks(self.closer, self.listed, self.fenced)
 
     def close(self, mark: str) -> None:
         if mark == "]":
@@ -74,6 +75,12 @@ class Around:
             self.fenced = False
         else:
             self.closer = ""
+
+
+@cache
+def _marks(closer: str, listed: bool, fenced: bool) -> Markers:
+    closers = [closer] if closer else list(WRAPPERS.values())
+    return Markers([*closers, *(["]"] if listed else []), *([FENCE] if fenced else [])])
 
 
 def read_line(reading: Reading, _opener: str) -> Steps[None]:
@@ -86,7 +93,7 @@ def read_line(reading: Reading, _opener: str) -> Steps[None]:
             ended = yield from _calls(reading, found, Around("", bool(found["list"]), bool(found["fence"])))
             if ended:
                 continue
-        elif (yield from source.marker(Markers([FENCE]))):
+        elif (yield from source.marker(A_FENCE)):
             yield from _fence(reading)
         return
 
@@ -113,9 +120,9 @@ def read_wrapped(reading: Reading, opener: str) -> Steps[None]:
 
 def _fence(reading: Reading) -> Steps[None]:
     """Text up to the end of the fence that begins here."""
-    source, fence = reading.source, Markers([FENCE])
+    source = reading.source
     source.take(source.at + len(FENCE))
-    yield from _text_to(reading, fence)
+    yield from _text_to(reading, A_FENCE)
     source.take(min(source.at + len(FENCE), len(source.buffer)))
 
 
@@ -188,7 +195,7 @@ def _stands_alone(source: Source) -> Steps[bool]:
 def _to_its_end(reading: Reading, around: Around) -> Steps[None]:
     """Takes what follows up to where a broken call seems to end, so that the calls behind it are not lost with it."""
     source = reading.source
-    closers = Markers([around.closer] if around.closer else WRAPPERS.values())
+    closers = _marks(around.closer, listed=False, fenced=False)
     while True:
         yield from source.through(TO_BRACKET)
         head = yield from peek(source)
