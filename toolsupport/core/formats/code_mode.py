@@ -37,21 +37,28 @@ LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z|\r\Z")
 
 @dataclass(slots=True)
 class Code:
-    """Code that is being written, shown but for a line break at its end, which may belong to the fence."""
+    """Code that is being written, shown but for a line break at its end, which may belong to the fence.
+
+    White space alone is no code: nothing is shown before there is some.
+    """
 
     reading: Reading
     identity: str
     shown: bool = True
     pieces: list[str] = field(default_factory=list)
     held: str = ""
+    begun: bool = False
 
     def put(self, piece: str) -> None:
         if not piece:
             return
-        if not self.pieces:
-            self._show('{"code":"')
         self.pieces.append(piece)
-        text = self.held + piece
+        if not self.begun and piece.isspace():
+            return
+        text = self.held + piece if self.begun else "".join(self.pieces)
+        if not self.begun:
+            self.begun = True
+            self._show('{"code":"')
         tail = LAST_BREAK.search(text)
         self.held = tail.group() if tail else ""
         self._show(json.dumps(text[: len(text) - len(self.held)], ensure_ascii=False)[1:-1])
