@@ -10,7 +10,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.toolbox import Candidate, Wishes, choose
 from toolsupport.core.words import Brief, ChatSettings, Endpoint, ToolSpec
 from toolsupport.models import ModelProfile
-from toolsupport.registry import servers, standings, system_settings
+from toolsupport.registry import remembered, servers, standings, system_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Briefing:
 
 def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> Briefing:
     """What to ask this model in this conversation. Raises NotFound, ConfigError (the server's key cannot be read)."""
-    profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
+    profile = remembered.profile(profile_id)
     if profile is None:
         raise NotFound("There is no such model.")
     return brief_of(profile, tools, settings, session)
