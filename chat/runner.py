@@ -14,6 +14,7 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
 from chat import fragments, frames
+from chat.clerk import Clerk
 from chat.doorman import Doorman
 from chat.elsewhere import Elsewhere
 from chat.events import TurnEnded
@@ -40,6 +41,7 @@ class Runner:
         self.owner = uuid.uuid4().hex
         self.listeners = Listeners()
         self.doorman = Doorman()
+        self.clerk = Clerk(self.spawn)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
         self.elsewhere: Elsewhere | None = None
@@ -130,7 +132,7 @@ class Runner:
     async def accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
         """Keep a message, tell it to the pages, begin its answer. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
-        accepted = await in_database(self._accept)(user_id, conversation, sent)
+        accepted = await self.clerk.write(conversation, lambda: self._accept(user_id, conversation, sent))
         if not accepted.repeated:
             shown = accepted.message
             html = fragments.message(shown)
@@ -141,7 +143,7 @@ class Runner:
         return accepted
 
     def _accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
-        """In one hop to the database's thread."""
+        """In the database's thread."""
         return turns.accept(person(user_id, Action.CHAT), conversation, sent, self.owner)
 
     async def answer_again(self, user_id: int, conversation: str, wish: again.GoOn | again.Anew) -> turns.Accepted:
@@ -245,7 +247,8 @@ class Runner:
             await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _write_end(self, run: TurnRun, outcome: turns.Outcome) -> None:
-        ended = await in_database(turns.end)(self.owner, run.claimed.turn, outcome)
+        turn = run.claimed.turn
+        ended = await self.clerk.write(run.claimed.conversation, lambda: turns.end(self.owner, turn, outcome))
         if ended is not None:
             self.tell_end(ended)
 

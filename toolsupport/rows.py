@@ -6,6 +6,8 @@ A statement is plain SQL that both databases know; where they differ it says `{n
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -50,9 +52,48 @@ def change(statement: str, *values: object) -> int:
 Row = TypeVar("Row", bound=Model)
 
 
+Converter = Callable[[Any, Any, Any], Any]
+
+
 def made(model: type[Row], statement: str, *values: object) -> list[Row]:
-    """The rows that a statement gives, as models; its columns must be named as theirs are."""
-    return list(model._default_manager.raw(said(connection.vendor, statement), [adapted(value) for value in values]))
+    """The rows that a statement gives, as models; a column that is no field of theirs becomes an attribute."""
+    with connection.cursor() as cursor:
+        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        columns = tuple(column[0] for column in cursor.description)
+        return [_made(model, columns, found) for found in cursor.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How columns become a model: its fields as (name, place, expression, converters), and what else there is."""
+
+    fields: list[tuple[str, int, Any, list[Converter]]]
+    others: list[tuple[str, int]]
+
+
+def _made(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+    plan, found = _plan(model, columns), []
+    for _, place, expression, converters in plan.fields:
+        value = values[place]
+        for convert in converters:
+            value = convert(value, expression, connection)
+        found.append(value)
+    row = model.from_db(connection.alias, [name for name, *_ in plan.fields], found)
+    for name, place in plan.others:
+        setattr(row, name, values[place])
+    return row
+
+
+@cache
+def _plan(model: type[Model], columns: tuple[str, ...]) -> _Plan:
+    fields: list[tuple[str, int, Any, list[Converter]]] = []
+    for field in model._meta.concrete_fields:  # in this order a model takes its values
+        if field.column in columns:
+            expression: Any = field.get_col(model._meta.db_table)
+            converters = connection.ops.get_db_converters(expression) + expression.get_db_converters(connection)
+            fields.append((field.attname, columns.index(field.column), expression, converters))
+    own = {field.column for field in model._meta.concrete_fields}
+    return _Plan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
 
 
 def hold(statement: str, *values: object) -> None:

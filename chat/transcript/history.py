@@ -24,7 +24,7 @@ def canonical(conversation: Conversation, turn_id: int | None = None) -> tuple[w
     """
     rows = statements.said_in(conversation.pk)
     runs: dict[int, list[ToolRun]] = defaultdict(list)
-    if any(row.role == Role.ASSISTANT and row.finished for row in rows):  # a reply is whole before its calls run
+    if any(row.has_calls for row in rows):
         for run in statements.runs_of_conversation(conversation.pk):
             runs[run.message_id].append(run)
     log: list[words.Message] = []

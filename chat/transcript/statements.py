@@ -23,6 +23,7 @@ class Said(NamedTuple):
     content: str
     thinking: str
     finished: bool
+    has_calls: bool
 
 
 class Room(NamedTuple):
@@ -109,8 +110,9 @@ def insert_message(message: Message) -> None:
     message._state.adding = False
 
 
-SAID = """SELECT id, parent_id, role, content, thinking, finished FROM chat_message
-WHERE conversation_id = %s ORDER BY id"""
+SAID = """SELECT id, parent_id, role, content, thinking, finished,
+EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.id)
+FROM chat_message WHERE conversation_id = %s ORDER BY id"""
 
 
 def said_in(conversation: uuid.UUID) -> list[Said]:
@@ -129,8 +131,9 @@ def runs_of_conversation(conversation: uuid.UUID) -> list[ToolRun]:
 RUNS = "SELECT * FROM chat_toolrun WHERE message_id = %s ORDER BY id"
 
 
-def runs_of_message(message: int) -> list[ToolRun]:
-    return rows.made(ToolRun, RUNS, message)
+def runs_of(answer: Message) -> list[ToolRun]:
+    """The calls of a message that came from `answers_of`."""
+    return rows.made(ToolRun, RUNS, answer.pk) if getattr(answer, "has_calls", True) else []
 
 
 GRANTED = "SELECT tool FROM chat_grant WHERE conversation_id = %s AND revoked_at IS NULL"
@@ -167,12 +170,13 @@ def write_reply(turn: int, reply: Reply) -> None:
 
 
 ANSWERS = """SELECT chat_message.*, EXISTS (SELECT 1 FROM chat_message AS other WHERE other.id <> chat_message.id
-AND other.parent_id = chat_message.parent_id AND other.role <> 'notice') AS forked
+AND other.parent_id = chat_message.parent_id AND other.role <> 'notice') AS forked,
+EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.id) AS has_calls
 FROM chat_message WHERE turn_id = %s AND role = 'assistant' ORDER BY id"""
 
 
 def answers_of(turn: int) -> list[Message]:
-    """The messages a turn wrote; `forked` says that another one stands beside it."""
+    """The messages a turn wrote, with `forked` (another one stands beside it) and `has_calls`."""
     return rows.made(Message, ANSWERS, turn)
 
 

@@ -357,4 +357,4 @@ def _close(turn: Turn, reason: str) -> Ended:
 
 
 def _last_state(row: Message, last: bool) -> ShownMessage:
-    return shown.message(row, statements.runs_of_message(row.pk), last, branches.siblings(row))
+    return shown.message(row, statements.runs_of(row), last, branches.siblings(row))
