@@ -56,9 +56,8 @@ def table(lines: Sequence[Line]) -> str:
     """All lines as a table that can stand in a document."""
     rows = [("figure", "promised", "measured", "kept"), *(line.cells() for line in lines)]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    shown = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
-    ]
+    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]
+    shown = [f"| {' | '.join(row)} |" for row in padded]
     shown.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(shown)
 
