@@ -86,6 +86,7 @@ def make_request(brief: Brief, messages: Sequence[Message]) -> Request:
         options=prompt.options(brief),
         think=brief.think,
         keep_alive=brief.keep_alive,
+        stream=brief.stream,
         supports_tools=brief.capabilities["tools"].value,
         permit=brief.permit,
     )

@@ -14,6 +14,7 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
 from toolsupport import refreshing
+from toolsupport.detecting import Tester
 from toolsupport.registry import leases
 
 log = logging.getLogger(__name__)
@@ -44,11 +45,13 @@ class Work:
 
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
+        self.tester = Tester(self.owner, self.spawn)
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self) -> None:
-        """Begin the periodic jobs; needs the running event loop."""
+        """Begin the periodic jobs and the tests that wait; needs the running event loop."""
         self.spawn(self._begin())
+        self.spawn(self.tester.serve())
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """A supervised task with a context of its own."""

@@ -203,6 +203,7 @@ class Brief:
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     think: bool | str | None = None
     keep_alive: str = ""
+    stream: bool = True
     permit: Permit = Permit.TURN
 
 

@@ -1,8 +1,24 @@
 """The rows of what is known about models; reached only through registry/ and the admins."""
 
+from toolsupport.models.detections import Detection, Trial
+from toolsupport.models.history import HistoryEntry, ReadMark, Review
 from toolsupport.models.overrides import Override, Standing
 from toolsupport.models.people import Session, SignInTally
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.system import Lease, Setting
 
-__all__ = ["Lease", "ModelProfile", "Override", "Server", "Session", "Setting", "SignInTally", "Standing"]
+__all__ = [
+    "Detection",
+    "HistoryEntry",
+    "Lease",
+    "ModelProfile",
+    "Override",
+    "ReadMark",
+    "Review",
+    "Server",
+    "Session",
+    "Setting",
+    "SignInTally",
+    "Standing",
+    "Trial",
+]

@@ -22,6 +22,9 @@ class Override(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     reason = models.TextField(blank=True, default="")
+    detection = models.ForeignKey(
+        "toolsupport.Detection", null=True, blank=True, on_delete=models.PROTECT, related_name="overrides"
+    )
     proposed = models.BooleanField(default=False)
     accepts = models.OneToOneField("self", null=True, blank=True, on_delete=models.PROTECT, related_name="accepted_by")
     withdraws = models.OneToOneField(

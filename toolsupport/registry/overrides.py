@@ -14,7 +14,7 @@ from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.resolve import explain
 from toolsupport.core.sources import STORED
 from toolsupport.models import ModelProfile, Override, Standing
-from toolsupport.registry import standings
+from toolsupport.registry import history, standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Decision:
 
     `actor` is a person's id, None for a machine. `session` is a conversation's id, "" is everyone. `newest` is the
     newest seq of this capability that the maker had seen (0 for none); None where nobody looked at a page before.
+    `detection` is the test a measured value rests on. `proposed` makes it a proposal, which counts for nothing until
+    it is accepted; `accepts` is the proposal (an override's id) that this decision puts into force.
     """
 
     profile: int
@@ -33,6 +35,9 @@ class Decision:
     reason: str = ""
     session: str = ""
     newest: int | None = None
+    detection: int | None = None
+    proposed: bool = False
+    accepts: int | None = None
 
 
 @transaction.atomic
@@ -42,10 +47,41 @@ def add(decision: Decision) -> int:
         raise ValueError(f"{decision.source!r} is not a source a row may have")
     if decision.value is None:
         raise ValueError("unknown is not a value: withdraw instead")
+    return _append_and_tell(_locked(decision), decision)
+
+
+@transaction.atomic
+def accept(proposal_id: int, actor: int, reason: str = "") -> int:
+    """Put a proposal into force, by a new row; its seq. Raises NotFound, Conflict where it was accepted already."""
+    proposal = Override.objects.filter(pk=proposal_id, proposed=True).first()
+    if proposal is None:
+        raise NotFound("There is no such proposal.")
+    if Override.objects.filter(accepts=proposal).exists():
+        raise Conflict("This was accepted already.", stands(proposal.profile_id, proposal.capability))
+    return add(
+        Decision(
+            proposal.profile_id,
+            proposal.capability,
+            proposal.value,
+            actor=actor,
+            reason=reason or proposal.reason,
+            accepts=proposal.pk,
+        )
+    )
+
+
+@transaction.atomic
+def measure(decision: Decision) -> int:
+    """Append what a test measured, unless the newest measurement of this build says the same; its seq, 0 for none."""
     profile = _locked(decision)
-    seq = _append(profile, decision)
-    standings.refold([profile])
-    return seq
+    said = Override.objects.filter(
+        profile=profile, capability=decision.capability, source="auto_detected", session="", withdraws=None
+    )
+    last = said.order_by("-seq").first()
+    taken_back = last is not None and Override.objects.filter(withdraws=last).exists()
+    if last and not taken_back and last.build_key == profile.build.key and last.value == decision.value:
+        return 0
+    return _append_and_tell(profile, decision)
 
 
 @transaction.atomic
@@ -57,8 +93,7 @@ def follow_evidence(decision: Decision) -> int:
     profile = _locked(decision)
     claims = [claim for claim in in_force(profile, decision) if claim.source == "user_confirmed"]
     for claim in claims:
-        _append(profile, decision, withdraws=_last_word(claim.id))
-    standings.refold([profile])
+        _append_and_tell(profile, decision, withdraws=_last_word(claim.id))
     return len(claims)
 
 
@@ -70,9 +105,7 @@ def withdraw(override_id: int, decision: Decision) -> int:
         raise NotFound("There is no such claim about this model.")
     if override_id not in {claim.id for claim in in_force(profile, decision)}:
         raise Conflict("This was withdrawn already.", stands(profile.pk, decision.capability))
-    seq = _append(profile, decision, withdraws=_last_word(override_id))
-    standings.refold([profile])
-    return seq
+    return _append_and_tell(profile, decision, withdraws=_last_word(override_id))
 
 
 @transaction.atomic
@@ -86,8 +119,7 @@ def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
     )
     changed = {name: value for name, value in declared.items() if last.get(name) is not value}
     for name, value in changed.items():
-        _append(profile, Decision(profile_id, name, value, "declared"))
-    standings.refold([profile])
+        _append_and_tell(profile, Decision(profile_id, name, value, "declared"))
     return len(changed)
 
 
@@ -134,11 +166,33 @@ def _last_word(override_id: int) -> Override:
     return row
 
 
-def _append(profile: ModelProfile, decision: Decision, withdraws: Override | None = None) -> int:
+def _append_and_tell(profile: ModelProfile, decision: Decision, withdraws: Override | None = None) -> int:
+    """Append a row, fold anew, write it into the history; its seq."""
+    before = history.holds(profile.pk, decision.capability)
+    row = _append(profile, decision, withdraws)
+    standings.refold([profile])
+    history.record(
+        history.Happening(
+            "withdrawal" if withdraws else "proposal" if decision.proposed else "override",
+            profile.pk,
+            decision.capability,
+            before,
+            decision.value if decision.proposed else history.holds(profile.pk, decision.capability),
+            source=row.source,
+            actor=decision.actor,
+            text=decision.reason,
+            override=row.pk,
+            detection=decision.detection,
+        )
+    )
+    return row.seq
+
+
+def _append(profile: ModelProfile, decision: Decision, withdraws: Override | None) -> Override:
     seq = (profile.overrides.aggregate(newest=Max("seq"))["newest"] or 0) + 1
     try:
         with transaction.atomic():
-            Override.objects.create(
+            return Override.objects.create(
                 profile=profile,
                 seq=seq,
                 capability=decision.capability,
@@ -148,12 +202,14 @@ def _append(profile: ModelProfile, decision: Decision, withdraws: Override | Non
                 build_key=profile.build.key,
                 actor_id=decision.actor,
                 reason=decision.reason,
+                detection_id=decision.detection,
+                proposed=decision.proposed,
+                accepts_id=decision.accepts,
                 withdraws=withdraws,
             )
     except IntegrityError:
         # The row lock makes this rare; the constraint is what makes it impossible to lose a decision.
         raise _conflict(profile.pk, decision.capability) from None
-    return seq
 
 
 def _conflict(profile_id: int, capability: str) -> Conflict:

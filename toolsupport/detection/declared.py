@@ -1,0 +1,37 @@
+"""Asks what the server itself says of the model."""
+
+from __future__ import annotations
+
+import asyncio
+
+from toolsupport import providers
+from toolsupport.core.errors import ProviderError
+from toolsupport.core.events import Failed
+from toolsupport.core.verdicts import Outcome
+from toolsupport.detection.laboratory import Laboratory, Question, Reply
+
+ASKED = Question(())
+SECONDS = 5.0
+
+
+async def run(lab: Laboratory) -> None:
+    """Its declaration, which proves nothing: it stands beside what is measured."""
+    reply = Reply()
+    try:
+        async with asyncio.timeout(SECONDS):
+            details = await providers.describe(lab.subject.endpoint, lab.subject.brief.model)
+    except (ProviderError, TimeoutError) as error:
+        why = str(error) or f"It said nothing within {SECONDS:g} s."
+        reply.failed = Failed("unreachable", why)
+        await lab.note(ASKED, reply, Outcome("declared", "failed", why))
+        return
+    reply.text = ", ".join(details.capabilities or ())
+    await lab.note(ASKED, reply, Outcome("declared", *_told(details.capabilities, details.unsaid)))
+
+
+def _told(capabilities: tuple[str, ...] | None, unsaid: tuple[str, ...]) -> tuple[str, str]:
+    if capabilities is None or "tools" in unsaid:
+        return "unsaid", "The server says nothing about tools, which is not a no."
+    if "tools" in capabilities:
+        return "right", "The server says that it takes tools."
+    return "denied", f"The server leaves tools out of what it can do: {', '.join(capabilities) or 'nothing'}."

@@ -1,0 +1,87 @@
+"""Tests what a model can do with tools, from a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async as in_database
+from django.core.management.base import BaseCommand, CommandError
+
+from toolsupport import providers
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.detecting import Tester
+from toolsupport.registry import detection_reports, detections, picker
+from toolsupport.registry.detection_reports import ShownDetection
+from toolsupport.work import Work
+
+LOOK = 0.2  # seconds between two looks at how far it is
+WORKS, WORKS_NOT, UNPROVED = 0, 1, 2
+
+
+class Command(BaseCommand):
+    help = "Test what a model can do with tools. Exit 0: tools work, 1: they do not, 2: nothing could be proved."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("model", help="The model's name, or server/name.")
+        parser.add_argument("--server", default="", help="The name of its server, where several have such a model.")
+        parser.add_argument("--json", action="store_true", help="Write the verdict and the evidence as JSON.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name = f"{options['server']}/{options['model']}" if options["server"] else options["model"]
+        try:
+            done = async_to_sync(self.test)(name, quiet=options["json"])
+        except (ConfigError, NotFound) as error:
+            raise CommandError(str(error), returncode=UNPROVED) from error
+        if options["json"]:
+            evidence = [asdict(trial) for trial in detection_reports.trials(done.id)]
+            self.stdout.write(json.dumps(asdict(done) | {"trials": evidence}, ensure_ascii=False, indent=2))
+        else:
+            self.stdout.write(f"{done.server}/{done.model}: {done.verdict_words or done.status}. {done.reason}")
+        code = exit_code(done)
+        if code:
+            raise SystemExit(code)
+
+    async def test(self, name: str, *, quiet: bool) -> ShownDetection:
+        """Queue the test and run it here, unless a running site takes it first; then watch."""
+        profile = await in_database(picker.find)(name)
+        opened = await in_database(detections.open_test)(detections.Asked(profile, "command"))
+        work = Work()
+        work.spawn(Tester(uuid.uuid4().hex, work.spawn).serve())
+        told: dict[str, str] = {}
+        try:
+            while True:
+                seen = await in_database(detection_reports.shown)(opened.id)
+                if not quiet:
+                    self.tell(seen, told)
+                if not seen.open:
+                    return seen
+                await asyncio.sleep(LOOK)
+                await in_database(detections.settle)()
+        finally:
+            await work.stop()
+            await providers.close()
+
+    def tell(self, seen: ShownDetection, told: dict[str, str]) -> None:
+        """A line for each step that ended; on a terminal one more that shows what runs."""
+        for step in seen.steps:
+            if step["state"] in ("done", "skipped") and told.get(step["step"]) != step["state"]:
+                told[step["step"]] = step["state"]
+                self.stdout.write(f"{step['title']} {step['detail']}")
+            elif step["state"] == "running" and self.stdout.isatty():
+                self.stdout.write(f"{step['title']} …", ending="\r")
+                self.stdout.flush()
+
+
+def exit_code(done: ShownDetection) -> int:
+    """0 where tools work, natively or as text; 1 where they do not; 2 where nothing was proved."""
+    if done.verdict in ("native", "text"):
+        return WORKS
+    if done.verdict == "flaky":
+        return WORKS if done.detail.get("works") else WORKS_NOT
+    return WORKS_NOT if done.verdict in ("ignored", "refused") else UNPROVED

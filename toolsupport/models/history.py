@@ -1,0 +1,88 @@
+"""Rows of what happened to the knowledge about models, with what people thought of it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from toolsupport.models.detections import Detection
+from toolsupport.models.overrides import Override
+from toolsupport.models.servers import ModelProfile, Server
+
+
+class Review(models.Model):
+    """What a reviewer thought of one override or one detection: a note, never a change. Append-only."""
+
+    override = models.ForeignKey(Override, null=True, blank=True, on_delete=models.PROTECT, related_name="reviews")
+    detection = models.ForeignKey(Detection, null=True, blank=True, on_delete=models.PROTECT, related_name="reviews")
+    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    decision = models.CharField(max_length=12, help_text="agree, disagree or note.")
+    note = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(override__isnull=True) ^ Q(detection__isnull=True), name="review_of_one_thing"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.decision} by {self.reviewer_id}"
+
+
+class HistoryEntry(models.Model):
+    """One line of the timeline, written with the thing it tells of. Append-only.
+
+    One table for everything that is told, so that any page of any filter is one walk along one index.
+    """
+
+    at = models.DateTimeField()
+    kind = models.CharField(
+        max_length=12, help_text="override, withdrawal, proposal, detection, refusal, review or drift."
+    )
+    server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="+", db_index=False)
+    profile = models.ForeignKey(ModelProfile, on_delete=models.PROTECT, related_name="+", db_index=False)
+    capability = models.CharField(max_length=60, blank=True, default="")
+    before = models.JSONField(null=True, help_text="What held for everyone before, null for unknown.")
+    after = models.JSONField(null=True, help_text="What holds for everyone since, null for unknown.")
+    source = models.CharField(max_length=20, blank=True, default="")
+    verdict = models.CharField(max_length=20, blank=True, default="")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    text = models.TextField(blank=True, default="", help_text="Why, in words.")
+    evidence = models.JSONField(
+        default=dict, blank=True, help_text="What a refusal rests on: status, rule, body (redacted)."
+    )
+    override = models.ForeignKey(Override, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    detection = models.ForeignKey(Detection, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    review = models.ForeignKey(Review, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [
+            models.Index(fields=["at", "id"], name="history_by_time"),
+            models.Index(fields=["profile", "at", "id"], name="history_by_model"),
+            models.Index(fields=["server", "at", "id"], name="history_by_server"),
+            models.Index(fields=["kind", "at", "id"], name="history_by_kind"),
+            models.Index(fields=["source", "at", "id"], name="history_by_source"),
+            models.Index(fields=["verdict", "at", "id"], name="history_by_verdict"),
+            models.Index(fields=["actor", "at", "id"], name="history_by_person"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.kind} of {self.profile_id}"
+
+
+class ReadMark(models.Model):
+    """How far somebody has read the history: entries with a higher id are unread."""
+
+    person = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="read_mark")
+    entry = models.BigIntegerField(default=0)
+    at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"person {self.person_id} up to {self.entry}"

@@ -1,0 +1,104 @@
+"""Tests of models as pages, commands and the API show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolsupport.core.errors import NotFound
+from toolsupport.core.verdicts import VERDICTS
+from toolsupport.core.words import JSON
+from toolsupport.models import Detection, Trial
+from toolsupport.models.detections import OPEN
+from toolsupport.registry.standings import display_name
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDetection:
+    """One test. `steps` are [{step, title, state, detail}] in order; times are ISO 8601, "" while there is none."""
+
+    id: int
+    profile: int
+    model: str
+    server: str
+    kind: str
+    status: str
+    verdict: str
+    verdict_words: str
+    reason: str
+    detail: JSON
+    steps: list[JSON]
+    actor: str
+    created_at: str
+    finished_at: str
+    load_ms: int | None
+    run_ms: int | None
+
+    @property
+    def open(self) -> bool:
+        return self.status in OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTrial:
+    """One trial with its evidence."""
+
+    seq: int
+    step: str
+    n: int
+    passed: bool | None
+    why: str
+    request: JSON
+    response: JSON
+    status: int | None
+    duration_ms: int
+    prompt_tokens: int | None
+    output_tokens: int | None
+
+
+def shown(detection: int) -> ShownDetection:
+    """Raises NotFound."""
+    row = Detection.objects.select_related("profile__server", "actor").filter(pk=detection).first()
+    if row is None:
+        raise NotFound("There is no such test.")
+    return _shown(row)
+
+
+def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
+    """The newest tests of one model, the newest first."""
+    rows = Detection.objects.select_related("profile__server", "actor").filter(profile_id=profile)
+    return [_shown(row) for row in rows.order_by("-id")[:most]]
+
+
+def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:
+    """The test that is under way for each of these models, by the model's id."""
+    rows = Detection.objects.select_related("profile__server", "actor").filter(profile__in=profiles, status__in=OPEN)
+    return {row.profile_id: _shown(row) for row in rows.order_by("id")}
+
+
+def trials(detection: int) -> list[ShownTrial]:
+    """The evidence, in the order it was made."""
+    return [
+        ShownTrial(**{name: getattr(row, name) for name in ShownTrial.__slots__})
+        for row in Trial.objects.filter(detection_id=detection).order_by("seq")
+    ]
+
+
+def _shown(row: Detection) -> ShownDetection:
+    return ShownDetection(
+        id=row.pk,
+        profile=row.profile_id,
+        model=row.profile.name,
+        server=row.profile.server.name,
+        kind=row.kind,
+        status=row.status,
+        verdict=row.verdict,
+        verdict_words=VERDICTS.get(row.verdict, ""),
+        reason=str(row.detail.get("reason") or row.detail.get("why") or ""),
+        detail=row.detail,
+        steps=row.progress,
+        actor=display_name(row.actor),
+        created_at=row.created_at.isoformat(),
+        finished_at=row.finished_at.isoformat() if row.finished_at else "",
+        load_ms=row.load_ms,
+        run_ms=row.run_ms,
+    )

@@ -1,0 +1,219 @@
+"""Tests of models as rows: one open at a time for each build, claimed by a lease, ended by a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import DateTimeField, ExpressionWrapper, Max, Q
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Now
+
+from toolsupport.core.errors import NotFound
+from toolsupport.core.words import JSON
+from toolsupport.models import Detection, ModelProfile, Trial
+from toolsupport.models.detections import OPEN
+from toolsupport.registry import history, overrides
+
+LEASE = timedelta(seconds=5)  # renewed every 1.5 s; one that ran out means that its worker is gone
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Somebody wants a model tested. `actor` is a person's id, None for a machine."""
+
+    profile: int
+    trigger: str
+    kind: str = "tools"
+    actor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The test that will answer: `fresh` False where it was under way already, whoever asked for it."""
+
+    id: int
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrialMade:
+    """One trial with its evidence, redacted by whoever made it."""
+
+    step: str
+    n: int
+    request: JSON
+    response: JSON
+    passed: bool | None
+    why: str = ""
+    status: int | None = None
+    duration_ms: int = 0
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """How a test ended. `values` are the capabilities it measured: what it could not measure is left out."""
+
+    verdict: str
+    detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    reason: str = ""
+    status: str = "done"
+    load_ms: int | None = None
+    run_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What people want of a running test; `mine` False: somebody else has it, stop at once."""
+
+    mine: bool
+    cancel: bool = False
+    skip: str = ""
+
+
+def open_test(asked: Asked) -> Opened:
+    """Queue a test of the model as it is now, or find the one that is open. Raises NotFound."""
+    settle()
+    profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
+    if profile is None:
+        raise NotFound("There is no such model.")
+    build = profile.build.key
+    try:
+        with transaction.atomic():
+            row = Detection.objects.create(
+                profile=profile, build_key=build, kind=asked.kind, trigger=asked.trigger, actor_id=asked.actor
+            )
+            return Opened(row.pk, fresh=True)
+    except IntegrityError:
+        # The constraint decides, not a look beforehand: that is what makes fifty people cause one test.
+        found = Detection.objects.filter(build_key=build, kind=asked.kind, status__in=OPEN).first()
+        return Opened(found.pk, fresh=False) if found else open_test(asked)
+
+
+@transaction.atomic
+def claim(owner: str) -> int | None:
+    """Take the oldest queued test; its id, or None where there is nothing to do."""
+    settle()
+    for pk in Detection.objects.filter(status="queued").order_by("pk").values_list("pk", flat=True)[:8]:
+        free = Detection.objects.filter(pk=pk, status="queued")
+        if free.update(status="running", owner=owner, lease_until=_lease(), started_at=Now()):
+            return pk
+    return None
+
+
+@transaction.atomic
+def renew(detection: int, owner: str, progress: Sequence[JSON]) -> Wanted:
+    """Say that the worker is alive, write down how far it is, hear what people want."""
+    mine = Detection.objects.filter(pk=detection, owner=owner, status="running")
+    if not mine.update(lease_until=_lease(), progress=list(progress)):
+        return Wanted(mine=False)
+    cancel, skip = mine.values_list("cancel_requested_at", "skip_requested").get()
+    return Wanted(mine=True, cancel=cancel is not None, skip=skip)
+
+
+@transaction.atomic
+def add_trial(detection: int, owner: str, trial: TrialMade) -> bool:
+    """Keep the evidence of one trial; False where the test is not this worker's any more."""
+    row = Detection.objects.select_for_update().filter(pk=detection, owner=owner, status="running").first()
+    if row is None:
+        return False
+    seq = (row.trials.aggregate(newest=Max("seq"))["newest"] or 0) + 1
+    Trial.objects.create(detection=row, seq=seq, **{name: getattr(trial, name) for name in TrialMade.__slots__})
+    return True
+
+
+@transaction.atomic
+def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
+    """End a test with its verdict; what it measured becomes claims for everyone. False where it is another's.
+
+    The claims hold for the build that was tested: where the model changed meanwhile, none is made.
+    """
+    mine = Detection.objects.select_for_update().filter(pk=detection, owner=owner, status="running")
+    row = mine.select_related("profile__server").first()
+    if row is None:
+        return False
+    same_build = row.profile.build.key == row.build_key
+    mine.update(
+        status=concluded.status,
+        verdict=concluded.verdict,
+        detail={**concluded.detail, "reason": concluded.reason, "same_build": same_build},
+        load_ms=concluded.load_ms,
+        run_ms=concluded.run_ms,
+        finished_at=Now(),
+        lease_until=None,
+    )
+    before = history.holds(row.profile_id, "tools")
+    for capability, value in concluded.values.items() if same_build else ():
+        overrides.measure(
+            overrides.Decision(
+                row.profile_id,
+                capability,
+                value,
+                "auto_detected",
+                actor=row.actor_id,
+                reason=concluded.reason,
+                detection=row.pk,
+            )
+        )
+    _tell(row, before, concluded)
+    return True
+
+
+@transaction.atomic
+def cancel(detection: int) -> str:
+    """Ask for a test to be cancelled; its status now. A queued one ends at once. Raises NotFound."""
+    if Detection.objects.filter(pk=detection, status="queued").update(status="cancelled", finished_at=Now()):
+        return "cancelled"
+    Detection.objects.filter(pk=detection, status="running").update(cancel_requested_at=Now())
+    return _status(detection)
+
+
+def skip(detection: int, step: str) -> None:
+    """Ask for the step to be left out; one that is over already is left as it is."""
+    Detection.objects.filter(pk=detection, status="running").update(skip_requested=step)
+
+
+def interrupt(detection: int, owner: str) -> None:
+    """Give a test up because its worker stops."""
+    mine = Detection.objects.filter(pk=detection, owner=owner, status="running")
+    mine.update(status="interrupted", finished_at=Now(), lease_until=None)
+
+
+def settle() -> int:
+    """Tests whose worker is gone become `interrupted`; how many. Only a lease that ran out says so."""
+    gone = Detection.objects.filter(status="running").filter(Q(lease_until__lt=Now()) | Q(lease_until=None))
+    return gone.update(status="interrupted", finished_at=Now(), lease_until=None)
+
+
+def _status(detection: int) -> str:
+    found = Detection.objects.filter(pk=detection).values_list("status", flat=True).first()
+    if found is None:
+        raise NotFound("There is no such test.")
+    return found
+
+
+def _tell(row: Detection, before: Any, concluded: Concluded) -> None:
+    history.record(
+        history.Happening(
+            "detection",
+            row.profile_id,
+            "tools",
+            before,
+            history.holds(row.profile_id, "tools"),
+            verdict=concluded.verdict,
+            actor=row.actor_id,
+            text=concluded.reason,
+            detection=row.pk,
+        )
+    )
+
+
+def _lease() -> Combinable:
+    return ExpressionWrapper(Now() + LEASE, output_field=DateTimeField())

@@ -1,0 +1,63 @@
+"""The timeline of what happened to the knowledge about models: one line for each thing, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from django.utils import timezone
+
+from toolsupport.core.errors import NotFound
+from toolsupport.models import HistoryEntry, ModelProfile, Standing
+
+KINDS = ("override", "withdrawal", "proposal", "detection", "refusal", "review", "drift")
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """A line to write: `before` and `after` are what held for everyone, None is unknown. Ids where a row is meant."""
+
+    kind: str
+    profile: int
+    capability: str = ""
+    before: Any = None
+    after: Any = None
+    source: str = ""
+    verdict: str = ""
+    actor: int | None = None
+    text: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    override: int | None = None
+    detection: int | None = None
+    review: int | None = None
+
+
+def record(happening: Happening) -> int:
+    """Write a line; its id. Belongs into the transaction of the thing it tells of. Raises NotFound."""
+    server = ModelProfile.objects.filter(pk=happening.profile).values_list("server_id", flat=True).first()
+    if server is None:
+        raise NotFound("There is no such model.")
+    if happening.kind not in KINDS:
+        raise ValueError(f"{happening.kind!r} is no kind of happening")
+    row = HistoryEntry.objects.create(
+        at=timezone.now(),
+        server_id=server,
+        profile_id=happening.profile,
+        actor_id=happening.actor,
+        override_id=happening.override,
+        detection_id=happening.detection,
+        review_id=happening.review,
+        evidence=dict(happening.evidence),
+        **{name: getattr(happening, name) for name in _PLAIN},
+    )
+    return row.pk
+
+
+_PLAIN = ("kind", "capability", "before", "after", "source", "verdict", "text")
+
+
+def holds(profile_id: int, capability: str) -> Any:
+    """What holds for everyone now, None for unknown."""
+    return Standing.objects.filter(profile_id=profile_id, capability=capability).values_list("value", flat=True).first()

@@ -1,0 +1,55 @@
+"""A model as the one who tests it needs it: where to ask, with which options, in which formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolsupport.core import families
+from toolsupport.core.words import Brief, Endpoint
+from toolsupport.models import Detection
+from toolsupport.registry import briefs, servers, standings
+
+# Kinds of servers that leave calls in the text unless they are told how to read them.
+LEAK_FLAGS = {
+    "vllm": "--enable-auto-tool-choice and --tool-call-parser",
+    "sglang": "--tool-call-parser",
+    "llamacpp": "--jinja",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What a test is about; the endpoint holds a key and is never stored."""
+
+    profile: int
+    kind: str
+    endpoint: Endpoint
+    brief: Brief
+    family_formats: tuple[str, ...]
+    thinks: bool | None
+    leak_flag: str
+
+
+def tested(detection: int) -> Tested:
+    """Raises Detection.DoesNotExist, ConfigError (the server's key cannot be read)."""
+    row = Detection.objects.select_related("profile__server").get(pk=detection)
+    profile = row.profile
+    capabilities = standings.known(profile)
+    family = families.find(profile.name)
+    thinking = capabilities["thinking"].value
+    made = Brief(
+        model=profile.name,
+        capabilities=capabilities,
+        # The context is the one of ordinary turns: another one would load the model anew.
+        options={"num_ctx": briefs.num_ctx(profile)},
+        keep_alive=str(profile.options.get("keep_alive") or ""),
+    )
+    return Tested(
+        profile=profile.pk,
+        kind=row.kind,
+        endpoint=servers.endpoint_of(profile.server, profile),
+        brief=made,
+        family_formats=(family.call_format, *family.alternatives) if family and family.call_format else (),
+        thinks=thinking if isinstance(thinking, bool) else None,
+        leak_flag=LEAK_FLAGS.get(profile.server.kind, ""),
+    )
