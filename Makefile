@@ -51,8 +51,7 @@ check: $(STAMP) ## Everything that is checked without running the product
 	$(PY) manage.py makemigrations --check --dry-run
 
 bench: $(STAMP) ## Measure against the figures the project promises (make bench ARGS=--quick)
-	@$(PY) -m tests.bench.core
-	@$(PY) -m tests.bench.streams $(ARGS)
+	@$(PY) -m tests.bench $(ARGS)
 
 nightly: $(STAMP) ## What takes too long for every day
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -154,12 +153,13 @@ class ServerFrame:
     type: ClassVar[str]
 
     def render(self) -> str:
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return orjson.dumps({"type": self.type} | {k: v for k, v in fields.items() if v is not None}).decode()
+        # The names as the class holds them: `dataclasses.fields` takes longer than all the rest.
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return orjson.dumps({name: value for name, value in fields.items() if value is not None}).decode()
 
     def weight(self) -> int:
         """About how many characters wait with it in a queue: those of its texts."""
-        values = [getattr(self, field.name) for field in dataclasses.fields(self)]
+        values = [getattr(self, name) for name in self.__dataclass_fields__ if name != "type"]
         inner = [part for value in values if isinstance(value, dict) for part in value.values()]
         return sum(len(value) for value in (*values, *inner) if isinstance(value, str))
 

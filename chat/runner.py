@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from chat import fragments, frames
+from chat.clerk import Clerk
 from chat.doorman import Doorman
 from chat.elsewhere import Elsewhere
 from chat.events import TurnEnded
@@ -42,6 +43,7 @@ class Runner:
         self.owner = uuid.uuid4().hex
         self.listeners = Listeners()
         self.doorman = Doorman()
+        self.clerk = Clerk(self.spawn)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
         self.elsewhere: Elsewhere | None = None
@@ -135,7 +137,7 @@ class Runner:
     async def accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
         """Keep a message, tell it to the pages, begin its answer. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
-        accepted = await in_database(self._accept)(user_id, conversation, sent)
+        accepted = await self.clerk.write(conversation, lambda: self._accept(user_id, conversation, sent))
         if not accepted.repeated:
             shown = accepted.message
             html = fragments.message(shown)
@@ -146,7 +148,7 @@ class Runner:
         return accepted
 
     def _accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
-        """In one hop to the database's thread."""
+        """In the database's thread."""
         return turns.accept(person(user_id, Action.CHAT), conversation, sent, self.owner)
 
     async def answer_again(self, user_id: int, conversation: str, wish: again.GoOn | again.Anew) -> turns.Accepted:
@@ -253,9 +255,10 @@ class Runner:
             await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _write_end(self, run: TurnRun, outcome: turns.Outcome) -> None:
+        turn = run.claimed.turn
         while True:
             try:
-                ended = await in_database(turns.end)(self.owner, run.claimed.turn, outcome)
+                ended = await self.clerk.write(run.claimed.conversation, lambda: turns.end(self.owner, turn, outcome))
                 break
             except DatabaseError as error:
                 # It goes on being kept alive: the end is written as soon as the database takes it.

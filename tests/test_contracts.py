@@ -20,6 +20,7 @@ SINS = {
     "turn": ("chat/tools/planted.py", "import channels.db"),
     "simulator": ("toolsupport/simulator/planted.py", "import toolsupport.core.words"),
     "rows-of-models": ("toolsupport/pages/planted.py", "import toolsupport.models"),
+    "written-statements": ("chat/planted.py", "import toolsupport.rows"),
     "rows-of-conversations": ("chat/planted.py", "import chat.models"),
 }
 LINTER = "import sys; from importlinter.cli import lint_imports_command; lint_imports_command()"

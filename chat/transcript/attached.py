@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from chat.models import Message
 from chat.tools.pictures import read_picture
 from chat.transcript import contexts
+from chat.transcript.statements import Said
 from toolsupport.core import words
 from toolsupport.core.errors import NotFound
 
@@ -31,7 +31,7 @@ def sees(capabilities: Mapping[str, Any]) -> bool:
     return bool((capabilities.get("vision") or {}).get("value") is True)
 
 
-def told(rows: Sequence[Message], seen: bool) -> dict[int, words.Message]:
+def told(rows: Sequence[Said], seen: bool) -> dict[int, words.Message]:
     """Messages of a person as the model gets them, by id: with their images, or with a word where it sees none."""
     room, found = MOST_BYTES, {}
     for row in reversed(rows):
@@ -44,12 +44,12 @@ def told(rows: Sequence[Message], seen: bool) -> dict[int, words.Message]:
     return found
 
 
-def _why_not(row: Message, seen: bool) -> str:
+def _why_not(row: Said, seen: bool) -> str:
     names = ", ".join(row.attachments)
     return f"Attached: {names}. {'They are not shown any more.' if seen else 'You cannot see images.'}"
 
 
-def _images(row: Message) -> tuple[bytes, ...]:
+def _images(row: Said) -> tuple[bytes, ...]:
     """What is still there of them."""
     found = []
     for path in row.attachments:

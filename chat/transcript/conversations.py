@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
-from django.db.models import F
-from django.utils import timezone
 
 from chat import notices
 from chat.models import OPEN, Conversation, Message, Turn
 from chat.shown import ShownConversation, ShownMessage
 from chat.tools.example_workspace import fill
-from chat.transcript import contexts, shown
+from chat.transcript import contexts, shown, statements
 from chat.transcript.locks import leaf_of
 from toolsupport.core.errors import NotFound
 from toolsupport.core.words import Role
-from toolsupport.registry import picker, standings
+from toolsupport.registry import picker, remembered, standings
 from toolsupport.registry.choices import ShownModel
 
 Person = User | AnonymousUser
@@ -51,12 +48,12 @@ def own(person: Person, conversation_id: str, lock: bool = False) -> Conversatio
 
     With `lock` nobody else writes to it until the transaction ends.
     """
-    rows = Conversation.objects.select_related("profile__server")
-    rows = rows.select_for_update(of=("self",), no_key=True) if lock else rows
-    try:
-        return rows.get(pk=uuid.UUID(str(conversation_id)), owner_id=person.pk)
-    except (Conversation.DoesNotExist, ValueError) as error:
-        raise NotFound("There is no such conversation.") from error
+    conversation = statements.conversation_of(person.pk, conversation_id, lock)
+    if conversation is None:
+        raise NotFound("There is no such conversation.")
+    if conversation.profile_id is not None:
+        conversation.profile = remembered.profile(conversation.profile_id)
+    return conversation
 
 
 def announce(conversation: Conversation, things: int = 1) -> int:
@@ -64,8 +61,7 @@ def announce(conversation: Conversation, things: int = 1) -> int:
 
     Must run inside the transaction that writes the things.
     """
-    Conversation.objects.filter(pk=conversation.pk).update(tail=F("tail") + things, updated_at=timezone.now())
-    return Conversation.objects.values_list("tail", flat=True).get(pk=conversation.pk)
+    return statements.count_up(conversation.pk, things)
 
 
 def latest(person: Person) -> str | None:

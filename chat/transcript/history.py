@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from chat.models import Conversation, Message, ToolRun
-from chat.transcript import attached
+from chat.models import Conversation, ToolRun
+from chat.transcript import attached, statements
 from chat.transcript.shown import branch
+from chat.transcript.statements import Said
 from toolsupport.core import words
 from toolsupport.core.words import Role, ToolCall
 
@@ -21,10 +22,10 @@ def canonical(conversation: Conversation, turn_id: int | None = None, sees: bool
 
     Where a turn is gone on with, its calls that wait have no result yet. Images go to a model that `sees`.
     """
-    rows = list(Message.objects.filter(conversation=conversation).order_by("id"))
+    rows = statements.said_in(conversation.pk)
     runs: dict[int, list[ToolRun]] = defaultdict(list)
-    if any(row.role == Role.ASSISTANT and row.finished for row in rows):  # a reply is whole before its calls run
-        for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
+    if any(row.has_calls for row in rows):
+        for run in statements.runs_of_conversation(conversation.pk):
             runs[run.message_id].append(run)
     log: list[words.Message] = []
     path = [row for row in branch(rows, conversation.leaf_id) if row.role != Role.NOTICE]
@@ -34,7 +35,7 @@ def canonical(conversation: Conversation, turn_id: int | None = None, sees: bool
     return tuple(log)
 
 
-def _entries(row: Message, runs: list[ToolRun], turn_id: int | None) -> list[words.Message]:
+def _entries(row: Said, runs: list[ToolRun], turn_id: int | None) -> list[words.Message]:
     if row.role == Role.USER:
         return [words.Message(Role.USER, row.content)]
     calls = tuple(ToolCall(run.call_id, run.name, run.arguments) for run in runs)

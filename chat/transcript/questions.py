@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +17,7 @@ from chat.models import Grant, Question, ToolRun, Turn
 from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
 from chat.tools.changes import NO_FILE
-from chat.transcript import shown
+from chat.transcript import shown, statements
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.locks import hold
 from toolsupport.core import calls
@@ -210,8 +211,7 @@ def decision(run: ToolRun, turn: Turn) -> Decision | None:
 
 def granted(conversation_id: str) -> frozenset[str]:
     """The tools a person allowed for the whole conversation."""
-    rows = Grant.objects.filter(conversation_id=conversation_id, revoked_at=None)
-    return frozenset(rows.values_list("tool", flat=True))
+    return statements.granted_in(uuid.UUID(conversation_id))
 
 
 @dataclass(frozen=True, slots=True)

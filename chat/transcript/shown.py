@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeVar
 
 from chat import markdown
 from chat.models import OPEN, Conversation, Message, Question, ToolRun, Turn
@@ -13,10 +14,23 @@ from chat.transcript import attached
 from toolsupport.core.words import Role
 
 
-def branch(rows: Iterable[Message], leaf: int | None) -> list[Message]:
+class Link(Protocol):
+    """What hangs on the message before it."""
+
+    @property
+    def pk(self) -> int: ...
+
+    @property
+    def parent_id(self) -> int | None: ...
+
+
+AnyLink = TypeVar("AnyLink", bound=Link)
+
+
+def branch(rows: Iterable[AnyLink], leaf: int | None) -> list[AnyLink]:
     """The messages from the first to `leaf`, following parents."""
     by_id = {row.pk: row for row in rows}
-    found: list[Message] = []
+    found: list[AnyLink] = []
     while leaf is not None and leaf in by_id:
         found.append(by_id[leaf])
         leaf = by_id[leaf].parent_id

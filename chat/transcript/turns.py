@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from chat.models import OPEN, UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownMessage
-from chat.transcript import attached, branches, contexts, questions, shown
+from chat.transcript import attached, branches, contexts, questions, shown, statements
 from chat.transcript.clock import in_future, lease
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.history import WAITS, canonical
@@ -24,6 +24,7 @@ from chat.transcript.titles import title_of
 from toolsupport.core import words
 from toolsupport.core.errors import Busy
 from toolsupport.core.words import Role, ToolCall
+from toolsupport.registry import remembered
 from toolsupport.registry.briefs import Briefing
 
 PATIENCE = timedelta(seconds=2)
@@ -132,7 +133,7 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
     attachments = attached.check(str(conversation.pk), sent.attachments)
     briefing = contexts.briefing(conversation)
     turn = new_turn(conversation, sent.client_id, owner, briefing)
-    asked = Message.objects.create(
+    asked = Message(
         conversation=conversation,
         parent_id=conversation.leaf_id,
         role=Role.USER,
@@ -140,6 +141,7 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
         attachments=attachments,
         turn=turn,
     )
+    statements.insert_message(asked)
     said = shown.message(asked, siblings=branches.siblings(asked) if sent.parent is not None else ())
     conversation.title = conversation.title or title_of(sent.text)
     conversation.leaf = asked
@@ -162,10 +164,13 @@ def question_of(turn_id: int) -> Message:
 def new_turn(conversation: Conversation, client_id: str, owner: str, briefing: Briefing) -> Turn:
     turn = Turn(conversation=conversation, client_id=client_id, profile_id=conversation.profile_id or 0)
     turn.capabilities, turn.format = briefing.brief.capabilities.to_json(), briefing.brief.format
+    if conversation.profile is not None and conversation.profile.pk == turn.profile_id:
+        turn.profile = conversation.profile
     if owner:
         turn.status, turn.owner = "running", owner
-        turn.started_at, turn.lease_until = timezone.now(), lease()
-    turn.save(force_insert=True)
+        statements.insert_running(turn)
+    else:
+        turn.save(force_insert=True)
     return turn
 
 
@@ -173,27 +178,25 @@ def grown(conversation: Conversation, leaf: Message, things: int) -> int:
     """Move a locked conversation on by new messages; gives the number of the last announcement."""
     conversation.tail += things
     conversation.leaf, conversation.updated_at = leaf, timezone.now()
-    conversation.save(update_fields=["tail", "leaf", "updated_at", "title"])
+    statements.grow(conversation)
     return conversation.tail
 
 
 def room_for(conversation: Conversation, client_id: str) -> int | None:
     """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn."""
-    same = Q(conversation=conversation, client_id=client_id)
-    theirs = Q(conversation__owner_id=conversation.owner_id, status__in=OPEN)
-    rows = list(Turn.objects.filter(same | theirs).values_list("pk", "conversation_id", "client_id", "status"))
-    known = [pk for pk, where, which, _ in rows if (where, which) == (conversation.pk, client_id)]
-    if known:
-        return int(known[0])
-    if conversation.pk in [where for _, where, _, _ in rows]:
+    room = statements.room(conversation, client_id)
+    if room.known is not None:
+        return room.known
+    if room.open_here:
         # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
         here = Turn.objects.filter(conversation=conversation)
         if not expire(here) and not supersede(here):
             raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
         conversation.refresh_from_db(fields=["tail", "leaf"])
+        room = statements.room(conversation, client_id)
     most = settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
     # A turn that waits for a person runs nowhere.
-    if sum(status != "waiting" for _, _, _, status in rows) >= most:
+    if room.running >= most:
         raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
     return None
 
@@ -238,9 +241,11 @@ def _call(run: ToolRun) -> ToolCall:
 
 
 def empty_reply(turn: Turn, conversation: Conversation) -> Message:
-    return Message.objects.create(
+    reply = Message(
         conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT, finished=False, turn=turn
     )
+    statements.insert_message(reply)
+    return reply
 
 
 def claimed(turn: Turn, conversation: Conversation, briefing: Briefing) -> Claimed:
@@ -265,8 +270,7 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
     mine = Turn.objects.filter(pk__in=turns, owner=owner, status="running")
     mine.update(lease_until=lease())
     alive = dict(mine.values_list("pk", "stop_requested_at"))
-    for message, text, thinking in texts:
-        Message.objects.filter(pk=message, finished=False, turn__in=alive).update(content=text, thinking=thinking)
+    statements.write_grown(owner, texts)
     return Pulse(lost=frozenset(turns) - frozenset(alive), stop=frozenset(pk for pk, asked in alive.items() if asked))
 
 
@@ -300,17 +304,12 @@ def supersede(turns: QuerySet[Turn]) -> list[Ended]:
 def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
     """End a turn of this process. None when it is no longer its own: then nothing is written."""
     status = outcome.reason if outcome.reason in ("done", "stopped", "interrupted", "failed") else "done"
-    mine = Turn.objects.filter(pk=turn_id, owner=owner, status__in=OPEN)
-    hold(*mine.values_list("conversation_id", flat=True))
-    usage = dict(outcome.usage)
-    if not mine.update(status=status, reason=outcome.detail, usage=usage, ended_at=Now(), lease_until=None):
+    turn = statements.end_turn(owner, turn_id, (status, outcome.detail, dict(outcome.usage)))
+    if turn is None:
         return None
     if outcome.reply is not None:
-        message_id, text, thinking, thinking_ms = outcome.reply
-        Message.objects.filter(pk=message_id, turn=turn_id, finished=False).update(
-            content=text, thinking=thinking, thinking_ms=thinking_ms
-        )
-    return _close(Turn.objects.select_related("conversation", "profile").get(pk=turn_id), outcome.reason)
+        statements.write_reply(turn_id, outcome.reply)
+    return _close(turn, outcome.reason)
 
 
 @transaction.atomic
@@ -340,7 +339,10 @@ def expire(turns: QuerySet[Turn]) -> list[Ended]:
 
 def _close(turn: Turn, reason: str) -> Ended:
     """Finish what a turn left open, so that nothing of it changes any more."""
-    answers = list(branches.with_forks(turn.messages.filter(role=Role.ASSISTANT)).order_by("id"))
+    profile = remembered.profile(turn.profile_id)
+    if profile is not None:
+        turn.profile = profile
+    answers = statements.answers_of(turn.pk)
     last = answers[-1] if answers else None
     # A bad end is told in the turn's last message, so that one is shown again even if it was whole.
     again = [row for row in answers if not row.finished or (row is last and reason != "done")]
@@ -351,8 +353,8 @@ def _close(turn: Turn, reason: str) -> Ended:
         questions.close_all(turn, reason)
     for row in again:
         row.finished, row.turn = True, turn
-    Message.objects.filter(pk__in=[row.pk for row in again]).update(finished=True)
-    seq = announce(turn.conversation, len(again) + 1)
+        statements.finish(row.pk)
+    seq = statements.count_up(turn.conversation_id, len(again) + 1)
     return Ended(
         turn=turn.pk,
         conversation=str(turn.conversation_id),
@@ -360,5 +362,9 @@ def _close(turn: Turn, reason: str) -> Ended:
         reason=reason,
         detail=turn.reason,
         usage=turn.usage,
-        messages=tuple(shown.message(row, row.tool_runs.all(), row is last, branches.siblings(row)) for row in again),
+        messages=tuple(_last_state(row, row is last) for row in again),
     )
+
+
+def _last_state(row: Message, last: bool) -> ShownMessage:
+    return shown.message(row, statements.runs_of(row), last, branches.siblings(row))

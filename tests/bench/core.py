@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from statistics import median
 
+import django
+from django.conf import settings
+
 from tests.bench.upstream import line
+from tests.bench.verdicts import Line, Promise
 
 LINES = 2000
 TOOLS = 200
@@ -132,25 +135,13 @@ def microseconds(run: Callable[[], object], pieces: int) -> float:
     return median(times) / pieces * 1e6
 
 
-def main() -> None:
-    seen = {}
+def main() -> list[Line]:
+    """The lines of the table."""
+    if not settings.configured:
+        settings.configure()
+        django.setup()
+    lines = []
     for step in (*STEPS, *format_steps()):
-        try:
-            run = step.prepare()
-        except ImportError as missing:
-            print(f"  absent {step.name}: {missing}")
-            continue
-        seen[step.name] = spent = microseconds(run, step.pieces)
-        print(
-            f"  {'kept  ' if spent <= step.most else 'MISSED'} {step.name}: {spent:,.2f} µs (promised ≤ {step.most:,g})"
-        )
-    print(json.dumps(seen))
-
-
-if __name__ == "__main__":
-    import django
-    from django.conf import settings
-
-    settings.configure()
-    django.setup()
-    main()
+        spent = microseconds(step.prepare(), step.pieces)
+        lines.append(Line("one step", Promise(f"{step.name}, µs", step.most), spent))
+    return lines

@@ -12,7 +12,7 @@ from django.test import Client
 from chat import fragments
 from chat.models import Conversation
 from chat.tools.pictures import kind_of
-from chat.transcript import attached, contexts, turns
+from chat.transcript import attached, contexts, statements, turns
 from chat.transcript.turns import Accepted, Sent
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import NotFound
@@ -145,7 +145,9 @@ def test_old_images_give_way_to_new_ones(
     alice: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attached, "MOST_BYTES", len(PNG))
-    rows = [conversation.messages.create(role="user", content=text, attachments=["images/a.png"]) for text in "ab"]
+    for text in "ab":
+        conversation.messages.create(role="user", content=text, attachments=["images/a.png"])
+    rows = statements.said_in(conversation.pk)
     put(conversation)
     told = attached.told(rows, seen=True)
     assert [told[row.pk].images for row in rows] == [(), (PNG,)]

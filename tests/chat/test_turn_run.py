@@ -23,7 +23,11 @@ from toolsupport.core.words import ToolCall
 
 
 def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
-    claimed = SimpleNamespace(briefing=None, granted=granted, conversation=conversation)
+    claimed = SimpleNamespace(
+        briefing=SimpleNamespace(brief=SimpleNamespace(documents=()), counts=None),
+        granted=granted,
+        conversation=conversation,
+    )
     accepted: Any = SimpleNamespace(claimed=claimed, seq=1, reply=None)
     return TurnRun(accepted, ToolContext(Workspace(where, 10**6)), "me")
 

@@ -17,6 +17,7 @@ from toolsupport.registry import (
     model_options,
     prompt_counts,
     proven_calls,
+    remembered,
     servers,
     standings,
     switches,
@@ -42,7 +43,7 @@ class Briefing:
 
 def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> Briefing:
     """What to ask this model in this conversation. Raises NotFound, ConfigError (the server's key cannot be read)."""
-    profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
+    profile = remembered.profile(profile_id)
     if profile is None:
         raise NotFound("There is no such model.")
     return brief_of(profile, tools, settings, session)

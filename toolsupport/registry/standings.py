@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
+import orjson
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from toolsupport import rows
 from toolsupport.core import families
 from toolsupport.core.claims import Claim
 from toolsupport.core.families import Family
@@ -25,8 +28,8 @@ def claims(profile_ids: Iterable[int]) -> dict[int, list[Claim]]:
     """All claims about these models, oldest first, in one query; a model nobody spoke of has an empty list."""
     found: dict[int, list[Claim]] = {profile_id: [] for profile_id in profile_ids}
     # Plain columns: this runs before every answer of a model, and rows of Django cost three times as much.
-    for row in Override.objects.filter(profile_id__in=list(found)).order_by("seq").values(*_COLUMNS):
-        found[row["profile_id"]].append(_claim(row))
+    for said in Override.objects.filter(profile_id__in=list(found)).order_by("seq").values(*_COLUMNS):
+        found[said["profile_id"]].append(_claim(said))
     return found
 
 
@@ -54,15 +57,32 @@ def fold(profile: ModelProfile, said: Sequence[Claim], session: str = "") -> Cap
 
 def family_of(profile: ModelProfile) -> Family | None:
     """The family a model belongs to: one of the team's, else the shipped one."""
-    facts = profile.team_family
+    return _family(profile.name, profile.team_family)
+
+
+def _family(name: str, facts: dict[str, Any]) -> Family | None:
     if not facts:
-        return families.find(profile.name)
+        return families.find(name)
     return Family(**facts | {"patterns": (), "sources": ("the team",), "refuses": tuple(facts["refuses"])})
 
 
 def known(profile: ModelProfile, session: str = "") -> Capabilities:
-    """What holds for one model now, in one query."""
-    return fold(profile, claims([profile.pk])[profile.pk], session)
+    """What holds for one model now: one small query, as long as nobody spoke of the model since the last time."""
+    newest = rows.row(NEWEST, session, profile.pk) or ()
+    here = session if newest[-1] else ""
+    facts = orjson.dumps(profile.team_family)
+    return _known(profile.pk, (profile.name, facts, profile.build.key), here, newest)
+
+
+# Claims are added and never changed: a newer one, or one more, is how they differ from what they were.
+NEWEST = """SELECT COUNT(*), MAX(id), MAX(created_at), SUM(CASE WHEN session = %s THEN 1 ELSE 0 END)
+FROM toolsupport_override WHERE profile_id = %s"""
+
+
+@lru_cache(maxsize=1000)
+def _known(profile_id: int, model: tuple[str, bytes, str], session: str, newest: tuple[Any, ...]) -> Capabilities:
+    name, facts, build_key = model
+    return resolve(_family(name, orjson.loads(facts)), claims([profile_id])[profile_id], build_key, session)
 
 
 @transaction.atomic

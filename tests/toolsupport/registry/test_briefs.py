@@ -87,9 +87,10 @@ def test_an_absent_model_is_not_found():
 
 
 @pytest.mark.django_db
-def test_a_brief_takes_four_queries():
+def test_a_brief_of_a_model_that_was_asked_before_takes_three_small_queries():
     profile = ModelProfileFactory()
     overrides.add(Decision(profile.pk, "tools", True))
+    brief(profile.pk, TOOLS, ChatSettings())
     with CaptureQueriesContext(connection) as queries:
         brief(profile.pk, TOOLS, ChatSettings())
     read = [query["sql"] for query in queries if query["sql"].startswith("SELECT")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.factories import ModelProfileFactory
-from toolsupport.core import toolbox
 from toolsupport.core.words import ChatSettings, ToolSpec
 from toolsupport.models import ProvenCall
 from toolsupport.registry import overrides, proven_calls
@@ -73,8 +72,7 @@ def test_a_form_that_does_not_fit_is_neither_kept_nor_shown() -> None:
     assert proven_calls.examples("b", [strict]) == ()
 
 
-def test_a_brief_for_a_text_format_carries_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolbox, "TEXT_FORMATS", {"hermes": "Hermes"})
+def test_a_brief_for_a_text_format_carries_the_example() -> None:
     profile = ModelProfileFactory()
     proven_calls.keep(profile.build.key, SPEC, {"text": "abc"})
     overrides.add(Decision(profile.pk, "tools", True))

@@ -1,0 +1,122 @@
+"""Statements written out, for what every answer asks: building them from the models takes ten times as long.
+
+A statement is plain SQL that both databases know; where they differ it says `{now}`, `{in_5_seconds}` or `{lock}`
+(behind a SELECT: nobody else writes to these rows until the transaction ends).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, TypeVar
+from uuid import UUID
+
+import orjson
+from django.db import connection
+from django.db.models import Model
+
+_MOMENT = "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW'{})"
+WORDS = {
+    # A transaction of SQLite is alone: there is nobody to lock out.
+    "sqlite": {"now": _MOMENT.format(""), "in_5_seconds": _MOMENT.format(", '+5 seconds'"), "lock": ""},
+    "postgresql": {
+        "now": "STATEMENT_TIMESTAMP()",
+        "in_5_seconds": "STATEMENT_TIMESTAMP() + INTERVAL '5 seconds'",
+        "lock": "FOR NO KEY UPDATE",
+    },
+}
+
+
+def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
+    """All rows that a statement gives."""
+    with connection.cursor() as cursor:
+        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        return list(cursor.fetchall())
+
+
+def row(statement: str, *values: object) -> tuple[Any, ...] | None:
+    """The first row that a statement gives."""
+    found = rows(statement, *values)
+    return found[0] if found else None
+
+
+def change(statement: str, *values: object) -> int:
+    """How many rows a statement changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        return int(cursor.rowcount)
+
+
+Row = TypeVar("Row", bound=Model)
+
+
+Converter = Callable[[Any, Any, Any], Any]
+
+
+def made(model: type[Row], statement: str, *values: object) -> list[Row]:
+    """The rows that a statement gives, as models; a column that is no field of theirs becomes an attribute."""
+    with connection.cursor() as cursor:
+        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        columns = tuple(column[0] for column in cursor.description)
+        return [_made(model, columns, found) for found in cursor.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How columns become a model: its fields as (name, place, expression, converters), and what else there is."""
+
+    fields: list[tuple[str, int, Any, list[Converter]]]
+    others: list[tuple[str, int]]
+
+
+def _made(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+    plan, found = _plan(model, columns), []
+    for _, place, expression, converters in plan.fields:
+        value = values[place]
+        for convert in converters:
+            value = convert(value, expression, connection)
+        found.append(value)
+    row = model.from_db(connection.alias, [name for name, *_ in plan.fields], found)
+    for name, place in plan.others:
+        setattr(row, name, values[place])
+    return row
+
+
+@cache
+def _plan(model: type[Model], columns: tuple[str, ...]) -> _Plan:
+    fields: list[tuple[str, int, Any, list[Converter]]] = []
+    for field in model._meta.concrete_fields:  # in this order a model takes its values
+        if field.column in columns:
+            expression: Any = field.get_col(model._meta.db_table)
+            converters = connection.ops.get_db_converters(expression) + expression.get_db_converters(connection)
+            fields.append((field.attname, columns.index(field.column), expression, converters))
+    own = {field.column for field in model._meta.concrete_fields}
+    return _Plan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
+
+
+def hold(statement: str, *values: object) -> None:
+    """Keep other writers out of the rows of this SELECT, where the database would let them in."""
+    if connection.features.has_select_for_update:
+        rows(statement, *values)
+
+
+@cache
+def said(vendor: str, statement: str) -> str:
+    """The statement in the words of this database."""
+    return statement.format(**WORDS[vendor])
+
+
+def parsed(value: Any) -> Any:
+    """A column of JSON, which one driver reads and the other leaves as text."""
+    return orjson.loads(value) if isinstance(value, str) else value
+
+
+def adapted(value: object) -> Any:
+    """A value as the driver takes it; a mapping or a list becomes JSON."""
+    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
+        return value.hex
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value)
+    return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
