@@ -25,6 +25,8 @@ from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.access import PUBLIC, ROLES, Action, public, requires
+from toolsupport.registry import detections
+from toolsupport.registry.detections import Asked
 from toolsupport.registry.sessions import SessionStore
 
 VERBS = ("get", "post")
@@ -98,6 +100,7 @@ KINDS = {
     "model_id": Kind(
         lambda _: ModelProfileFactory().pk, lambda _: ModelProfileFactory().pk, lambda _: 987_654_321, True
     ),
+    "detection_id": shared(lambda: detections.open_test(Asked(ModelProfileFactory().pk, "page")).id),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "server_id": shared(lambda: ServerFactory().pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),

@@ -148,7 +148,7 @@ class TestRun:
 
 def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
     """The text formats to try: those the family was taught, then the general ones; never one we cannot read."""
-    general = ("hermes", "llama3_json", "pythonic")
+    general = ("hermes", "llama3_json", "pythonic", "mistral", "qwen3_coder_xml")
     return tuple(dict.fromkeys(name for name in (*family, *general) if name in FORMATS))
 
 

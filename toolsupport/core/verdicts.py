@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 ENOUGH = 3  # trials of calling that count
+ENOUGH_FOR_NO = 5  # where none of them was right: a model that calls two times out of three fails three times in a row
 MOST = 9
 SHARE = (2, 3)  # of the trials of a flaky model must be right for a yes
 FORMAT_TRIALS = 2
@@ -19,7 +20,7 @@ FORMAT_TRIALS = 2
 VERDICTS = {
     "native": "calls tools natively",
     "text": "calls tools in a text format",
-    "flaky": "calls tools, but not every time",
+    "flaky": "calls tools, but not reliably",
     "ignored": "takes tools and never calls one",
     "refused": "refuses tools",
     "misconfigured": "its server has to be set up for tools",
@@ -78,14 +79,32 @@ class Verdict:
 
 def judge(outcomes: Sequence[Outcome]) -> Verdict:
     """The verdict on everything tried so far."""
-    native = _native(outcomes)
     side = _side_findings(outcomes)
+    if not any(outcome.step in MEASURES_CALLING for outcome in outcomes):
+        return _alone(outcomes, side)
+    native = _native(outcomes)
+    if native.name != "native":
+        # What calls only now and then, or not at all, has not refused this tool rather than another.
+        side = {name: value for name, value in side.items() if value != "refused"}
     works = next((name for name in _subjects(outcomes, "formats") if _format_works(outcomes, name)), "")
     if works and native.values.get("tools") is not True:
         reason = f"{native.reason} Written as text it calls: {works}, {_share(_of(outcomes, 'formats', works))}."
         values = {**side, **native.values, "format": works}
         return Verdict("text", reason.strip(), values, {**native.detail, "format": works})
     return Verdict(native.name, native.reason, {**side, **native.values}, native.detail)
+
+
+def _alone(outcomes: Sequence[Outcome], side: Mapping[str, Any]) -> Verdict:
+    """The verdict of a test of formats or of single tools, which leaves open what else the model can do."""
+    works = next((name for name in _subjects(outcomes, "formats") if _format_works(outcomes, name)), "")
+    if works:
+        told = f"Written as text it calls: {works}, {_share(_of(outcomes, 'formats', works))}."
+        return Verdict("text", told, {**side, "format": works}, {"format": works})
+    told = "; ".join(f"{name.removeprefix('tool:')}: {str(value).replace('_', ' ')}" for name, value in side.items())
+    if any(value in ("native", "via_bash") for value in side.values()):
+        return Verdict("native", f"{told}.", side)
+    why = told or next((outcome.why for outcome in reversed(outcomes)), "Nothing was tried.")
+    return Verdict("inconclusive", why, detail={"why": why})
 
 
 def sure(outcomes: Sequence[Outcome]) -> bool:
@@ -96,7 +115,9 @@ def sure(outcomes: Sequence[Outcome]) -> bool:
     right = sum(bool(outcome.passed) for outcome in tried)
     if len(tried) < ENOUGH:
         return False
-    return right in (0, len(tried)) or _only_unstreamed(tried) or not _may_become_a_yes(right, len(tried))
+    if right == 0:
+        return len(tried) >= ENOUGH_FOR_NO or any(outcome.flag for outcome in tried)
+    return right == len(tried) or _only_unstreamed(tried) or not _may_become_a_yes(right, len(tried))
 
 
 def wanted(step: str, outcomes: Sequence[Outcome]) -> bool:
@@ -200,6 +221,7 @@ def _may_become_a_yes(right: int, tried: int) -> bool:
     return (right + MOST - tried) * SHARE[1] >= MOST * SHARE[0] and right * SHARE[1] < MOST * SHARE[0]
 
 
+MEASURES_CALLING = ("accepted", "called")
 SIDE = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
 PER_TOOL = {"right": "native", "via_bash": "via_bash", "no_call": "refused"}
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from toolsupport.core import verdicts
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import DETECTORS, KINDS
-from toolsupport.detection.laboratory import STEP_SECONDS, Laboratory
+from toolsupport.detection import DETECTORS, KINDS, Detector
+from toolsupport.detection.laboratory import STEP_SECONDS, Laboratory, StepLeft
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Step:
     detail: str = ""
 
 
+LEFT_OUT = "Left out by a person."
 Tell = Callable[[Step], Awaitable[None]]
 
 
@@ -29,14 +31,23 @@ async def examine(lab: Laboratory, kind: str, tell: Tell, skipped: Callable[[str
     for name in KINDS[kind]:
         detector = DETECTORS[name]
         if skipped(name):
-            await tell(Step(name, detector.title, "skipped", "Left out by a person."))
+            await tell(Step(name, detector.title, "skipped", LEFT_OUT))
         elif not verdicts.wanted(name, lab.outcomes):
             await tell(Step(name, detector.title, "not_needed"))
         else:
             await tell(Step(name, detector.title, "running"))
-            await detector.run(lab)
-            await tell(Step(name, detector.title, "done", _summary(lab, name)))
+            await tell(await _run(lab, detector, partial(skipped, name)))
     return verdicts.judge(lab.outcomes)
+
+
+async def _run(lab: Laboratory, detector: Detector, left: Callable[[], bool]) -> Step:
+    """One step as it ended; skipped while it runs, it ends before its next question, and what it proved counts."""
+    lab.left = left
+    try:
+        await detector.run(lab)
+    except StepLeft:
+        return Step(detector.name, detector.title, "skipped", LEFT_OUT)
+    return Step(detector.name, detector.title, "done", _summary(lab, detector.name))
 
 
 def longest(kind: str) -> float:

@@ -98,6 +98,10 @@ class Subject:
 Keep = Callable[[Trial], Awaitable[None]]
 
 
+class StepLeft(Exception):
+    """A person does not want to wait for the rest of this step."""
+
+
 class Laboratory:
     """The trials of one test. `keep` is called with each as soon as it was made."""
 
@@ -107,11 +111,17 @@ class Laboratory:
         self.outcomes: list[Outcome] = []
         self.limit = STEP_SECONDS
         self.load_ms: int | None = None
+        self.left: Callable[[], bool] = lambda: False
         self._keep = keep
         self._spent = 0.0
 
     async def ask(self, question: Question) -> Reply:
-        """Put a question within the limits of a trial; what took too long comes back as a failure."""
+        """Put a question within the limits of a trial; what took too long comes back as a failure.
+
+        Raises StepLeft where `left` says that a person skips the step that asks.
+        """
+        if self.left():
+            raise StepLeft
         seconds = min(self.limit, TOTAL_SECONDS - self._spent)
         if seconds <= 0:
             return Reply(failed=Failed("timeout", f"The whole test has {TOTAL_SECONDS:g} s, and they are over."))

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, JsonResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.access import Action, requires
-from toolsupport.core.errors import NotFound
+from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.detection import KINDS
+from toolsupport.pages import detections
 from toolsupport.registry import catalogue
+from toolsupport.registry.detections import Asked
+
+# Which error is told with which status and code.
+ERRORS: dict[type[Exception], tuple[int, str]] = {
+    NotFound: (404, "model_not_found"),
+    Busy: (429, "rate_limit_exceeded"),
+    ConfigError: (409, "detection_disabled"),
+}
 
 
 @require_GET
@@ -24,5 +34,38 @@ def shown(request: HttpRequest, model_id: str) -> JsonResponse:
     try:
         return JsonResponse(catalogue.shown(model_id))
     except NotFound as error:
-        wrong = {"message": str(error), "type": "invalid_request_error", "param": "model", "code": "model_not_found"}
-        return JsonResponse({"error": wrong}, status=404)
+        return _wrong(error, "model")
+
+
+@require_POST
+@requires(Action.DETECT)
+def detect(request: HttpRequest, model_id: str) -> JsonResponse:
+    """Begin a test of a model, or join the one that is under way; its number."""
+    kind = request.POST.get("kind", "tools")
+    if kind not in KINDS:
+        return _error(400, "invalid_value", f"There is no test {kind!r}, only {', '.join(KINDS)}.", "kind")
+    try:
+        profile = catalogue.number(model_id)
+        return JsonResponse({"detection": detections.open_test(request, Asked(profile, "api", kind)).id})
+    except tuple(ERRORS) as error:
+        return _wrong(error, "model")
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def detection(request: HttpRequest, detection_id: int) -> JsonResponse:
+    """One test with its steps, its verdict and its evidence."""
+    try:
+        return JsonResponse(catalogue.detection(detection_id))
+    except NotFound as error:
+        return _error(404, "detection_not_found", str(error), "detection")
+
+
+def _wrong(error: Exception, param: str) -> JsonResponse:
+    status, code = next(told for kind, told in ERRORS.items() if isinstance(error, kind))
+    return _error(status, code, str(error), param)
+
+
+def _error(status: int, code: str, message: str, param: str) -> JsonResponse:
+    wrong = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    return JsonResponse({"error": wrong}, status=status)

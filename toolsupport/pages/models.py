@@ -10,9 +10,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.access import Action, actions, requires
 from toolsupport.core.errors import Conflict
+from toolsupport.pages import detections
 from toolsupport.pages.forms import DecisionForm, OptionsForm
 from toolsupport.pages.htmx import wants_part
-from toolsupport.registry import model_options, overrides, profiles
+from toolsupport.registry import detection_reports, model_options, overrides, profiles
 from toolsupport.registry.overrides import Decision
 
 
@@ -21,9 +22,16 @@ from toolsupport.registry.overrides import Decision
 def matrix(request: HttpRequest) -> HttpResponse:
     """Every model with what is known of it; `q` filters by name or server."""
     wanted = request.GET.get("q", "")
-    may_administer = Action.ADMINISTER in actions(request.user)
-    rows = profiles.listed(wanted)
-    context = {"rows": rows, "columns": profiles.COLUMNS, "q": wanted, "may_administer": may_administer}
+    allowed, rows = actions(request.user), profiles.listed(wanted)
+    context = {
+        "rows": rows,
+        "columns": profiles.COLUMNS,
+        "q": wanted,
+        "bulk": detection_reports.bulk(request.user.pk),
+        "may_administer": Action.ADMINISTER in allowed,
+        "may_detect": Action.DETECT in allowed,
+        "to_test": sum(row.enabled and not row.gone for row in rows),
+    }
     return render(request, "toolsupport/models.html" + ("#rows" if wants_part(request) else ""), context)
 
 
@@ -90,6 +98,7 @@ def _answer(request: HttpRequest, profile_id: int, said: dict[str, Any]) -> Http
         "options_form": OptionsForm.of(page),
         # What else a saved part changes comes along with it, out of band.
         "oob": bool(part),
+        **detections.context(request, profile_id),
         **said,
     }
     return render(request, f"toolsupport/model.html{part}", context)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from toolsupport.pages import account, accounts, health, imports, model_api, models, people, servers
+from toolsupport.pages import (
+    account,
+    accounts,
+    detections,
+    health,
+    imports,
+    model_api,
+    models,
+    people,
+    servers,
+)
 
 PATHS: list[URLPattern] = [
     path("models/", models.matrix, name="models"),
@@ -14,7 +24,18 @@ PATHS: list[URLPattern] = [
     path("models/<int:profile_id>/", models.model, name="model"),
     path("models/<int:profile_id>/override/", models.override, name="model-override"),
     path("models/<int:profile_id>/options/", models.options, name="model-options"),
+    path("models/<int:profile_id>/tests/", detections.tests, name="model-tests"),
+    path("models/<int:profile_id>/detect/", detections.start, name="model-detect"),
+    path("models/detect/", detections.start_all, name="models-detect"),
+    path("models/detect/progress/", detections.bulk, name="models-detect-progress"),
+    path("models/detect/cancel/", detections.cancel_all, name="models-detect-cancel"),
+    path("detections/<int:detection_id>/", detections.shown, name="detection"),
+    path("detections/<int:detection_id>/skip/", detections.skip, name="detection-skip"),
+    path("detections/<int:detection_id>/cancel/", detections.cancel, name="detection-cancel"),
+    path("detections/<int:detection_id>/undo/", detections.undo, name="detection-undo"),
     path("api/models", model_api.listed, name="api-models"),
+    path("api/models/<path:model_id>/detect", model_api.detect, name="api-model-detect"),
+    path("api/detections/<int:detection_id>", model_api.detection, name="api-detection"),
     path("api/models/<path:model_id>", model_api.shown, name="api-model"),
     path("servers/", servers.listed, name="servers"),
     path("servers/add/", servers.add, name="server-add"),

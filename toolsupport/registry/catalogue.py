@@ -38,6 +38,24 @@ def shown(wanted: str) -> JSON:
     return _model(row, picker.folded([row.pk])[row.pk]) | said
 
 
+def number(wanted: str) -> int:
+    """The number of a model; `wanted` as in `picker.find`. Raises NotFound."""
+    return _find(wanted).pk
+
+
+def detection(number: int) -> JSON:
+    """One test with its steps and its evidence. Raises NotFound."""
+    row = Detection.objects.select_related("actor", "profile__server").filter(pk=number).first()
+    if row is None:
+        raise NotFound("There is no such test.")
+    model = f"{row.profile.server.name}/{row.profile.name}"
+    return _detection(row) | {
+        "model": model,
+        "steps": row.progress,
+        "evidence": [_trial(one) for one in row.trials.all()],
+    }
+
+
 def _find(wanted: str) -> ModelProfile:
     rows = ModelProfile.objects.select_related("server")
     server, slash, name = wanted.partition("/")

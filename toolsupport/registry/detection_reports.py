@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from django.db.models import Avg, Count, Q
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.verdicts import VERDICTS
@@ -37,6 +40,11 @@ class ShownDetection:
     def open(self) -> bool:
         return self.status in OPEN
 
+    @property
+    def proved(self) -> bool:
+        """Whether it says something about the model."""
+        return self.status == "done" and self.verdict not in ("inconclusive", "misconfigured")
+
 
 @dataclass(frozen=True, slots=True)
 class ShownTrial:
@@ -67,6 +75,54 @@ def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
     """The newest tests of one model, the newest first."""
     rows = Detection.objects.select_related("profile__server", "actor").filter(profile_id=profile)
     return [_shown(row) for row in rows.order_by("-id")[:most]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """The tests of one model: those under way, those that are over (the newest first), how long the last one took."""
+
+    open: Sequence[ShownDetection]
+    past: Sequence[ShownDetection]
+    last_seconds: int | None
+
+
+def tests(profile: int) -> Tests:
+    """Everything the model's page shows of its tests."""
+    found = of_model(profile)
+    took = next((one.run_ms for one in found if one.run_ms and one.kind == "tools" and one.status == "done"), None)
+    over = [one for one in found if not one.open]
+    return Tests([one for one in found if one.open], over, max(1, round(took / 1000)) if took else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """How far the tests are that somebody asked for all at once; `left` in seconds."""
+
+    since: int
+    done: int
+    total: int
+    left: int
+
+    @property
+    def open(self) -> bool:
+        return self.done < self.total
+
+
+SECONDS_EACH, AT_ONCE = 10.0, 2
+
+
+def bulk(actor: int | None, since: int = 0) -> Bulk | None:
+    """The tests of one person from the one with the id `since` on; without it, from the oldest open one on."""
+    mine = Detection.objects.filter(actor_id=actor, trigger="bulk")
+    first = since or mine.filter(status__in=OPEN).order_by("pk").values_list("pk", flat=True).first()
+    if not first:
+        return None
+    over = ~Q(status__in=OPEN)
+    found = mine.filter(pk__gte=first).aggregate(
+        total=Count("pk"), done=Count("pk", filter=over), each=Avg("run_ms", filter=over)
+    )
+    each = found["each"] / 1000 if found["each"] else SECONDS_EACH
+    return Bulk(first, found["done"], found["total"], round((found["total"] - found["done"]) * each / AT_ONCE))
 
 
 def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:

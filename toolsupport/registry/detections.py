@@ -12,13 +12,15 @@ from django.db import IntegrityError, transaction
 from django.db.models import DateTimeField, ExpressionWrapper, Max, Q
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
+from django.utils import timezone
 
-from toolsupport.core.errors import NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.words import JSON
-from toolsupport.models import Detection, ModelProfile, Trial
+from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import history, overrides
+from toolsupport.registry import history, overrides, switches
 
+MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
 LEASE = timedelta(seconds=5)  # renewed every 1.5 s; one that ran out means that its worker is gone
 
 
@@ -79,7 +81,12 @@ class Wanted:
 
 
 def open_test(asked: Asked) -> Opened:
-    """Queue a test of the model as it is now, or find the one that is open. Raises NotFound."""
+    """Queue a test of the model as it is now, or find the one that is open.
+
+    Raises NotFound, ConfigError where models may not be tested.
+    """
+    if not switches.in_force().detects:
+        raise ConfigError("Models are not tested here: an administrator has switched that off.")
     settle()
     profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
     if profile is None:
@@ -95,6 +102,13 @@ def open_test(asked: Asked) -> Opened:
         # The constraint decides, not a look beforehand: that is what makes fifty people cause one test.
         found = Detection.objects.filter(build_key=build, kind=asked.kind, status__in=OPEN).first()
         return Opened(found.pk, fresh=False) if found else open_test(asked)
+
+
+def check_rate(actor: int | None) -> None:
+    """Raises Busy for somebody who asked for too many tests within an hour."""
+    recent = Detection.objects.filter(actor_id=actor, created_at__gte=timezone.now() - timedelta(hours=1))
+    if recent.count() >= MOST_AN_HOUR:
+        raise Busy(f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed.", "tests")
 
 
 @transaction.atomic
@@ -178,6 +192,27 @@ def cancel(detection: int) -> str:
 def skip(detection: int, step: str) -> None:
     """Ask for the step to be left out; one that is over already is left as it is."""
     Detection.objects.filter(pk=detection, status="running").update(skip_requested=step)
+
+
+def cancel_bulk(actor: int) -> None:
+    """Cancel what one person has asked for all at once and what is not over."""
+    mine = Detection.objects.filter(actor_id=actor, trigger="bulk", status__in=OPEN)
+    for detection in mine.order_by("-pk").values_list("pk", flat=True):
+        cancel(detection)
+
+
+@transaction.atomic
+def undo(detection: int, actor: int | None) -> int:
+    """Withdraw what a test has measured, as far as it still counts; how many claims that were. Raises NotFound."""
+    _status(detection)
+    withdrawn = 0
+    for row in Override.objects.filter(detection_id=detection, withdraws=None):
+        decision = overrides.Decision(row.profile_id, row.capability, actor=actor, reason="The test was undone.")
+        try:
+            withdrawn += bool(overrides.withdraw(row.pk, decision))
+        except Conflict:
+            continue
+    return withdrawn
 
 
 def interrupt(detection: int, owner: str) -> None:
