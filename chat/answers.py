@@ -9,13 +9,15 @@ from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 
-from chat import fragments, frames, runner
+from chat import detection_frames, fragments, frames, runner
 from chat.frames import FrameError
 from chat.sockets import Socket
-from chat.transcript import again, branches, conversations, leaders, questions, turns
+from chat.transcript import again, branches, conversations, leaders, model_questions, questions, turns
 from chat.transcript.people import person
+from toolsupport import work
 from toolsupport.access import PUBLIC, Action
 from toolsupport.core.errors import NotFound
+from toolsupport.registry import detections
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +100,68 @@ async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect
 
 @allowed_to(Action.CHAT)
 async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) -> None:
-    """Choose a model; choosing the one in use says nothing."""
+    """Choose a model; choosing the one in use says nothing. One that nobody knows is asked about."""
 
-    def select() -> conversations.Switched:
-        return conversations.select_model(person(place.user_id, Action.CHAT), place.conversation, frame.model)
+    def select() -> tuple[conversations.Switched, model_questions.Asking]:
+        who = person(place.user_id, Action.CHAT)
+        chosen = conversations.select_model(who, place.conversation, frame.model)
+        return chosen, model_questions.ask(who, place.conversation)
 
-    chosen = await in_database(select)()
+    chosen, asking = await in_database(select)()
     if chosen.notice is not None:
         said, model = chosen.notice, asdict(chosen.model)
         html = fragments.message(said)
         notice = frames.Notice(chosen.seq, said.code, said.text, html, model, frame.client_id)
         runner.current().tell(place.conversation, notice)
+    _tell_asking(place.conversation, asking)
+
+
+def _tell_asking(conversation: str, asking: model_questions.Asking) -> None:
+    tell, asked = runner.current().tell, asking.question
+    seq = asking.seq - len(asking.ended) - bool(asked) + 1
+    for number, ended in enumerate(asking.ended, start=seq):
+        tell(conversation, frames.QuestionClosed(number, ended, "superseded", ""))
+    if asked is not None:
+        html = fragments.question(asked)
+        tell(
+            conversation,
+            frames.QuestionAsked(asking.seq, asked.id, asked.kind, asked.text, list(asked.options), html),
+        )
+
+
+@allowed_to(Action.DETECT)
+async def detection_start(place: Place, socket: Socket, frame: detection_frames.DetectionStart) -> None:
+    """Test a model, or join the test that is under way; its progress comes to every page of the model."""
+
+    def start() -> model_questions.Said | None:
+        return model_questions.start(person(place.user_id, Action.DETECT), place.conversation, frame.model)[1]
+
+    said = await in_database(start)()
+    work.current().tester.look()
+    if said is not None:
+        runner.current().say(place.conversation, said)
+
+
+@allowed_to(Action.DETECT)
+async def detection_skip(place: Place, socket: Socket, frame: detection_frames.DetectionSkip) -> None:
+    """Leave a step of a test out."""
+
+    def skip() -> None:
+        person(place.user_id, Action.DETECT)
+        detections.skip(frame.detection, frame.step or "")
+
+    await in_database(skip)()
+
+
+@allowed_to(Action.DETECT)
+async def detection_cancel(place: Place, socket: Socket, frame: detection_frames.DetectionCancel) -> None:
+    """End a test without a verdict."""
+
+    def cancel() -> None:
+        person(place.user_id, Action.DETECT)
+        detections.cancel(frame.detection)
+
+    await in_database(cancel)()
 
 
 @allowed_to(Action.CHAT)
@@ -201,5 +254,8 @@ HANDLERS: dict[type, Handler] = {
     frames.TurnResync: turn_resync,
     frames.CallStop: call_stop,
     frames.QuestionAnswer: question_answer,
+    detection_frames.DetectionStart: detection_start,
+    detection_frames.DetectionSkip: detection_skip,
+    detection_frames.DetectionCancel: detection_cancel,
     frames.Ping: ping,
 }

@@ -6,6 +6,9 @@ from django.template.loader import render_to_string
 
 from chat.shown import ShownCall, ShownMessage, ShownQuestion
 
+# Questions that stand elsewhere than in a tool card look otherwise.
+TEMPLATES = {"unknown_model": "chat/asks.html#unknown_model"}
+
 
 def message(shown: ShownMessage) -> str:
     """A bubble or a notice."""
@@ -15,7 +18,8 @@ def message(shown: ShownMessage) -> str:
 
 def question(shown: ShownQuestion) -> str:
     """An open question with its buttons."""
-    return render_to_string("chat/conversation.html#question", {"question": shown})
+    template = TEMPLATES.get(shown.kind, "chat/conversation.html#question")
+    return render_to_string(template, {"question": shown})
 
 
 def call(shown: ShownCall) -> str:

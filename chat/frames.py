@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Literal
 
 import orjson
 
+from chat.detection_frames import DetectionCancel, DetectionSkip, DetectionStart
+
 # How an answer is made again.
 Mode = Literal["same", "without_tools"]
 
@@ -125,6 +127,9 @@ ClientFrame = (
     | TurnResync
     | CallStop
     | QuestionAnswer
+    | DetectionStart
+    | DetectionSkip
+    | DetectionCancel
     | Ping
 )
 
@@ -139,6 +144,9 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "turn.resync": TurnResync,
     "call.stop": CallStop,
     "question.answer": QuestionAnswer,
+    "detection.start": DetectionStart,
+    "detection.skip": DetectionSkip,
+    "detection.cancel": DetectionCancel,
     "ping": Ping,
 }
 
@@ -241,6 +249,17 @@ class QuestionClosed(ServerFrame):
     question: int
     answer: str
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionProgress(ServerFrame):
+    """A step of a test of the page's model; the end of the test is a step without a name."""
+
+    type: ClassVar[str] = "detection.progress"
+    detection: int
+    step: str
+    state: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +378,7 @@ SERVER_FRAMES: dict[str, type[ServerFrame]] = {
         TurnWaiting,
         QuestionAsked,
         QuestionClosed,
+        DetectionProgress,
         TextDelta,
         ThinkingDelta,
         CallDelta,

@@ -9,6 +9,7 @@ NOTICES = {
     "inconclusive": "The test of {model} was not conclusive: {why}.",
     "no_answer": "No answer was given, so tools stay off for {model}.",
     "saved": "Saved for everyone: {model} {verdict}.",
+    "proposed": "In this chat {model} {verdict}. Proposed for everyone.",
     "off_for_this_chat": "Tools are off in this chat for {model}.",
     "model_changed": "The model was changed in the middle of an answer.",
     "fallback": "{model} did not answer, so {fallback} goes on.",

@@ -9,11 +9,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from chat import runner
-from chat.transcript import questions
+from chat.transcript import model_questions, questions
 from toolsupport.access import Action, requires
-from toolsupport.core.errors import Conflict
+from toolsupport.core.errors import Busy, ConfigError, Conflict
 
 ARGUMENT = "argument."
+SAID = {"deny": "Denied.", "auto": "It is tested.", "yes": "Saved.", "no": "Saved.", "none": "Noted."}
 
 
 @require_POST
@@ -22,10 +23,19 @@ def answer(request: HttpRequest, question_id: int) -> HttpResponse:
     """Answer, and say in words what came of it."""
     try:
         closed = questions.answer(request.user, question_id, _given(request))
-    except (Conflict, ValueError) as error:
+    except (Busy, ConfigError, Conflict, ValueError) as error:
         return HttpResponse(str(error))
     runner.current().nudge(closed)
-    return HttpResponse("Denied." if closed.answer == "deny" else "Allowed.")
+    return HttpResponse(SAID.get(closed.answer, "Allowed."))
+
+
+@require_GET
+@requires(Action.CHAT)
+def asks(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """What stands above the composer: a question about the model, the tests of it that run."""
+    question, tests = model_questions.pending(request.user, str(conversation_id))
+    context = {"question": question, "tests": tests, "may_detect": True}
+    return render(request, "chat/asks.html", context)
 
 
 @require_GET

@@ -8,6 +8,7 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
@@ -21,8 +22,10 @@ from chat.elsewhere import Elsewhere
 from chat.events import TurnEnded
 from chat.sockets import Close, Listeners, Send, Socket
 from chat.transcript import again, contexts, questions, turns
+from chat.transcript.model_questions import Said
 from chat.transcript.people import kept_out, person
 from chat.turn_run import TurnRun
+from chat.watching import Watcher
 from toolsupport import metrics
 from toolsupport.access import Action
 from toolsupport.core.errors import Busy
@@ -33,7 +36,7 @@ log = logging.getLogger(__name__)
 TICK = 0.4
 PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
 TICKS_PER_HEARTBEAT = 4
-SWEEP = 1.0
+SWEEP = LOOK = 1.0
 
 
 class Runner:
@@ -44,6 +47,7 @@ class Runner:
         self.listeners = Listeners()
         self.doorman = Doorman()
         self.clerk = Clerk(self.spawn)
+        self.watcher = Watcher(self.listeners, self.tell)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
         self.elsewhere: Elsewhere | None = None
@@ -64,6 +68,7 @@ class Runner:
         self.spawn(self._every(TICK, self._tick))
         self.spawn(self._every(SWEEP, self._sweep))
         self.spawn(self.doorman.watch())
+        self.spawn(self._every(LOOK, self.watcher.look))
         if settings.ENV["REDIS_URL"]:
             self.elsewhere = Elsewhere(self.owner, self)
             self.elsewhere.start(self.spawn)
@@ -123,6 +128,11 @@ class Runner:
         self.listeners.tell(conversation, frame)
         if self.elsewhere is not None:
             self.elsewhere.tell(conversation, frame)
+
+    def say(self, conversation: str, said: Said) -> None:
+        """Show a notice that stands in the rows already."""
+        notice, model = said.notice, asdict(said.model) if said.model else None
+        self.tell(conversation, frames.Notice(said.seq, notice.code, notice.text, fragments.message(notice), model))
 
     # -- turns --
 
@@ -188,7 +198,9 @@ class Runner:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
     async def go_on(self, closed: questions.Closed) -> None:
-        """Tell that a question is closed, and claim the turn that waited for it."""
+        """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
+        if closed.said is not None:
+            self.say(closed.conversation, closed.said)
         frame = frames.QuestionClosed(closed.seq, closed.question, closed.answer, closed.by)
         self.tell(closed.conversation, frame)
         if closed.turn is not None and self.accepting:

@@ -27,6 +27,7 @@ urlpatterns = [
     path("shared/<uuid:shared_id>/", share_pages.read, name="shared-conversation"),
     path("chat/<uuid:conversation_id>/images/", picture_pages.shown, name="conversation-image"),
     path("chat/<uuid:conversation_id>/images/add/", picture_pages.add, name="conversation-image-add"),
+    path("chat/<uuid:conversation_id>/asks/", question_pages.asks, name="conversation-asks"),
     path("chat/<uuid:conversation_id>/grants/", question_pages.grants, name="conversation-grants"),
     path("chat/<uuid:conversation_id>/grants/revoke/", question_pages.revoke, name="conversation-grant-revoke"),
     path("questions/<int:question_id>/answer/", question_pages.answer, name="question-answer"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from chat.models import Grant, Question, ToolRun, Turn
 from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
 from chat.tools.changes import NO_FILE
-from chat.transcript import shown, statements
+from chat.transcript import model_questions, shown, statements
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.locks import hold
 from toolsupport.core import calls
@@ -69,6 +69,11 @@ class Closed:
     by: str
     seq: int
     turn: int | None
+    said: model_questions.Said | None = None
+
+
+# What an answer to each kind of question does besides; the answer of an approval is heard by its turn.
+EFFECTS = {model_questions.KIND: model_questions.apply}
 
 
 @transaction.atomic
@@ -130,7 +135,9 @@ def answer(person: Person, question_id: int, given: Answer) -> Closed:
             revoked_at=None,
             defaults={"granted_by_id": person.pk or 0},
         )
-    return _closed(question, given.answer, person.get_username())
+    effect = EFFECTS.get(question.kind)
+    said = effect(person, question, given.answer) if effect else None
+    return replace(_closed(question, given.answer, person.get_username()), said=said)
 
 
 def _edit(question: Question, arguments: Mapping[str, Any]) -> None:

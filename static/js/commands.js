@@ -4,11 +4,9 @@ import { say } from "./status.js";
 const press = (selector) => document.querySelector(selector)?.click();
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
 
-// A page without a button for the test leads to what is known of the model, where there is one.
 const detect = () => {
-  const button = document.querySelector("[data-detect]"), model = document.getElementById("picker").dataset.model;
-  if (button) button.click();
-  else if (model) location.assign(`/models/${model}/`);
+  const { model } = document.getElementById("picker").dataset;
+  if (model) tell("model:test", model);
   else say("Choose a model first.", "off");
 };
 

@@ -59,6 +59,7 @@ export const accepted = (clientId) => {
   clear();
   clearAttached();
   keep(null);
+  document.dispatchEvent(new Event("message:accepted"));
   edit();
 };
 

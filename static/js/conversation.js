@@ -11,6 +11,7 @@ import { asked, closed } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
+import * as unknown from "./unknown.js";
 import "./files.js";
 
 const chat = document.getElementById("chat");
@@ -56,6 +57,7 @@ const FRAMES = {
     if (frame.model) swap.refreshPicker(path);
   },
   "message.accepted": (frame) => composer.accepted(frame.client_id),
+  "detection.progress": unknown.progress,
   "message.started": (frame) => {
     const first = !transcript().querySelector(".message");
     branchOff(frame.parent);
@@ -114,5 +116,5 @@ const down = async (attempts, code) => {
 };
 
 const send = connect(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws${path}`, { frame: receive, down });
-for (const part of [composer, again, swap, calls]) part.start(send);
+for (const part of [composer, again, swap, calls, unknown]) part.start(send);
 setTurn(transcript().dataset.turn);

@@ -1,6 +1,7 @@
 // Questions in the chat: answered by buttons, or by the keys A C E D while their card has the focus.
 import { show } from "./composer.js";
 import { say } from "./status.js";
+import * as unknown from "./unknown.js";
 
 const answerKey = (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
@@ -15,7 +16,11 @@ const answerKey = (event) => {
 // Before the single keys of the page: in a card that asks, C means the chat's permission, not the composer.
 document.getElementById("chat").addEventListener("keydown", answerKey);
 
+// A question that is no approval stands above the composer and takes nobody's focus.
+const ELSEWHERE = { unknown_model: unknown.asked };
+
 export const asked = (frame) => {
+  if (ELSEWHERE[frame.kind]) return void ELSEWHERE[frame.kind](frame);
   show();
   say("A tool is waiting for your approval.", "ask");
   const text = document.getElementById("text");

@@ -68,13 +68,13 @@ def shown(detection: int) -> ShownDetection:
     row = Detection.objects.select_related("profile__server", "actor").filter(pk=detection).first()
     if row is None:
         raise NotFound("There is no such test.")
-    return _shown(row)
+    return of_row(row)
 
 
 def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
     """The newest tests of one model, the newest first."""
     rows = Detection.objects.select_related("profile__server", "actor").filter(profile_id=profile)
-    return [_shown(row) for row in rows.order_by("-id")[:most]]
+    return [of_row(row) for row in rows.order_by("-id")[:most]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def bulk(actor: int | None, since: int = 0) -> Bulk | None:
 def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:
     """The test that is under way for each of these models, by the model's id."""
     rows = Detection.objects.select_related("profile__server", "actor").filter(profile__in=profiles, status__in=OPEN)
-    return {row.profile_id: _shown(row) for row in rows.order_by("id")}
+    return {row.profile_id: of_row(row) for row in rows.order_by("id")}
 
 
 def trials(detection: int) -> list[ShownTrial]:
@@ -139,7 +139,8 @@ def trials(detection: int) -> list[ShownTrial]:
     ]
 
 
-def _shown(row: Detection) -> ShownDetection:
+def of_row(row: Detection) -> ShownDetection:
+    """A test as it is shown; its row was read with its model, server and person."""
     return ShownDetection(
         id=row.pk,
         profile=row.profile_id,

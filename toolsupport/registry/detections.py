@@ -190,7 +190,11 @@ def cancel(detection: int) -> str:
 
 
 def skip(detection: int, step: str) -> None:
-    """Ask for the step to be left out; one that is over already is left as it is."""
+    """Ask for the step ("": the one that runs) to be left out; one that is over stays as it is. Raises NotFound."""
+    _status(detection)
+    if not step:
+        progress = Detection.objects.values_list("progress", flat=True).get(pk=detection)
+        step = next((one["step"] for one in progress if one["state"] == "running"), "")
     Detection.objects.filter(pk=detection, status="running").update(skip_requested=step)
 
 

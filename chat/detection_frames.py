@@ -1,0 +1,23 @@
+"""What a page may send about the tests of models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionStart:
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionSkip:
+    """Without a `step` the one that runs is left out."""
+
+    detection: int
+    step: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionCancel:
+    detection: int

@@ -1,0 +1,99 @@
+"""What open chats are told of their models: how far a test is, how it ended, what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from chat.models import Conversation, Question
+from chat.shown import ShownMessage
+from chat.transcript.conversations import announce, say
+from chat.transcript.model_questions import KIND, WORDS
+from toolsupport.registry import history, news, picker
+from toolsupport.registry.detection_reports import ShownDetection
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What stands now: whose model is which, the tests that matter, the newest word of people on each model."""
+
+    models: dict[str, int]
+    tests: list[ShownDetection]
+    decisions: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A notice that was put into a conversation, with the questions (ids) it answers; `seq` is the last number."""
+
+    seq: int
+    notice: ShownMessage
+    model: dict[str, Any] | None
+    closed: tuple[int, ...]
+
+
+def look(conversations: Collection[str]) -> Look:
+    """Three small queries for all open pages together."""
+    rows = Conversation.objects.filter(pk__in=conversations, profile__isnull=False)
+    models = {str(pk): profile for pk, profile in rows.values_list("pk", "profile_id")}
+    wanted = set(models.values())
+    return Look(models, news.tests(wanted), news.decisions(wanted))
+
+
+def tell_end(conversation_id: str, test: ShownDetection) -> Told | None:
+    """Say in a conversation how a test ended; None where that was said already, by whatever process."""
+    told = _verdict(test)
+    return _tell_once(conversation_id, ("heard_test", test.id), test.profile, *told) if told else None
+
+
+def tell_decision(conversation_id: str, profile: int, decision: int) -> Told | None:
+    """Say in a conversation what a person decided for everyone; None where that was said already."""
+    value = history.holds(profile, "tools")
+    return _tell_once(conversation_id, ("heard_decision", decision), profile, "saved", {"verdict": WORDS[value]})
+
+
+@transaction.atomic
+def _tell_once(
+    conversation_id: str, mark: tuple[str, int], profile: int, code: str, facts: dict[str, str]
+) -> Told | None:
+    name, number = mark
+    conversation = Conversation.objects.select_for_update().get(pk=conversation_id)
+    if conversation.profile_id != profile or conversation.settings.get(name, 0) >= number:
+        return None
+    settings = conversation.settings | {name: number}
+    Conversation.objects.filter(pk=conversation.pk).update(settings=settings)
+    model = picker.shown(profile, conversation_id)
+    closed = _close(conversation) if model and model.state != "unknown" else ()
+    seq, notice = say(conversation, code, {"model": model.name if model else ""} | facts)
+    if closed:
+        seq = announce(conversation, len(closed))
+    return Told(seq, notice, asdict(model) if model else None, closed)
+
+
+def _close(conversation: Conversation) -> tuple[int, ...]:
+    rows = Question.objects.filter(conversation=conversation, kind=KIND, answer="")
+    closed = tuple(rows.values_list("pk", flat=True))
+    rows.update(answer="decided", answered_at=Now())
+    return closed
+
+
+def _verdict(test: ShownDetection) -> tuple[str, dict[str, str]] | None:
+    """The code of the notice with its facts; None for a test that ended without a word about the model."""
+    if test.status == "cancelled":
+        return None
+    if test.verdict == "misconfigured":
+        return "flag_to_set", {"flag": str(test.detail.get("flag") or test.reason)}
+    if test.proved:
+        extra = test.detail.get("format") or _share(test)
+        return "detected", {"verdict": f"{test.verdict_words} ({extra})" if extra else test.verdict_words}
+    why = test.reason or "it was interrupted"
+    return "inconclusive", {"why": why.rstrip(".")}
+
+
+def _share(test: ShownDetection) -> str:
+    tried = test.detail.get("tried")
+    return f"{test.detail.get('passed')} of {tried}" if tried and test.verdict == "flaky" else ""

@@ -1,0 +1,66 @@
+// The card about a model that nobody knows, with its countdown, and the tests that run above the composer.
+import { newId } from "./ids.js";
+import { say } from "./status.js";
+import { stored } from "./stored.js";
+
+const place = () => document.getElementById("asks");
+const card = () => place().querySelector("[data-unknown]");
+const SECONDS = 30;
+let send = () => false;
+let left = SECONDS, counted = "";
+
+const look = () => document.body.dispatchEvent(new Event("asks:look"));
+
+const fold = (shown) => {
+  shown.open = false;
+  stored("folded", shown.dataset.unknown);
+};
+
+const show = (shown) => {
+  shown.querySelector("progress").value = left;
+  shown.querySelector("[data-left]").textContent = left ? `Chatting without tools in 0:${String(left).padStart(2, "0")}` : "Chatting without tools";
+};
+
+// Time stands still for somebody who is in the card, and for a page that nobody looks at.
+const tick = () => {
+  const shown = card();
+  if (!shown || document.hidden) return;
+  if (counted !== shown.dataset.unknown) {
+    counted = shown.dataset.unknown;
+    left = stored("folded") === counted ? 0 : SECONDS;
+    if (!left) shown.open = false;
+    show(shown);
+  }
+  if (!left || shown.contains(document.activeElement)) return;
+  left -= 1;
+  show(shown);
+  if (!left) fold(shown);
+};
+
+export const asked = (frame) => {
+  place().querySelector("[data-unknown]")?.remove();
+  place().insertAdjacentHTML("afterbegin", frame.html);
+  htmx.process(place());
+  say(frame.text, "ask");
+};
+
+// What went on without an answer is told once; a test that is over has been read by now.
+const sent = () => {
+  const shown = card();
+  if (shown && !left) send({ type: "question.answer", client_id: newId(), question: Number(shown.dataset.unknown), answer: "none" });
+  for (const test of place().querySelectorAll(".test:not([hx-trigger])")) test.remove();
+};
+
+export const progress = (frame) => {
+  if (frame.step && !document.getElementById(`test-${frame.detection}`)) look();
+};
+
+export const start = (sender) => {
+  send = sender;
+  document.addEventListener("message:accepted", sent);
+  document.addEventListener("model:test", ({ detail: model }) => {
+    if (!send({ type: "detection.start", model })) say("The server cannot be reached; nothing was tested.", "off");
+  });
+};
+
+setInterval(tick, 1000);

@@ -1,0 +1,175 @@
+"""The question about a model that nobody knows: asked once, answered once, for everyone or for one chat."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from chat.models import Conversation, Message, Question
+from chat.transcript import model_news, model_questions, questions
+from chat.transcript.questions import Answer
+from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
+from toolsupport.core.errors import Conflict
+from toolsupport.models import Detection, ModelProfile, Override, Standing
+from toolsupport.registry import detection_reports, detections, overrides, standings
+from toolsupport.registry.detections import Asked, Concluded
+from toolsupport.registry.overrides import Decision
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def model() -> ModelProfile:
+    made: ModelProfile = ModelProfileFactory(name="org/strange:1b")
+    return made
+
+
+def chat_of(person: User, model: ModelProfile) -> str:
+    return str(ConversationFactory(owner=person, profile=model).pk)
+
+
+def asked(person: User, conversation: str) -> int:
+    question = model_questions.ask(person, conversation).question
+    assert question is not None
+    return question.id
+
+
+def notices(conversation: str) -> list[str]:
+    return list(Message.objects.filter(conversation=conversation, role="notice").values_list("code", flat=True))
+
+
+def effective(model: ModelProfile, conversation: str = "") -> object:
+    return standings.known(ModelProfile.objects.select_related("server").get(pk=model.pk), conversation)["tools"].value
+
+
+# D5
+def test_it_is_asked_once_for_each_person_build_and_day(alice: User, bob: User, model: ModelProfile):
+    first, second = chat_of(alice, model), chat_of(alice, model)
+    asked(alice, first)
+    assert model_questions.ask(alice, first).question is None
+    assert model_questions.ask(alice, second).question is None
+    asked(bob, chat_of(bob, model))
+    ModelProfile.objects.filter(pk=model.pk).update(digest="e" * 64)
+    asked(alice, second)
+
+
+def test_what_is_known_or_under_test_is_not_asked(alice: User, model: ModelProfile, settings: Settings):
+    conversation = chat_of(alice, model)
+    opened = detections.open_test(Asked(model.pk, "page"))
+    assert model_questions.ask(alice, conversation).question is None
+    assert [test.id for test in model_questions.pending(alice, conversation)[1]] == [opened.id]
+    detections.cancel(opened.id)
+    overrides.add(Decision(model.pk, "tools", False))
+    assert model_questions.ask(alice, conversation).question is None
+
+
+def test_filter_only_asks_nothing(alice: User, model: ModelProfile, settings: Settings):
+    given = settings.ENV["given"] | {"TOOLSUPPORT_FILTER_ONLY"}
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_FILTER_ONLY": True, "given": given}
+    assert model_questions.ask(alice, chat_of(alice, model)).question is None
+
+
+# D5, D10
+def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
+    conversation = chat_of(bob, model)
+    question = asked(bob, conversation)
+    assert "holds for everyone" in Question.objects.get(pk=question).text
+    closed = questions.answer(bob, question, Answer("yes"))
+    assert closed.said is not None and closed.said.model is not None and closed.said.model.state == "tested"
+    assert (effective(model), Standing.objects.get(profile=model, capability="tools").value) == (True, True)
+    assert notices(conversation) == ["saved"]
+
+
+def test_alice_decides_for_her_chat_and_proposes(alice: User, model: ModelProfile):
+    conversation = chat_of(alice, model)
+    question = asked(alice, conversation)
+    assert "proposed for everyone" in Question.objects.get(pk=question).text
+    questions.answer(alice, question, Answer("no"))
+    assert (effective(model), effective(model, conversation)) == (None, False)
+    assert Override.objects.get(proposed=True).value is False
+    assert notices(conversation) == ["proposed"]
+
+
+def test_the_first_answer_wins_and_a_late_one_is_told(alice: User, bob: User, model: ModelProfile):
+    here, there = chat_of(bob, model), chat_of(alice, model)
+    mine, late = asked(bob, here), asked(alice, there)
+    questions.answer(bob, mine, Answer("yes"))
+    with pytest.raises(Conflict, match="answered already"):
+        questions.answer(bob, mine, Answer("no"))
+    with pytest.raises(Conflict, match="decided already"):
+        questions.answer(alice, late, Answer("no"))
+    assert effective(model, there) is True
+    assert model_questions.pending(alice, there)[0] is None
+
+
+def test_no_answer_is_no_no(alice: User, model: ModelProfile):
+    conversation = chat_of(alice, model)
+    questions.answer(alice, asked(alice, conversation), Answer("none"))
+    assert effective(model, conversation) is None and not Override.objects.exists()
+    assert notices(conversation) == ["no_answer"]
+
+
+def test_another_model_ends_the_question(alice: User, model: ModelProfile):
+    conversation = chat_of(alice, model)
+    question = asked(alice, conversation)
+    Conversation.objects.filter(pk=conversation).update(profile=ModelProfileFactory())
+    assert model_questions.ask(alice, conversation).ended == (question,)
+    assert Question.objects.get(pk=question).answer == "superseded"
+
+
+# D7, SAFETY 2
+def test_fifty_people_on_twenty_models_cause_twenty_tests():
+    models = [ModelProfileFactory() for _ in range(20)]
+    for person in [UserFactory(role="user") for _ in range(50)]:
+        for model in models:
+            model_questions.start(person, chat_of(person, model), str(model.pk))
+    assert Detection.objects.count() == 20
+    assert Message.objects.filter(code="detecting").count() == 20
+
+
+def finished(model: ModelProfile, concluded: Concluded) -> detection_reports.ShownDetection:
+    opened = detections.open_test(Asked(model.pk, "chat"))
+    detections.claim("worker")
+    detections.conclude(opened.id, "worker", concluded)
+    return detection_reports.shown(opened.id)
+
+
+def test_the_end_of_a_test_is_told_once_and_answers_the_question(alice: User, model: ModelProfile):
+    conversation = chat_of(alice, model)
+    question = asked(alice, conversation)
+    test = finished(model, Concluded("native", {}, {"tools": True}, "3 of 3."))
+    told = model_news.tell_end(conversation, test)
+    assert told is not None and told.closed == (question,) and told.notice.text.endswith(": calls tools natively.")
+    assert model_news.tell_end(conversation, test) is None
+    assert Conversation.objects.get(pk=conversation).tail == told.seq
+
+
+@pytest.mark.parametrize(
+    ("concluded", "code", "words"),
+    [
+        (Concluded("inconclusive", {"why": "It timed out."}), "inconclusive", "not conclusive: It timed out."),
+        (Concluded("misconfigured", {"flag": "--jinja"}), "flag_to_set", "--jinja"),
+        (Concluded("text", {"format": "hermes"}, {"tools": False, "format": "hermes"}), "detected", "(hermes)"),
+        (Concluded("flaky", {"passed": 6, "tried": 9}, {"tools": True}), "detected", "(6 of 9)"),
+    ],
+)
+def test_each_verdict_has_its_words(alice: User, model: ModelProfile, concluded: Concluded, code: str, words: str):
+    told = model_news.tell_end(chat_of(alice, model), finished(model, concluded))
+    assert told is not None and told.notice.code == code and words in told.notice.text
+
+
+def test_by_form_without_a_socket(client: Client, alice: User, charlie: User, model: ModelProfile):
+    conversation = chat_of(alice, model)
+    question = asked(alice, conversation)
+    client.force_login(alice)
+    card = client.get(reverse("conversation-asks", args=[conversation])).content.decode()
+    assert "Test it" in card and 'max="30"' in card
+    said = client.post(reverse("question-answer", args=[question]), {"answer": "auto"}).content.decode()
+    assert said == "It is tested."
+    assert Detection.objects.get().trigger == "chat"
+    assert "Waiting for its turn." in client.get(reverse("conversation-asks", args=[conversation])).content.decode()
+    client.force_login(charlie)
+    assert client.get(reverse("conversation-asks", args=[conversation])).status_code == 403
