@@ -127,9 +127,9 @@ def _ask(person: Person, conversation: Conversation, build: str) -> Question:
     return Question.objects.create(
         conversation=conversation,
         kind=KIND,
-        text=f"Does {model.name if model else 'this model'} support tools? Your answer {scope}.",
+        text=f"Does {model.name if model else 'this model'} support tools?",
         options=list(OPTIONS),
-        preview=f"at most {longest('tools'):.0f} s",
+        preview=f"Your answer {scope}. A test takes at most {longest('tools'):.0f} s.",
         binds=build,
     )
 

@@ -76,7 +76,7 @@ def test_filter_only_asks_nothing(alice: User, model: ModelProfile, settings: Se
 def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     conversation = chat_of(bob, model)
     question = asked(bob, conversation)
-    assert "holds for everyone" in Question.objects.get(pk=question).text
+    assert "holds for everyone" in Question.objects.get(pk=question).preview
     closed = questions.answer(bob, question, Answer("yes"))
     assert closed.said is not None and closed.said.model is not None and closed.said.model.state == "tested"
     assert (effective(model), Standing.objects.get(profile=model, capability="tools").value) == (True, True)
@@ -86,7 +86,7 @@ def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
 def test_alice_decides_for_her_chat_and_proposes(alice: User, model: ModelProfile):
     conversation = chat_of(alice, model)
     question = asked(alice, conversation)
-    assert "proposed for everyone" in Question.objects.get(pk=question).text
+    assert "proposed for everyone" in Question.objects.get(pk=question).preview
     questions.answer(alice, question, Answer("no"))
     assert (effective(model), effective(model, conversation)) == (None, False)
     assert Override.objects.get(proposed=True).value is False

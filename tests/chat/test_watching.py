@@ -1,0 +1,103 @@
+"""Open chats of one model hear of its test and of what was decided, over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, closing
+
+import httpx
+import pytest
+
+from tests.chat.test_corridor import choose
+from tests.serving import Page, Site, new_chat, page, serving, sign_in
+
+UNKNOWN = "sim-unknown:latest"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(site: Site) -> Iterator[httpx.Client]:
+    with closing(sign_in(site)) as browser:
+        yield browser
+
+
+async def ended(open_page: Page, **wanted: int) -> str:
+    """Wait for the end of a test; gives how it ended."""
+    return str((await open_page.until("detection.progress", step="", **wanted))["state"])
+
+
+# D5, D7
+@pytest.mark.asyncio
+async def test_one_test_for_all_pages_and_a_decision_reaches_them(site: Site, client: httpx.Client) -> None:
+    async with AsyncExitStack() as stack:
+        pages = [await stack.enter_async_context(page(site, client, new_chat(client))) for _ in range(5)]
+        for each in pages:
+            await choose(each, UNKNOWN)
+        question = await pages[0].until("question.asked")
+        assert question["kind"] == "unknown_model" and question["options"] == ["auto", "yes", "no", "none"]
+        await pages[0].send("question.answer", question=question["question"], answer="auto")
+        await asyncio.gather(*(each.send("detection.start", model=UNKNOWN) for each in pages))
+        assert await asyncio.gather(*map(ended, pages)) == ["done"] * 5
+        told = [await each.until("notice", code="detected") for each in pages]
+        assert all(notice["model"]["state"] == "tested" for notice in told)
+        assert site.rows("SELECT COUNT(*) FROM toolsupport_detection") == [(1,)]
+        decide(client, site)
+        saved = await asyncio.gather(*(each.until("notice", code="saved") for each in pages))
+        assert all(notice["model"]["state"] == "off" for notice in saved)
+        assert len({notice["seq"] for notice in pages[0].of("notice")}) == len(pages[0].of("notice"))
+
+
+def decide(client: httpx.Client, site: Site) -> None:
+    """On the model's page: no tools, for everyone."""
+    [(row,)] = site.rows("SELECT id FROM toolsupport_modelprofile WHERE name = ?", UNKNOWN)
+    sent = {
+        "decision": "no",
+        "reason": "",
+        "newest": str(newest(site, row)),
+        "csrfmiddlewaretoken": client.cookies["csrftoken"],
+    }
+    assert client.post(f"/models/{row}/override/", data=sent).status_code == 200
+
+
+def newest(site: Site, row: int) -> int:
+    query = "SELECT MAX(seq) FROM toolsupport_override WHERE profile_id = ? AND capability = 'tools' AND session = ''"
+    return int(site.rows(query, row)[0][0])
+
+
+@pytest.mark.asyncio
+async def test_cancelled_by_a_frame(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        await choose(open_page, "sim-slow-load:latest")
+        await open_page.send("detection.start", model="sim-slow-load:latest")
+        running = await open_page.until("detection.progress", state="running")
+        await open_page.send("detection.skip", detection=running["detection"], step="called")
+        await open_page.send("detection.cancel", detection=running["detection"])
+        assert await ended(open_page) == "cancelled"
+        await open_page.send("detection.cancel", detection=987_654_321)
+        assert (await open_page.until("error"))["code"] == "not_found"
+
+
+# D7
+@pytest.mark.asyncio
+async def test_killed_in_the_middle_it_is_interrupted_and_offered_again(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        await choose(open_page, "sim-slow-load:latest")
+        await open_page.send("detection.start", model="sim-slow-load:latest")
+        running = await open_page.until("detection.progress", state="running")
+    site.kill()
+    site.start()
+    async with page(site, client, conversation) as open_page:
+        assert await ended(open_page, detection=running["detection"]) == "interrupted"
+        assert "interrupted" in (await open_page.until("notice", code="inconclusive"))["text"]
+        await open_page.send("detection.start", model="sim-slow-load:latest")
+        again = await open_page.until("detection.progress", state="running")
+        assert again["detection"] > running["detection"]
+        await open_page.send("detection.cancel", detection=again["detection"])
+        assert await ended(open_page, detection=again["detection"]) == "cancelled"

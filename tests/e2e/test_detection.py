@@ -1,0 +1,114 @@
+"""Tests of models as people use them: the card above the composer, the model's page, the evidence, the whole list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.conftest import answered, ask, choose, new_chat
+from tests.e2e.test_access_for_all import overflow, violations
+
+pytestmark = pytest.mark.e2e
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep a picture where somebody wants to look at them."""
+    directory = os.environ.get("SCREENSHOTS")
+    if directory:
+        page.screenshot(path=str(Path(directory) / f"{name}.png"))
+
+
+def model_page(page: Page, model: str) -> Page:
+    page.goto(f"/models/?q={model}")
+    page.get_by_role("link", name=f"{model}:latest", exact=True).click()
+    return page
+
+
+# D5
+def test_the_card_folds_after_thirty_seconds_and_does_not_stand_in_the_way(page: Page) -> None:
+    page.clock.install()
+    new_chat(page, "sim-unknown")
+    card = page.locator("[data-unknown]")
+    expect(card.get_by_role("button", name="Test it")).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    photograph(page, "card-light")
+    card.get_by_role("button", name="No", exact=True).focus()
+    page.clock.run_for(40_000)
+    expect(card).to_have_attribute("open", "")
+    page.get_by_label("Message", exact=True).focus()
+    page.clock.run_for(31_000)
+    expect(card).not_to_have_attribute("open", "")
+    page.reload()
+    page.clock.run_for(2_000)
+    expect(card).not_to_have_attribute("open", "")
+    ask(page, "What is 17*23?")
+    expect(card).to_have_count(0)
+    expect(page.locator("[data-code=no_answer]")).to_contain_text("No answer was given")
+
+
+def test_the_card_tests_the_model_on_a_small_dark_screen(open_browser: Callable[..., BrowserContext]) -> None:
+    page = new_chat(
+        open_browser(color_scheme="dark", viewport={"width": 320, "height": 800}).new_page(), "sim-misconfigured"
+    )
+    card = page.locator("[data-unknown]")
+    expect(card).to_contain_text("Does sim-misconfigured:latest support tools?")
+    photograph(page, "card-dark")
+    assert violations(page) == [] and overflow(page) <= 0
+    card.get_by_role("button", name="Test it").click()
+    expect(page.locator("[data-code=flag_to_set]")).to_contain_text("--enable-auto-tool-choice")
+    expect(page.locator("#picker-button")).to_contain_text("untested")
+
+
+def test_the_command_tests_the_model_step_by_step(page: Page) -> None:
+    choose(page, "sim-refuses")
+    page.get_by_label("Message", exact=True).fill("/detect")
+    page.keyboard.press("Enter")
+    expect(page.locator("#asks .test")).to_contain_text("Does its server take tools?")
+    photograph(page, "chat-test")
+    assert violations(page) == []
+    expect(page.locator("[data-code=detected]")).to_contain_text("refuses tools")
+    expect(page.locator("#asks .test")).to_contain_text("Saved for everyone")
+    photograph(page, "chat-tested")
+    ask(page, "What is 17*23?")
+    answered(page)
+    expect(page.locator("#asks .test")).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_page_of_a_model_by_keyboard(open_browser: Callable[..., BrowserContext], theme: str, width: int) -> None:
+    page = open_browser(color_scheme=theme, viewport={"width": width, "height": 900}).new_page()
+    model_page(page, "sim-shell")
+    page.locator("#detect-per_tool").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#tests .test")).to_be_visible()
+    photograph(page, f"model-{theme}-{width}")
+    expect(page.locator("#known")).to_contain_text("via_bash")
+    assert violations(page) == [] and overflow(page) <= 0
+    page.locator("#tests a", has_text="File tools").first.click()
+    page.locator("details summary").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("details[open]").first).to_contain_text("read_file")
+    photograph(page, f"evidence-{theme}-{width}")
+    assert violations(page) == [] and overflow(page) <= 0
+
+
+def test_steps_are_skipped_and_a_test_is_cancelled(page: Page) -> None:
+    model_page(page, "sim-slow-load")
+    page.locator("#detect-tools").click()
+    page.get_by_role("button", name="Skip: Does it make two calls at once?").click()
+    page.locator("#tests .test").get_by_role("button", name="Cancel").click()
+    expect(page.locator("#tests .badge").first).to_contain_text("cancelled")
+
+
+def test_the_filtered_models_are_tested_at_once(page: Page) -> None:
+    page.goto("/models/?q=sim-m")
+    page.get_by_role("button", name="Test these 3 models").click()
+    expect(page.locator("#bulk")).to_contain_text("of 3, about")
+    photograph(page, "bulk")
+    expect(page.locator("#bulk")).to_contain_text("Tested 3 models.")
+    assert violations(page) == []
