@@ -14,11 +14,11 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from toolsupport import redaction
-from toolsupport.core.formats import FORMATS
 from toolsupport.core.verdicts import Verdict
 from toolsupport.core.words import JSON, Message, ToolSpec
 from toolsupport.detection import DETECTORS, KINDS, Laboratory, Subject, Trial
 from toolsupport.detection.examination import Step, examine
+from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry import detections, subjects
 from toolsupport.registry.detections import Concluded, TrialMade
 
@@ -144,12 +144,6 @@ class TestRun:
 
     def _progress(self) -> list[JSON]:
         return [{"step": step.name, **asdict(step)} for step in self.steps.values()]
-
-
-def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
-    """The text formats to try: those the family was taught, then the general ones; never one we cannot read."""
-    general = ("hermes", "llama3_json", "pythonic", "mistral", "qwen3_coder_xml")
-    return tuple(dict.fromkeys(name for name in (*family, *general) if name in FORMATS))
 
 
 def concluded(verdict: Verdict | None, lab: Laboratory) -> Concluded:

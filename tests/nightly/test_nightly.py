@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 
 import pytest
 
-from tests.nightly import hostile_frames, kills, stops, two_tabs
+from tests.nightly import hostile_frames, kills, quirks, stops, two_tabs
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
 
@@ -42,3 +43,9 @@ def test_two_tabs_of_fifty_steps_lose_nothing() -> None:
 def test_two_hundred_stops() -> None:
     found = stops.run(200, seed=1)
     assert len(found) == 200 and max(max(stop.closed, stop.told) for stop in found) <= 1
+
+
+# D6, SAFETY 4
+@pytest.mark.nightly
+def test_every_simulated_model_gets_its_true_verdict_twenty_times() -> None:
+    assert [one for one in asyncio.run(quirks.run(20)) if not one.true] == []

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.verdicts import FORMAT_TRIALS
 from toolsupport.detection.judging import judge
 from toolsupport.detection.laboratory import Laboratory, Question
 from toolsupport.detection.questions import TOOLS, demand
+
+# Worth trying with any model; each of them reads the neighbours that differ only in their marks.
+GENERAL = ("hermes", "llama3_json", "pythonic", "mistral", "qwen3_coder_xml")
+
+
+def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
+    """The text formats to try: those the family was taught, then the general ones; never one we cannot read."""
+    return tuple(dict.fromkeys(name for name in (*family, *GENERAL) if name in FORMATS))
 
 
 async def run(lab: Laboratory) -> None:

@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from tests.nightly import quirks
 from toolsupport import providers
 from toolsupport.core.verdicts import Verdict
 from toolsupport.core.words import Brief, Capabilities, Endpoint
 from toolsupport.detection import DETECTORS, KINDS, Laboratory, Subject, Trial
 from toolsupport.detection.examination import Step, examine, longest
+from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.server import Simulator
 
 
@@ -45,30 +47,18 @@ class Examined:
         self.steps.append(step)
 
 
-VERDICTS = {
-    "sim-honest": "native",
-    "sim-thinks": "native",
-    "sim-unknown": "native",
-    "sim-slow-load": "native",
-    "sim-refuses": "refused",
-    "sim-ignores": "ignored",
-    "sim-dies": "inconclusive",
-    "sim-not-there": "inconclusive",
-    "sim-shell": "native",
-    "sim-parallel-less": "native",
-    "sim-flaky": "flaky",
-    "sim-misconfigured": "misconfigured",
-}
+@pytest.mark.asyncio
+async def test_every_simulated_model_gets_its_true_verdict_twice() -> None:  # D6
+    found = await quirks.run(2)
+    assert {one.model for one in found} == {*MODELS} == {*quirks.TRUE, *quirks.BY_CHANCE}
+    assert [one for one in found if not one.true] == []
+    assert all(one.verdict.reason for one in found)
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("model", VERDICTS)
-async def test_every_quirk_gets_its_verdict(simulator: Endpoint, model: str) -> None:  # D6
-    examined = Examined()
-    verdict = await examined.run(simulator, model)
-    shown = [(trial.outcome.step, trial.outcome.code, trial.outcome.why) for trial in examined.trials]
-    assert verdict.name == VERDICTS[model], (verdict, shown)
-    assert verdict.reason
+async def test_a_model_that_is_not_there_proves_nothing(simulator: Endpoint) -> None:
+    verdict = await Examined().run(simulator, "sim-not-there")
+    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
 
 
 @pytest.mark.asyncio
@@ -97,6 +87,34 @@ async def test_a_step_can_be_skipped(simulator: Endpoint) -> None:
     assert verdict.name == "native"
     assert "leaves_alone" not in verdict.values
     assert not any(trial.outcome.step in examined.skip for trial in examined.trials)
+
+
+@pytest.mark.asyncio
+async def test_a_step_is_left_while_it_runs(simulator: Endpoint) -> None:
+    examined = Examined()
+    examined.skip = _AfterOneTrial(examined, "called")  # type: ignore[assignment]
+    verdict = await examined.run(simulator, "sim-honest")
+    assert sum(trial.outcome.step == "called" for trial in examined.trials) == 1
+    assert {step.name: step.state for step in examined.steps}["called"] == "skipped"
+    assert (verdict.name, "tools" in verdict.values) == ("inconclusive", False)
+
+
+class _AfterOneTrial:
+    """Somebody skips a step once its first trial was made."""
+
+    def __init__(self, examined: Examined, step: str) -> None:
+        self.examined, self.step = examined, step
+
+    def __contains__(self, step: object) -> bool:
+        made = any(trial.outcome.step == self.step for trial in self.examined.trials)
+        return step == self.step and made
+
+
+@pytest.mark.asyncio
+async def test_the_single_kinds_tell_what_they_measured_and_nothing_else(simulator: Endpoint) -> None:  # D13
+    alone = await Examined().run(simulator, "sim-shell", "per_tool")
+    assert (alone.name, set(alone.values.values())) == ("native", {"via_bash"})
+    assert "tools" not in alone.values and "read_file: via bash" in alone.reason
 
 
 @pytest.mark.asyncio

@@ -1,0 +1,87 @@
+"""A server that is dead, busy or closed says nothing about a model: never a no."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from toolsupport import providers
+from toolsupport.core.verdicts import Verdict
+from toolsupport.core.words import Brief, Capabilities, Endpoint
+from toolsupport.detection import Laboratory, Subject, Trial
+from toolsupport.detection.examination import Step, examine
+
+GREETS = {"message": {"role": "assistant", "content": "Hello."}, "done": True, "done_reason": "stop"}
+
+# (how many requests were heard, their body) → status and body
+Answer = Callable[[int, bytes], tuple[int, bytes]]
+
+
+@asynccontextmanager
+async def server(answer: Answer) -> AsyncIterator[Endpoint]:
+    """One that speaks just enough of Ollama, and answers as it is told."""
+    heard = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal heard
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(
+            (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
+        )
+        body = await reader.readexactly(length)
+        heard += 1
+        status, said = answer(heard, body)
+        kind = b"Content-Type: application/x-ndjson\r\nConnection: close\r\n"
+        writer.write(b"HTTP/1.1 %d Told\r\n%bContent-Length: %d\r\n\r\n%b" % (status, kind, len(said), said))
+        await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield Endpoint("ollama", f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}")
+    finally:
+        await providers.close()
+        listening.close()
+
+
+async def verdict_of(endpoint: Endpoint) -> Verdict:
+    async def keep(trial: Trial) -> None: ...
+
+    async def tell(step: Step) -> None: ...
+
+    subject = Subject(endpoint, Brief("some:1b", Capabilities({})), ("hermes",))
+    return await examine(Laboratory(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
+
+
+STATUSES = (401, 402, 403, 404, 408, 429, 500, 502, 503, 504)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("status", STATUSES)
+async def test_a_server_that_answers_nothing_proves_nothing(status: int) -> None:  # D6
+    error = json.dumps({"error": "not now"}).encode()
+    async with server(lambda heard, body: (status, error)) as endpoint:
+        verdict = await verdict_of(endpoint)
+    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("status", STATUSES)
+async def test_nor_does_one_that_fails_as_soon_as_tools_come(status: int) -> None:  # D6
+    error, greets = json.dumps({"error": "not now"}).encode(), json.dumps(GREETS).encode() + b"\n"
+    async with server(lambda heard, body: (status, error) if b'"tools"' in body else (200, greets)) as endpoint:
+        verdict = await verdict_of(endpoint)
+    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
+
+
+@pytest.mark.asyncio
+async def test_nor_does_one_that_dies_in_the_middle() -> None:
+    greets = json.dumps(GREETS).encode() + b"\n"
+    async with server(lambda heard, body: (200, greets) if heard < 6 else (200, greets[:20])) as endpoint:
+        verdict = await verdict_of(endpoint)
+    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
