@@ -14,7 +14,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.words import Endpoint
 from toolsupport.providers import ModelDetails
-from toolsupport.registry import servers, surveys, switches
+from toolsupport.registry import drift, servers, surveys, switches
 from toolsupport.registry.addresses import named_servers, ollama_host
 
 log = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ async def refresh(server_id: int) -> Refreshed:
     details |= await _describe(endpoint, [(row, name) for row, name in wanted if told.get(name) is None])
     if details:
         await database_sync_to_async(surveys.record_details)(server_id, details)
+    await database_sync_to_async(drift.mark)(server_id)
     return Refreshed(server_id, len(report.models), len(details))
 
 

@@ -38,7 +38,7 @@ def asked(person: User, conversation: str) -> int:
 
 
 def notices(conversation: str) -> list[str]:
-    return list(Message.objects.filter(conversation=conversation, role="notice").values_list("code", flat=True))
+    return list(Message.objects.filter(conversation_id=conversation, role="notice").values_list("code", flat=True))
 
 
 def effective(model: ModelProfile, conversation: str = "") -> object:

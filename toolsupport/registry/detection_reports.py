@@ -12,6 +12,7 @@ from toolsupport.core.verdicts import VERDICTS
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, Trial
 from toolsupport.models.detections import OPEN
+from toolsupport.registry import picker
 from toolsupport.registry.standings import display_name
 
 
@@ -39,6 +40,11 @@ class ShownDetection:
     @property
     def open(self) -> bool:
         return self.status in OPEN
+
+    @property
+    def pull(self) -> str:
+        """How to get a model that is known to call tools, where this one was found not to; else ""."""
+        return f"ollama pull {picker.RECOMMENDED[0]}" if self.verdict in ("refused", "ignored") else ""
 
     @property
     def proved(self) -> bool:
