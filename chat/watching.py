@@ -14,6 +14,9 @@ from toolsupport.registry.detection_reports import ShownDetection
 
 Tell = Callable[[str, frames.ServerFrame], None]
 
+# What a step that the end of its test has overtaken still says of itself.
+UNFINISHED = ("waiting", "running")
+
 
 class Watcher:
     """One for each process: `look` once a second. What becomes a thing of a chat goes through `tell`."""
@@ -48,6 +51,7 @@ class Watcher:
         known = self._steps.setdefault((conversation, test.id), {})
         steps = {step["step"]: (step["state"], step["detail"]) for step in test.steps}
         if not test.open:
+            steps = {name: told for name, told in steps.items() if told[0] not in UNFINISHED}
             steps[""] = (test.status, test.reason)
         for name, (state, detail) in steps.items():
             if known.get(name) != (state, detail):

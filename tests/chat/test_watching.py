@@ -78,7 +78,7 @@ async def test_cancelled_by_a_frame(site: Site, client: httpx.Client) -> None:
         running = await open_page.until("detection.progress", state="running")
         await open_page.send("detection.skip", detection=running["detection"], step="called")
         await open_page.send("detection.cancel", detection=running["detection"])
-        assert await ended(open_page) == "cancelled"
+        assert await ended(open_page, detection=running["detection"]) == "cancelled"
         await open_page.send("detection.cancel", detection=987_654_321)
         assert (await open_page.until("error"))["code"] == "not_found"
 

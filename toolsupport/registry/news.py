@@ -13,7 +13,7 @@ from toolsupport.models.detections import OPEN
 from toolsupport.registry import detection_reports
 from toolsupport.registry.detection_reports import ShownDetection
 
-JUST_NOW = timedelta(seconds=5)
+JUST_NOW = timedelta(seconds=10)
 
 
 def tests(profiles: Collection[int]) -> list[ShownDetection]:
