@@ -12,8 +12,9 @@ from django.db.models.functions import Now
 from chat.models import Conversation, Question
 from chat.shown import ShownMessage
 from chat.transcript.conversations import announce, say
-from chat.transcript.model_questions import KIND, WORDS
-from toolsupport.registry import history, news, picker
+from chat.transcript.model_questions import HEARD, KIND, WORDS
+from toolsupport.registry import history, picker
+from toolsupport.registry import news as news_of
 from toolsupport.registry.detection_reports import ShownDetection
 
 
@@ -36,39 +37,47 @@ class Told:
     closed: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something to say; the conversation keeps the `number` of what it heard last, under the name `mark`."""
+
+    mark: str
+    number: int
+    profile: int
+    code: str
+    facts: dict[str, str]
+
+
 def look(conversations: Collection[str]) -> Look:
     """Three small queries for all open pages together."""
     rows = Conversation.objects.filter(pk__in=conversations, profile__isnull=False)
     models = {str(pk): profile for pk, profile in rows.values_list("pk", "profile_id")}
     wanted = set(models.values())
-    return Look(models, news.tests(wanted), news.decisions(wanted))
+    return Look(models, news_of.tests(wanted), news_of.decisions(wanted))
 
 
 def tell_end(conversation_id: str, test: ShownDetection) -> Told | None:
     """Say in a conversation how a test ended; None where that was said already, by whatever process."""
     told = _verdict(test)
-    return _tell_once(conversation_id, ("heard_test", test.id), test.profile, *told) if told else None
+    return _tell_once(conversation_id, News("heard_test", test.id, test.profile, *told)) if told else None
 
 
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Told | None:
     """Say in a conversation what a person decided for everyone; None where that was said already."""
     value = history.holds(profile, "tools")
-    return _tell_once(conversation_id, ("heard_decision", decision), profile, "saved", {"verdict": WORDS[value]})
+    return _tell_once(conversation_id, News(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
 
 
 @transaction.atomic
-def _tell_once(
-    conversation_id: str, mark: tuple[str, int], profile: int, code: str, facts: dict[str, str]
-) -> Told | None:
-    name, number = mark
+def _tell_once(conversation_id: str, news: News) -> Told | None:
     conversation = Conversation.objects.select_for_update().get(pk=conversation_id)
-    if conversation.profile_id != profile or conversation.settings.get(name, 0) >= number:
+    if conversation.profile_id != news.profile or conversation.settings.get(news.mark, 0) >= news.number:
         return None
-    settings = conversation.settings | {name: number}
+    settings = conversation.settings | {news.mark: news.number}
     Conversation.objects.filter(pk=conversation.pk).update(settings=settings)
-    model = picker.shown(profile, conversation_id)
+    model = picker.shown(news.profile, conversation_id)
     closed = _close(conversation) if model and model.state != "unknown" else ()
-    seq, notice = say(conversation, code, {"model": model.name if model else ""} | facts)
+    seq, notice = say(conversation, news.code, {"model": model.name if model else ""} | news.facts)
     if closed:
         seq = announce(conversation, len(closed))
     return Told(seq, notice, asdict(model) if model else None, closed)

@@ -16,7 +16,7 @@ from chat.transcript.conversations import Person, announce, own, say
 from toolsupport.access import Action, actions_of
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.detection.examination import longest
-from toolsupport.registry import detection_reports, detections, history, overrides, picker, remembered, switches
+from toolsupport.registry import detection_reports, detections, history, news, overrides, picker, remembered, switches
 from toolsupport.registry import standings as known_of
 from toolsupport.registry.choices import ShownModel
 from toolsupport.registry.detection_reports import ShownDetection
@@ -26,6 +26,8 @@ from toolsupport.registry.overrides import Decision
 KIND = "unknown_model"
 # What may be answered: test it, a decision, or nothing while there was time.
 OPTIONS = ("auto", "yes", "no", "none")
+# Where a conversation keeps which decision of people it was told of last.
+HEARD = "heard_decision"
 WORDS = {True: "takes tools", False: "takes no tools", None: "follows the evidence again"}
 
 
@@ -106,6 +108,8 @@ def _decide(person: Person, conversation: Conversation, profile: int, value: boo
     reason = "Answered in a chat."
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):
         overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
+        heard = conversation.settings | {HEARD: news.decisions([profile])[profile]}
+        Conversation.objects.filter(pk=conversation.pk).update(settings=heard)
         return _say(conversation, profile, "saved", WORDS[value])
     session = str(conversation.pk)
     overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, session=session))

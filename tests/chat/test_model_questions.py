@@ -81,6 +81,10 @@ def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     assert closed.said is not None and closed.said.model is not None and closed.said.model.state == "tested"
     assert (effective(model), Standing.objects.get(profile=model, capability="tools").value) == (True, True)
     assert notices(conversation) == ["saved"]
+    decision = Override.objects.get().pk
+    assert model_news.tell_decision(conversation, model.pk, decision) is None
+    told = model_news.tell_decision(chat_of(bob, model), model.pk, decision)
+    assert told is not None and "takes tools" in told.notice.text
 
 
 def test_alice_decides_for_her_chat_and_proposes(alice: User, model: ModelProfile):
