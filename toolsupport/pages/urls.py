@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from toolsupport.pages import account, accounts, health, imports, model_api, models, people, servers
+from toolsupport.pages import account, accounts, health, history, imports, model_api, models, people, servers
 
 PATHS: list[URLPattern] = [
     path("models/", models.matrix, name="models"),
@@ -16,6 +16,10 @@ PATHS: list[URLPattern] = [
     path("models/<int:profile_id>/options/", models.options, name="model-options"),
     path("api/models", model_api.listed, name="api-models"),
     path("api/models/<path:model_id>", model_api.shown, name="api-model"),
+    path("history/", history.listed, name="history"),
+    path("history/<int:entry_id>/", history.entry, name="history-entry"),
+    path("history/<int:entry_id>/act/", history.act, name="history-act"),
+    path("history/export.<str:ending>", history.export, name="history-export"),
     path("servers/", servers.listed, name="servers"),
     path("servers/add/", servers.add, name="server-add"),
     path("servers/refresh/", servers.refresh, name="servers-refresh"),
