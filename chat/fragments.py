@@ -6,6 +6,9 @@ from django.template.loader import render_to_string
 
 from chat.shown import ShownCall, ShownMessage, ShownQuestion
 
+# The partial of a question, by its kind, where it is not that of calls.
+PARTS = {"runtime_learning": "learning"}
+
 
 def message(shown: ShownMessage) -> str:
     """A bubble or a notice."""
@@ -15,7 +18,7 @@ def message(shown: ShownMessage) -> str:
 
 def question(shown: ShownQuestion) -> str:
     """An open question with its buttons."""
-    return render_to_string("chat/conversation.html#question", {"question": shown})
+    return render_to_string(f"chat/conversation.html#{PARTS.get(shown.kind, 'question')}", {"question": shown})
 
 
 def call(shown: ShownCall) -> str:

@@ -14,6 +14,13 @@ from toolsupport.access import Action, requires
 from toolsupport.core.errors import Conflict
 
 ARGUMENT = "argument."
+# What an answer is confirmed with.
+ANSWERED = {
+    "deny": "Denied.",
+    "save": "Saved, or proposed where you may not decide for everyone.",
+    "session": "Noted for this chat.",
+    "text": "Calls are written as text in this chat from now on.",
+}
 
 
 @require_POST
@@ -25,7 +32,7 @@ def answer(request: HttpRequest, question_id: int) -> HttpResponse:
     except (Conflict, ValueError) as error:
         return HttpResponse(str(error))
     runner.current().nudge(closed)
-    return HttpResponse("Denied." if closed.answer == "deny" else "Allowed.")
+    return HttpResponse(ANSWERED.get(closed.answer, "Allowed."))
 
 
 @require_GET

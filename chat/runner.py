@@ -190,6 +190,11 @@ class Runner:
     async def go_on(self, closed: questions.Closed) -> None:
         """Tell that a question is closed, and claim the turn that waited for it."""
         frame = frames.QuestionClosed(closed.seq, closed.question, closed.answer, closed.by)
+        if closed.said is not None:
+            said = closed.said
+            html = fragments.message(said.notice)
+            notice = frames.Notice(said.seq, said.notice.code, said.notice.text, html, said.model)
+            self.tell(closed.conversation, notice)
         self.tell(closed.conversation, frame)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)

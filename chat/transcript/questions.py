@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,9 +17,10 @@ from chat.models import Grant, Question, ToolRun, Turn
 from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
 from chat.tools.changes import NO_FILE
-from chat.transcript import shown, statements
+from chat.transcript import model_questions, shown, statements
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.locks import hold
+from chat.transcript.model_questions import Said
 from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.events import CallRejected
@@ -61,7 +62,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A question that was answered, or ran out. `turn` waits to be claimed."""
+    """A question that was answered, or ran out. `turn` waits to be claimed; `said` was put into the chat."""
 
     question: int
     conversation: str
@@ -69,6 +70,7 @@ class Closed:
     by: str
     seq: int
     turn: int | None
+    said: Said | None = None
 
 
 @transaction.atomic
@@ -130,6 +132,9 @@ def answer(person: Person, question_id: int, given: Answer) -> Closed:
             revoked_at=None,
             defaults={"granted_by_id": person.pk or 0},
         )
+    if question.kind in model_questions.EFFECTS:
+        said = model_questions.take_effect(question, given.answer, person.pk or 0)
+        return replace(_closed(question, given.answer, person.get_username()), said=said)
     return _closed(question, given.answer, person.get_username())
 
 
@@ -159,9 +164,12 @@ def _bound(question: Question) -> dict[str, str]:
 
 
 def _closed(question: Question, given: str, by: str) -> Closed:
-    Turn.objects.filter(questions=question, status="waiting").update(status="queued")
+    # A question about a model was asked beside its turn, which may wait for another answer.
+    waits = question.kind not in model_questions.EFFECTS
+    if waits:
+        Turn.objects.filter(questions=question, status="waiting").update(status="queued")
     seq = announce(question.conversation)
-    return Closed(question.pk, str(question.conversation_id), given, by, seq, question.turn_id)
+    return Closed(question.pk, str(question.conversation_id), given, by, seq, question.turn_id if waits else None)
 
 
 @transaction.atomic
@@ -178,7 +186,8 @@ def expire() -> list[Closed]:
 
 def close_all(turn: Turn, given: str) -> None:
     """Close what a turn still asks, when it ends without an answer. Must run inside a transaction."""
-    Question.objects.filter(turn=turn, answer="").update(answer=given, answered_at=Now())
+    asked = Question.objects.filter(turn=turn, answer="").exclude(kind__in=model_questions.EFFECTS)
+    asked.update(answer=given, answered_at=Now())
 
 
 @dataclass(frozen=True, slots=True)

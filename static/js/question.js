@@ -1,6 +1,7 @@
 // Questions in the chat: answered by buttons, or by the keys A C E D while their card has the focus.
 import { show } from "./composer.js";
 import { say } from "./status.js";
+import { putMessage } from "./transcript.js";
 
 const answerKey = (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
@@ -15,7 +16,15 @@ const answerKey = (event) => {
 // Before the single keys of the page: in a card that asks, C means the chat's permission, not the composer.
 document.getElementById("chat").addEventListener("keydown", answerKey);
 
+// Approvals come with the card of their call; what is asked about a model stands by itself.
+const ABOUT_MODELS = new Set(["runtime_learning"]);
+
 export const asked = (frame) => {
+  if (ABOUT_MODELS.has(frame.kind)) {
+    putMessage(frame.html);
+    say("There is a question about this model.", "ask");
+    return;
+  }
   show();
   say("A tool is waiting for your approval.", "ask");
   const text = document.getElementById("text");

@@ -50,6 +50,12 @@ def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
     return frozenset(found if profile_ids is None else found & set(profile_ids))
 
 
+def contradicted(profile: int, override: int) -> bool:
+    """Whether it was noted already that a server refuses what this claim says."""
+    rows = HistoryEntry.objects.filter(profile_id=profile, verdict=CONTRADICTED, override_id=override)
+    return rows.exists()
+
+
 def _answered(profile: int, flag: int) -> bool:
     decided = Q(kind__in=DECISIONS, actor__isnull=False) | Q(kind="review", verdict=AGREES)
     return HistoryEntry.objects.filter(decided, profile_id=profile, pk__gt=flag).exists()
