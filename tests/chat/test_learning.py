@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async as in_database
-from django.contrib.auth.models import User
 from django.test import Client
 
 from chat import frames
@@ -46,13 +45,14 @@ def conversation(profile: ModelProfile) -> Conversation:
 
 
 def claimed(conversation: Conversation, server: Scripted, source: str = "declared") -> TurnRun:
-    profile = ModelProfile.objects.get(pk=conversation.profile_id)
+    profile = conversation.profile
+    assert profile is not None
     ServerFactory._meta.model.objects.filter(pk=profile.server_id).update(base_url=server.endpoint().base_url)
     if not Override.objects.filter(profile=profile, source=source, value=True).exists():
         overrides.add(Decision(profile.pk, "tools", True, source))
     number = conversation.turns.count()
     sent = turns.Sent(f"ask {number}", "What's in this folder?", None)
-    accepted = turns.accept(User.objects.get(pk=conversation.owner_id), str(conversation.pk), sent, "me")
+    accepted = turns.accept(conversation.owner, str(conversation.pk), sent, "me")
     return TurnRun(accepted, contexts.tool_context(str(conversation.pk)), "me")
 
 

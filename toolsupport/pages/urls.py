@@ -13,6 +13,7 @@ PATHS: list[URLPattern] = [
     path("models/export/", imports.export, name="models-export"),
     path("models/<int:profile_id>/", models.model, name="model"),
     path("models/<int:profile_id>/override/", models.override, name="model-override"),
+    path("models/<int:profile_id>/capability/", models.capability, name="model-capability"),
     path("models/<int:profile_id>/options/", models.options, name="model-options"),
     path("api/models", model_api.listed, name="api-models"),
     path("api/models/<path:model_id>", model_api.shown, name="api-model"),
