@@ -36,15 +36,14 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     person = getattr(request, "user", None)
     allowed = actions(person) if person is not None else frozenset()
     unread = timeline.unread(person.pk) if person is not None and Action.SEE_MODELS in allowed else 0
+    sections = [section for section in SECTIONS if section.action in allowed]
+    return {"navigation": [_shown(section, request.path, unread) for section in sections]}
+
+
+def _shown(section: Section, path: str, unread: int) -> dict[str, Any]:
     return {
-        "navigation": [
-            {
-                "title": section.title,
-                "url": section.url,
-                "current": request.path.startswith(section.begins),
-                "unread": unread if section.title == "History" else 0,
-            }
-            for section in SECTIONS
-            if section.action in allowed
-        ]
+        "title": section.title,
+        "url": section.url,
+        "current": path.startswith(section.begins),
+        "unread": unread if section.begins == "/history/" else 0,
     }
