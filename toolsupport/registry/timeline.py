@@ -29,6 +29,8 @@ WORDS = {
     "review": "Reviewed",
     "drift": "Changed",
 }
+# What a machine claims was not decided by anybody.
+WORDS_OF_SOURCE = {"declared": "Declared by its server", "auto_detected": "Measured"}
 # A source that has no rank outside one conversation has no word in the table of sources.
 OTHER_SOURCES = {"runtime_error": "refused in a chat"}
 SOURCE_WORDS = {name: source.word for name, source in SOURCES.items()} | OTHER_SOURCES
@@ -175,7 +177,7 @@ def _entry(row: HistoryEntry) -> Entry:
         id=row.pk,
         at=row.at,
         kind=row.kind,
-        words=WORDS[row.kind],
+        words=WORDS_OF_SOURCE.get(row.source, WORDS[row.kind]) if row.kind == "override" else WORDS[row.kind],
         profile=row.profile_id,
         model=row.profile.name,
         server=row.server.name,
