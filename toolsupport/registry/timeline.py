@@ -16,7 +16,9 @@ from toolsupport.models import HistoryEntry, Override, ReadMark
 from toolsupport.registry import profiles
 from toolsupport.registry.standings import display_name
 
-PAGE = 50
+PAGE = 30
+# A condition that fewer entries meet is looked up first: a database without statistics may begin with the commonest.
+RARE = 5000
 BATCH = 1000
 MOST_UNREAD = 99
 
@@ -49,9 +51,13 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
 
-    def matches(self) -> Q:
+    def conditions(self) -> dict[str, Any]:
+        """What is looked for, apart from the time; each has an index of its own."""
         given = {name: getattr(self, name) for name in ("profile", "server", "source", "verdict", "kind", "actor")}
-        wanted = Q(**{name: value for name, value in given.items() if value})
+        return {name: value for name, value in given.items() if value}
+
+    def matches(self) -> Q:
+        wanted = Q(**self.conditions())
         if self.since is not None:
             wanted &= Q(at__gte=self.since)
         return wanted & Q(at__lt=self.until) if self.until is not None else wanted
@@ -159,10 +165,22 @@ def mark_read(person: int) -> None:
 
 def _walk(wanted: Filter, after: Place | None) -> QuerySet[HistoryEntry]:
     rows = HistoryEntry.objects.filter(wanted.matches()).order_by("-at", "-id")
+    rare = _rarest(wanted.conditions())
+    if rare is not None:
+        rows = rows.filter(pk__in=rare)
     if after is None:
         return rows
     # Written like this, and not as "earlier, or at the same time with a lower id", it is one range of the index.
     return rows.filter(Q(at__lte=after.at) & ~Q(at=after.at, id__gte=after.id))
+
+
+def _rarest(conditions: dict[str, Any]) -> list[int] | None:
+    """All entries that meet the first rare one of several conditions; None where none of them is rare."""
+    for name, value in conditions.items() if len(conditions) > 1 else ():
+        found = list(HistoryEntry.objects.filter(**{name: value}).order_by().values_list("pk", flat=True)[:RARE])
+        if len(found) < RARE:
+            return found
+    return None
 
 
 def _entries(ids: list[int]) -> tuple[Entry, ...]:

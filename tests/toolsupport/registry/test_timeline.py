@@ -51,7 +51,9 @@ def test_a_place_nobody_wrote_is_none(written: str):
 
 
 @pytest.mark.django_db
-def test_each_filter_lets_through_what_it_says(alice, bob):
+@pytest.mark.parametrize("rare", [timeline.RARE, 1])
+def test_each_filter_lets_through_what_it_says(alice, bob, rare: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(timeline, "RARE", rare)
     mine, other = ModelProfileFactory(), ModelProfileFactory()
     wanted = told(mine.pk, kind="refusal", source="declared", verdict="refused", actor=alice, at=BEGIN)
     told(other.pk, kind="override", source="user_confirmed", actor=bob, at=BEGIN - timedelta(days=3))
