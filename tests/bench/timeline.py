@@ -65,7 +65,6 @@ def fill() -> None:
     from datetime import timedelta
 
     from django.contrib.auth.models import User
-    from django.db import connection
     from django.utils import timezone
 
     from toolsupport.models import HistoryEntry, ModelProfile, Server
@@ -95,13 +94,20 @@ def fill() -> None:
 
     for first in range(0, ENTRIES >> DOUBLINGS, BATCH):
         HistoryEntry.objects.bulk_create([entry(number) for number in range(first, first + BATCH)], batch_size=500)
-    names = ", ".join(
-        field.column for field in HistoryEntry._meta.local_concrete_fields if field.column and not field.primary_key
-    )
+    double()
+
+
+def double() -> None:
+    """Copy every entry, again and again."""
+    from django.db import connection
+
+    from toolsupport.models import HistoryEntry
+
+    columns = [field.column for field in HistoryEntry._meta.local_concrete_fields if not field.primary_key]
+    names, stored = ", ".join(str(column) for column in columns), HistoryEntry._meta.db_table
     with connection.cursor() as cursor:
         for _ in range(DOUBLINGS):
-            table_ = HistoryEntry._meta.db_table
-            cursor.execute(f"INSERT INTO {table_} ({names}) SELECT {names} FROM {table_}")
+            cursor.execute(f"INSERT INTO {stored} ({names}) SELECT {names} FROM {stored}")
 
 
 def _one_of(chance: random.Random, weights: dict[str, int]) -> str:
