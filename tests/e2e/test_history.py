@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import ask, new_chat
 from tests.e2e.test_access_for_all import THEMES, overflow, violations
+from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
 
@@ -88,3 +89,32 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     page.get_by_role("link", name="Evidence").first.click()
     expect(page.locator("article").first).to_contain_text("does-not-support")
     look(page, "history-evidence")
+
+
+# What the site is told of a simulated model: its server declares tools, and whatever people decided is withdrawn.
+DECLARE_TOOLS = """
+from toolsupport.models import ModelProfile
+from toolsupport.registry import overrides
+from toolsupport.registry.overrides import Decision
+model = ModelProfile.objects.get(name="sim-refuses:latest").pk
+overrides.follow_evidence(Decision(model, "tools"))
+overrides.declare(model, {"tools": True})
+"""
+
+
+# D9: a server that declares tools and refuses them
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_card_asks_whether_to_remember_a_refusal(open_browser: Open, site: Site, theme: str) -> None:
+    site.manage("shell", "-c", DECLARE_TOOLS)
+    page = new_chat(open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page(), "sim-refuses")
+    ask(page, "What's in this folder?")
+    card = page.locator("[data-question]")
+    expect(card).to_contain_text("appears not to support tools. Update its metadata?")
+    expect(card.get_by_role("button")).to_have_text(["Save for everyone", "Only this chat", "Use text-mode tools"])
+    look(page, f"refusal-{theme}")
+    assert violations(page) == [] and overflow(page) <= 0
+    page.reload()
+    card.get_by_role("button", name="Only this chat").focus()
+    page.keyboard.press("Enter")
+    expect(card).to_have_count(0)
+    expect(page.locator("[data-code=off_for_this_chat]")).to_be_visible()
