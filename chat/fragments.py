@@ -6,8 +6,11 @@ from django.template.loader import render_to_string
 
 from chat.shown import ShownCall, ShownMessage, ShownQuestion
 
-# Questions that stand elsewhere than in a tool card look otherwise.
-TEMPLATES = {"unknown_model": "chat/asks.html#unknown_model"}
+# Questions about a model look otherwise than those of calls.
+TEMPLATES = {
+    "unknown_model": "chat/asks.html#unknown_model",
+    "runtime_learning": "chat/conversation.html#learning",
+}
 
 
 def message(shown: ShownMessage) -> str:

@@ -14,7 +14,17 @@ from toolsupport.access import Action, requires
 from toolsupport.core.errors import Busy, ConfigError, Conflict
 
 ARGUMENT = "argument."
-SAID = {"deny": "Denied.", "auto": "It is tested.", "yes": "Saved.", "no": "Saved.", "none": "Noted."}
+# What an answer is confirmed with.
+ANSWERED = {
+    "deny": "Denied.",
+    "auto": "It is tested.",
+    "yes": "Saved.",
+    "no": "Saved.",
+    "none": "Noted.",
+    "save": "Saved, or proposed where you may not decide for everyone.",
+    "session": "Noted for this chat.",
+    "text": "Calls are written as text in this chat from now on.",
+}
 
 
 @require_POST
@@ -26,7 +36,7 @@ def answer(request: HttpRequest, question_id: int) -> HttpResponse:
     except (Busy, ConfigError, Conflict, ValueError) as error:
         return HttpResponse(str(error))
     runner.current().nudge(closed)
-    return HttpResponse(SAID.get(closed.answer, "Allowed."))
+    return HttpResponse(ANSWERED.get(closed.answer, "Allowed."))
 
 
 @require_GET

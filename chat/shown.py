@@ -15,7 +15,10 @@ NEARLY_FULL = 80
 
 @dataclass(frozen=True, slots=True)
 class ShownQuestion:
-    """An open question. `options` are the answers it takes; `diff` what would change."""
+    """An open question. `options` are the answers it takes; `diff` what would change.
+
+    `proposes` says that what its person saves is only proposed.
+    """
 
     id: int
     kind: str
@@ -23,6 +26,7 @@ class ShownQuestion:
     options: tuple[str, ...]
     diff: str = ""
     expires_at: datetime | None = None
+    proposes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +163,4 @@ class ShownConversation:
     turn: int | None = None
     turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    questions: tuple[ShownQuestion, ...] = ()

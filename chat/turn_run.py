@@ -12,11 +12,11 @@ from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 
-from chat import fragments, frames, turn
+from chat import asked, fragments, frames, lessons, turn
 from chat.context_guard import ContextGuard
 from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
 from chat.live import LiveText, utf16_length
-from chat.shown import ShownCall, ShownQuestion
+from chat.shown import ShownCall
 from chat.tools import BUILTINS, policy
 from chat.tools.policy import Outcome
 from chat.tools.tool import Preview, ToolContext
@@ -29,12 +29,14 @@ from toolsupport.core.events import (
     CallReady,
     CallRejected,
     Event,
+    Failed,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
     Usage,
 )
 from toolsupport.core.prompt import fitting
+from toolsupport.core.refusals import UNSUPPORTED, Refusal, classify
 from toolsupport.core.words import Message, ToolCall, ToolResult
 from toolsupport.registry import prompt_counts
 
@@ -162,7 +164,7 @@ class TurnRun:
             return
         shown, question = parked.call, parked.question
         self._tell(frames.CallStarted(parked.seq, self.message, with_html(shown)))
-        self._tell(question_frame(parked.seq + 1, question))
+        self._tell(asked.question_frame(parked.seq + 1, question))
         self._tell(frames.TurnWaiting(parked.seq + 2, self.claimed.turn, question.id))
 
     def _park(self, asking: questions.Asking) -> questions.Parked | None:
@@ -231,6 +233,15 @@ class TurnRun:
         facts = {"model": self.claimed.model}
         seq, shown = await in_database(recording.notice)(self.claimed.conversation, "tools_refused", facts)
         self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+        await self._learn(Refusal(UNSUPPORTED, event.rule, event.message), event.status)
+
+    async def _failed(self, event: Failed) -> None:
+        if self.briefing.brief.format == "native":
+            await self._learn(classify(event.status, event.body), event.status)
+
+    async def _learn(self, refusal: Refusal, status: int) -> None:
+        for frame in await lessons.learn(self.claimed, refusal, status):
+            self._tell(frame)
 
     async def _round_ended(self, event: RoundEnded) -> None:
         if self._thinking_since is not None and self._thinking_ms is None:
@@ -280,6 +291,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     CallReady: TurnRun._call_ready,
     CallRejected: TurnRun._rejected,
     ToolsRefused: TurnRun._refused,
+    Failed: TurnRun._failed,
     RoundEnded: TurnRun._round_ended,
     ToolStarted: TurnRun._tool_started,
     ToolFinished: TurnRun._tool_finished,
@@ -302,19 +314,6 @@ def previewed(call: ToolCall, context: ToolContext) -> Preview:
     """What a person is asked about a call. Blocks on the disk; raises ToolError or NotFound where it cannot work."""
     tool = BUILTINS[call.name]
     return tool.preview(context, call.arguments) if tool.preview else Preview(f"Run {call.name}?")
-
-
-def question_frame(seq: int, question: ShownQuestion) -> frames.QuestionAsked:
-    """The announcement of an open question."""
-    return frames.QuestionAsked(
-        seq=seq,
-        question=question.id,
-        kind=question.kind,
-        text=question.text,
-        options=list(question.options),
-        html=fragments.question(question),
-        expires_at=question.expires_at.isoformat() if question.expires_at else None,
-    )
 
 
 def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:

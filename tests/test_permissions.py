@@ -25,7 +25,7 @@ from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.access import PUBLIC, ROLES, Action, public, requires
-from toolsupport.registry import detections
+from toolsupport.registry import detections, history
 from toolsupport.registry.detections import Asked
 from toolsupport.registry.sessions import SessionStore
 
@@ -102,6 +102,8 @@ KINDS = {
     ),
     "detection_id": shared(lambda: detections.open_test(Asked(ModelProfileFactory().pk, "page")).id),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
+    "entry_id": shared(lambda: told_of(ModelProfileFactory().pk)),
+    "ending": Kind(lambda _: "csv", lambda _: "json", lambda _: "xls", shared=True),
     "server_id": shared(lambda: ServerFactory().pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),
 }
@@ -115,6 +117,10 @@ def shared_with(reader: User) -> str:
     conversation = conversations.create(UserFactory(role="user"))
     Conversation.objects.get(pk=conversation).shares.create(reader=reader)
     return conversation
+
+
+def told_of(profile: int) -> int:
+    return history.record(history.Happening("override", profile, "tools"))
 
 
 def with_picture(conversation: str) -> str:

@@ -2,7 +2,8 @@
 
 Tools are sent only to a model that is known to take them, or by a probe: the registry decides, this room checks the
 capabilities once more, and the codec refuses on its own. Where the server refuses the tools all the same, that is
-told by a ToolsRefused, and the question is put once more without them; a probe is told and gets the failure.
+told by a ToolsRefused, and the question is put once more without them; a probe is told and gets the failure. Where
+the server could not read a call of its model, nothing of which was seen, the same question is put once more.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from toolsupport import providers
+from toolsupport import metrics, providers
 from toolsupport.core import calls, prompt
 from toolsupport.core.events import (
     CallDelta,
+    CallGarbled,
     CallReady,
     CallRejected,
     Event,
@@ -25,45 +27,51 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.listening import Listener
-from toolsupport.core.refusals import UNSUPPORTED, classify
+from toolsupport.core.refusals import MALFORMED, UNSUPPORTED, classify
 from toolsupport.core.words import Brief, Endpoint, Exclusion, Message, Permit, Request, ToolSpec
 
+Trouble = ToolsRefused | CallGarbled
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 
 async def ask(endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
     """Batches of events, one per read; the last event is Finished or Failed. Close it to stop the server."""
     brief = brief if may_carry_tools(brief) else without_tools(brief, "unsupported", brief.format_reason)
-    refused: ToolsRefused | None = None
+    trouble: Trouble | None = None
     async with aclosing(_answer(endpoint, brief, messages)) as batches:
         async for batch in batches:
-            refused = next((event for event in batch if isinstance(event, ToolsRefused)), None)
+            trouble = next((event for event in batch if isinstance(event, Trouble)), None)
             yield batch
-    if refused is None or brief.permit is Permit.PROBE:
+    if trouble is None or brief.permit is Permit.PROBE:
         return
-    brief = otherwise(brief, refused)
-    async with aclosing(_answer(endpoint, brief, messages)) as batches:
+    brief = otherwise(brief, trouble) if isinstance(trouble, ToolsRefused) else brief
+    async with aclosing(_answer(endpoint, brief, messages, last=True)) as batches:
         async for batch in batches:
             yield batch
 
 
-async def _answer(endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
-    """One request. A refusal of its tools is told by a ToolsRefused in the last batch, before any word of an answer."""
+async def _answer(
+    endpoint: Endpoint, brief: Brief, messages: Sequence[Message], last: bool = False
+) -> AsyncGenerator[list[Event], None]:
+    """One request. Trouble with its tools is told in the last batch, before any word of an answer.
+
+    In the `last` one that is made, trouble is a failure like any other.
+    """
     request = make_request(brief, messages)
-    silent = bool(request.tools)
+    silent = bool(request.tools) and not last
     listener = Listener(brief.format, brief.tools)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
             silent = silent and not any(isinstance(event, SAID) for event in batch)
-            refusal = _refusal(batch[-1]) if silent else None
-            if refusal is None:
+            trouble = _trouble(batch[-1], brief) if silent else None
+            if trouble is None:
                 heard = [_checked(event, brief.tools) for event in listener.hear(batch)]
                 if heard:
                     yield heard
             elif brief.permit is Permit.PROBE:
-                yield [*batch[:-1], refusal, batch[-1]]
+                yield [*batch[:-1], trouble, batch[-1]]
             else:
-                yield [refusal]
+                yield [trouble]
 
 
 def may_carry_tools(brief: Brief) -> bool:
@@ -105,13 +113,17 @@ def make_request(brief: Brief, messages: Sequence[Message]) -> Request:
     )
 
 
-def _refusal(event: Event) -> ToolsRefused | None:
+def _trouble(event: Event, brief: Brief) -> Trouble | None:
+    """What a failure says of the tools. A probe judges calls that could not be read by itself."""
     if not isinstance(event, Failed):
         return None
     found = classify(event.status, event.body)
-    if found.label != UNSUPPORTED:
+    if found.label == UNSUPPORTED:
+        return ToolsRefused(found.message, found.rule, event.status)
+    if found.label != MALFORMED or brief.permit is Permit.PROBE:
         return None
-    return ToolsRefused(found.message, found.rule, event.status)
+    metrics.GARBLED.inc()
+    return CallGarbled(found.message, found.rule)
 
 
 def _checked(event: Event, offered: Sequence[ToolSpec]) -> Event:

@@ -101,6 +101,7 @@ def show(person: Person, conversation_id: str) -> ShownConversation:
         turn=turn.pk if turn else None,
         turn_status=turn.status if turn else "",
         settings=conversation.settings,
+        questions=shown.questions(conversation),
     )
 
 

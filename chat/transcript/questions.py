@@ -17,9 +17,10 @@ from chat.models import Grant, Question, ToolRun, Turn
 from chat.shown import ShownCall, ShownQuestion
 from chat.tools import BUILTINS, policy
 from chat.tools.changes import NO_FILE
-from chat.transcript import model_questions, shown, statements
+from chat.transcript import learning_questions, model_questions, shown, statements
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.locks import hold
+from chat.transcript.model_questions import Said
 from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.events import CallRejected
@@ -61,7 +62,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A question that was answered, or ran out. `turn` waits to be claimed."""
+    """A question that was answered, or ran out. `turn` waits to be claimed; `said` was put into the chat."""
 
     question: int
     conversation: str
@@ -69,11 +70,11 @@ class Closed:
     by: str
     seq: int
     turn: int | None
-    said: model_questions.Said | None = None
+    said: Said | None = None
 
 
 # What an answer to each kind of question does besides; the answer of an approval is heard by its turn.
-EFFECTS = {model_questions.KIND: model_questions.apply}
+EFFECTS = {model_questions.KIND: model_questions.apply, learning_questions.KIND: learning_questions.apply}
 
 
 @transaction.atomic
@@ -166,9 +167,12 @@ def _bound(question: Question) -> dict[str, str]:
 
 
 def _closed(question: Question, given: str, by: str) -> Closed:
-    Turn.objects.filter(questions=question, status="waiting").update(status="queued")
+    # A question about a model was asked beside its turn, which may wait for another answer.
+    waits = question.kind not in EFFECTS
+    if waits:
+        Turn.objects.filter(questions=question, status="waiting").update(status="queued")
     seq = announce(question.conversation)
-    return Closed(question.pk, str(question.conversation_id), given, by, seq, question.turn_id)
+    return Closed(question.pk, str(question.conversation_id), given, by, seq, question.turn_id if waits else None)
 
 
 @transaction.atomic
@@ -185,7 +189,8 @@ def expire() -> list[Closed]:
 
 def close_all(turn: Turn, given: str) -> None:
     """Close what a turn still asks, when it ends without an answer. Must run inside a transaction."""
-    Question.objects.filter(turn=turn, answer="").update(answer=given, answered_at=Now())
+    asked = Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS)
+    asked.update(answer=given, answered_at=Now())
 
 
 @dataclass(frozen=True, slots=True)

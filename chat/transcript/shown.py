@@ -11,6 +11,7 @@ from chat.models import OPEN, Conversation, Message, Question, ToolRun, Turn
 from chat.shown import ShownCall, ShownImages, ShownMessage, ShownQuestion, ShownUsage
 from chat.tools import BUILTINS
 from chat.transcript import attached
+from toolsupport import learning
 from toolsupport.core.words import Role
 
 
@@ -123,9 +124,16 @@ def _open_question(run: ToolRun) -> ShownQuestion | None:
     return question(row) if row else None
 
 
+def questions(conversation: Conversation) -> tuple[ShownQuestion, ...]:
+    """The open questions that no call raised, in the order they were asked."""
+    rows = conversation.questions.filter(tool_run=None, answer="").select_related("conversation")
+    return tuple(question(row) for row in rows.order_by("id"))
+
+
 def question(row: Question) -> ShownQuestion:
     """One open question."""
-    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), row.preview, row.expires_at)
+    proposes = row.kind == "runtime_learning" and learning.proposes(row.conversation.owner_id)
+    return ShownQuestion(row.pk, row.kind, row.text, tuple(row.options), row.preview, row.expires_at, proposes)
 
 
 def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:

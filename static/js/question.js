@@ -2,6 +2,7 @@
 import { show } from "./composer.js";
 import { say } from "./status.js";
 import * as unknown from "./unknown.js";
+import { putMessage } from "./transcript.js";
 
 const answerKey = (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
@@ -16,8 +17,12 @@ const answerKey = (event) => {
 // Before the single keys of the page: in a card that asks, C means the chat's permission, not the composer.
 document.getElementById("chat").addEventListener("keydown", answerKey);
 
-// A question that is no approval stands above the composer and takes nobody's focus.
-const ELSEWHERE = { unknown_model: unknown.asked };
+// Approvals come with the card of their call; what is asked about a model stands by itself and takes nobody's focus.
+const learning = (frame) => {
+  putMessage(frame.html);
+  say("There is a question about this model.", "ask");
+};
+const ELSEWHERE = { unknown_model: unknown.asked, runtime_learning: learning };
 
 export const asked = (frame) => {
   if (ELSEWHERE[frame.kind]) return void ELSEWHERE[frame.kind](frame);

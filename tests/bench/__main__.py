@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from tests.bench import core, idle, pair, site, streams
+from tests.bench import core, idle, pair, site, streams, timeline
 from tests.bench.verdicts import PICTURE, Line, Promise, picture, table
 
 
@@ -21,6 +21,7 @@ def main(quick: bool) -> None:
             lines += idle.main(bench)
     if not quick:
         lines += pair.main()
+        lines += timeline.main()
         PICTURE.parent.mkdir(exist_ok=True)
         PICTURE.write_text(picture(lines))
     print(f"\n{table(lines)}", flush=True)

@@ -68,6 +68,14 @@ class ToolsRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class CallGarbled:
+    """The server could not read a call that its model wrote; nothing of the reply was seen, and it is asked again."""
+
+    message: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Counts in tokens, durations in milliseconds; None where the server said nothing."""
 
@@ -117,6 +125,7 @@ Event = (
     | CallRejected
     | CallFound
     | ToolsRefused
+    | CallGarbled
     | Usage
     | Finished
     | Failed

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 
 from toolsupport import providers
 from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
+from toolsupport.registry import timeline_choices
 from toolsupport.registry.model_options import KEEP_ALIVE, LONGEST_WAIT, THINK_LEVELS, Options
 from toolsupport.registry.profiles import Editor, Page
 
@@ -108,6 +110,32 @@ class OptionsForm(forms.Form):
 def _as_chosen(value: Any) -> Any:
     """A value as the field of a form has it."""
     return str(value).lower() if isinstance(value, bool) else value
+
+
+class HistoryForm(forms.Form):
+    """What is looked for in the history; an empty field leaves it open."""
+
+    profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
+    server = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Server")
+    kind = forms.ChoiceField(required=False, label="What")
+    source = forms.ChoiceField(required=False, label="Source")
+    verdict = forms.ChoiceField(required=False, label="Verdict")
+    actor = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Person")
+    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, choices in timeline_choices.all_of_them().items():
+            self.fields[name].choices = [("", "All"), *choices]  # type: ignore[attr-defined]
+
+    def chosen(self) -> dict[str, str]:
+        """The fields that say something, as they were sent."""
+        return {name: self.data[name] for name in self.fields if self.data.get(name)}
+
+    def query(self) -> str:
+        """The same as a part of an address."""
+        return urlencode(self.chosen())
 
 
 class ServerForm(forms.Form):

@@ -9,22 +9,33 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.access import Action, actions, requires
-from toolsupport.core.errors import Conflict
-from toolsupport.pages import detections
+from toolsupport.core.errors import Conflict, NotAllowed
+from toolsupport.pages import detections, model_filters
+from toolsupport.pages.capability_form import CapabilityForm, choices
 from toolsupport.pages.forms import DecisionForm, OptionsForm
 from toolsupport.pages.htmx import wants_part
-from toolsupport.registry import detection_reports, model_options, overrides, profiles
+from toolsupport.registry import detection_reports, model_claims, model_options, overrides, profiles, reviews
 from toolsupport.registry.overrides import Decision
+from toolsupport.registry.profiles import Page
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def matrix(request: HttpRequest) -> HttpResponse:
-    """Every model with what is known of it; `q` filters by name or server."""
-    wanted = request.GET.get("q", "")
-    allowed, rows = actions(request.user), profiles.listed(wanted)
-    context = {
+    """Every model with what is known of it; `q` filters by name or server, the rest by what is known."""
+    return render(request, "toolsupport/models.html" + ("#rows" if wants_part(request) else ""), _matrix(request))
+
+
+def _matrix(request: HttpRequest) -> dict[str, Any]:
+    wanted, all_rows, needing = request.GET.get("q", ""), profiles.listed(), reviews.needing()
+    allowed = actions(request.user)
+    rows = model_filters.sifted(profiles.listed(wanted) if wanted else all_rows, request.GET, needing)
+    return {
         "rows": rows,
+        "filters": model_filters.choices(all_rows, request.GET),
+        "filtered": any(request.GET.values()),
+        "needing": needing,
+        "review": request.GET.get(model_filters.REVIEW, ""),
         "columns": profiles.COLUMNS,
         "q": wanted,
         "bulk": detection_reports.bulk(request.user.pk),
@@ -32,7 +43,6 @@ def matrix(request: HttpRequest) -> HttpResponse:
         "may_detect": Action.DETECT in allowed,
         "to_test": sum(row.enabled and not row.gone for row in rows),
     }
-    return render(request, "toolsupport/models.html" + ("#rows" if wants_part(request) else ""), context)
 
 
 @require_GET
@@ -56,6 +66,21 @@ def override(request: HttpRequest, profile_id: int) -> HttpResponse:
         wanted = dict(form.fields["decision"].choices)[form.cleaned_data["decision"]]  # type: ignore[attr-defined]
         return _answer(request, profile_id, said | {"conflict": conflict, "wanted": wanted})
     return _answer(request, profile_id, said | {"saved": "editor"})
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_CHAT)
+def capability(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """Decide one capability for everyone, or propose it where one may not."""
+    form = CapabilityForm(request.POST)
+    said: dict[str, Any] = {"part": "editor", "edited": request.POST.get("capability", "")}
+    if not form.is_valid():
+        return _answer(request, profile_id, said | {"wrong": form.wrong()})
+    try:
+        proposed = _decide_capability(form, profile_id, request)
+    except Conflict as conflict:
+        return _answer(request, profile_id, said | {"clash": conflict, "wanted": form.cleaned_data["value"]})
+    return _answer(request, profile_id, said | {"done": "Proposed: a reviewer decides." if proposed else "Saved"})
 
 
 @require_POST
@@ -85,6 +110,33 @@ def _decide(form: DecisionForm, profile_id: int, actor: int | None) -> None:
         overrides.add(decision)
 
 
+def _decide_capability(form: CapabilityForm, profile_id: int, request: HttpRequest) -> bool:
+    """Whether it was only proposed. Raises Conflict, NotFound, NotAllowed."""
+    given = form.cleaned_data
+    proposed = Action.DECIDE_FOR_ALL not in actions(request.user)
+    if proposed and form.meant is None:
+        raise NotAllowed("Only a reviewer or an administrator can withdraw decisions.")
+    decision = Decision(
+        profile=profile_id,
+        capability=given["capability"],
+        value=form.meant,
+        actor=request.user.pk,
+        reason=given["reason"],
+        newest=given["newest"],
+        proposed=proposed,
+    )
+    model_claims.decide(decision)
+    return proposed
+
+
+def _rows(page: Page) -> list[dict[str, Any]]:
+    """Each capability of the page with what can be chosen for it."""
+    known = model_claims.decidable(page.profile)
+    return [
+        {"cell": cell, "known": known.get(cell.capability), "choices": choices(cell.capability)} for cell in page.cells
+    ]
+
+
 def _answer(request: HttpRequest, profile_id: int, said: dict[str, Any]) -> HttpResponse:
     """The whole page, or the part a form of it belongs to."""
     page = profiles.shown(profile_id)
@@ -92,7 +144,10 @@ def _answer(request: HttpRequest, profile_id: int, said: dict[str, Any]) -> Http
     part = f"#{said['part']}" if said.get("part") and wants_part(request) else ""
     context = {
         "page": page,
+        "rows": _rows(page),
+        "needs_review": page.model.id in reviews.needing([page.model.id]),
         "may_decide": Action.DECIDE_FOR_ALL in allowed,
+        "may_propose": Action.DECIDE_FOR_CHAT in allowed,
         "may_administer": Action.ADMINISTER in allowed,
         "decision_form": DecisionForm.of(page.editor),
         "options_form": OptionsForm.of(page),

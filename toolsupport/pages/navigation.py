@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from toolsupport.access import Action, actions
+from toolsupport.registry import timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +25,25 @@ SECTIONS = (
     Section("Chat", "/", "/chat/", Action.CHAT),
     Section("Models", "/models/", "/models/", Action.SEE_MODELS),
     Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS),
+    Section("History", "/history/", "/history/", Action.SEE_MODELS),
     Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS),
     Section("People", "/people/", "/people/", Action.ADMINISTER),
 )
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context of every page: `navigation` [{title, url, current}, …], in the order of the top bar."""
+    """Context of every page: `navigation` [{title, url, current, unread}, …], in the order of the top bar."""
     person = getattr(request, "user", None)
     allowed = actions(person) if person is not None else frozenset()
+    unread = timeline.unread(person.pk) if person is not None and Action.SEE_MODELS in allowed else 0
+    sections = [section for section in SECTIONS if section.action in allowed]
+    return {"navigation": [_shown(section, request.path, unread) for section in sections]}
+
+
+def _shown(section: Section, path: str, unread: int) -> dict[str, Any]:
     return {
-        "navigation": [
-            {"title": section.title, "url": section.url, "current": request.path.startswith(section.begins)}
-            for section in SECTIONS
-            if section.action in allowed
-        ]
+        "title": section.title,
+        "url": section.url,
+        "current": path.startswith(section.begins),
+        "unread": unread if section.begins == "/history/" else 0,
     }

@@ -57,11 +57,7 @@ def add(decision: Decision) -> int:
 @transaction.atomic
 def accept(proposal_id: int, actor: int, reason: str = "") -> int:
     """Put a proposal into force, by a new row; its seq. Raises NotFound, Conflict where it was accepted already."""
-    proposal = Override.objects.filter(pk=proposal_id, proposed=True).first()
-    if proposal is None:
-        raise NotFound("There is no such proposal.")
-    if Override.objects.filter(accepts=proposal).exists():
-        raise Conflict("This was accepted already.", stands(proposal.profile_id, proposal.capability))
+    proposal = _open_proposal(proposal_id)
     return add(
         Decision(
             proposal.profile_id,
@@ -72,6 +68,14 @@ def accept(proposal_id: int, actor: int, reason: str = "") -> int:
             accepts=proposal.pk,
         )
     )
+
+
+@transaction.atomic
+def reject(proposal_id: int, actor: int, reason: str = "") -> int:
+    """Withdraw a proposal, by a new row; its seq. Raises NotFound, Conflict where it was answered already."""
+    proposal = _open_proposal(proposal_id)
+    decision = Decision(proposal.profile_id, proposal.capability, actor=actor, reason=reason)
+    return _append_and_tell(_locked(decision), decision, withdraws=proposal)
 
 
 @transaction.atomic
@@ -145,6 +149,18 @@ def stands(profile_id: int, capability: str) -> str:
     """The sentence that says what holds for everyone now."""
     found = Standing.objects.filter(profile_id=profile_id, capability=capability).values_list("reason", flat=True)
     return found.first() or "Nothing is known about this yet."
+
+
+def _open_proposal(proposal_id: int) -> Override:
+    """A proposal nobody has answered; its model is locked, so that it is answered once."""
+    proposal = Override.objects.filter(pk=proposal_id, proposed=True).first()
+    if proposal is None:
+        raise NotFound("There is no such proposal.")
+    _locked(Decision(proposal.profile_id, proposal.capability))
+    for answers, word in (("accepts", "accepted"), ("withdraws", "rejected")):
+        if Override.objects.filter(**{answers: proposal}).exists():
+            raise Conflict(f"This was {word} already.", stands(proposal.profile_id, proposal.capability))
+    return proposal
 
 
 def _locked(decision: Decision) -> ModelProfile:

@@ -67,6 +67,8 @@ class Row:
     enabled: bool
     state: str
     state_word: str
+    family: str
+    source: str
     cells: tuple[Cell, ...]
 
 
@@ -213,6 +215,8 @@ def _row(profile: ModelProfile, known: Capabilities) -> Row:
         enabled=profile.enabled and profile.server.enabled,
         state=state,
         state_word=words,
+        family=profile.family,
+        source=SOURCES[known["tools"].source].word,
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
     )
 

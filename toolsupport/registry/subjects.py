@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from toolsupport.core.words import Brief, Endpoint
-from toolsupport.models import Detection
+from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry import model_options, servers, standings
 
 # Kinds of servers that leave calls in the text unless they are told how to read them.
@@ -14,6 +14,12 @@ LEAK_FLAGS = {
     "sglang": "--tool-call-parser",
     "llamacpp": "--jinja",
 }
+
+
+def leak_flag(profile: int) -> str:
+    """The setting that a model's server needs for tools, "" where we know of none."""
+    kind = ModelProfile.objects.filter(pk=profile).values_list("server__kind", flat=True).first()
+    return LEAK_FLAGS.get(kind or "", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,11 @@ def _titles(user: User | AnonymousUser, path: str = "/") -> list[str]:
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("role", "titles"),
-    [(None, []), ("viewer", ["Models", "Tools", "Servers"]), ("user", ["Chat", "Models", "Tools", "Servers"])],
+    [
+        (None, []),
+        ("viewer", ["Models", "Tools", "History", "Servers"]),
+        ("user", ["Chat", "Models", "Tools", "History", "Servers"]),
+    ],
 )
 def test_sections_by_role(role: str | None, titles: list[str]):
     assert _titles(UserFactory(role=role)) == titles
@@ -35,4 +39,4 @@ def test_the_section_one_is_in_is_marked():
     request = RequestFactory().get("/models/3/")
     request.user = UserFactory(role="user")
     current = {section["title"]: section["current"] for section in navigation(request)["navigation"]}
-    assert current == {"Chat": False, "Models": True, "Tools": False, "Servers": False}
+    assert current == {"Chat": False, "Models": True, "Tools": False, "History": False, "Servers": False}

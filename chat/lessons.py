@@ -1,0 +1,35 @@
+"""What the pages are told after a server refused the tools of a running answer."""
+
+from __future__ import annotations
+
+from channels.db import database_sync_to_async as in_database
+
+from chat import asked, fragments, frames
+from chat.transcript import learning_questions, recording
+from chat.transcript.turns import Claimed
+from toolsupport import learning
+from toolsupport.core.refusals import Refusal
+from toolsupport.learning import Lesson, Refused
+
+
+async def learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
+    """Keep the refusal; the frames that ask whether to remember it, or name the setting that the server lacks."""
+    return await in_database(_learn)(claimed, refusal, status)
+
+
+def _learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
+    lesson = learning.hear(Refused(learning_questions.profile_of(claimed.turn), refusal, status))
+    return [*_flag(claimed, lesson), *_question(claimed, lesson)]
+
+
+def _flag(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:
+    told = recording.notice_once(claimed.conversation, "flag_to_set", {"flag": lesson.flag}) if lesson.flag else None
+    if told is None:
+        return []
+    seq, shown = told
+    return [frames.Notice(seq, shown.code, shown.text, fragments.message(shown))]
+
+
+def _question(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:
+    made = learning_questions.ask_to_learn(claimed.turn, lesson.options) if lesson.options else None
+    return [asked.question_frame(*made)] if made else []

@@ -1,0 +1,246 @@
+"""A server refuses the tools of a running answer: what is kept, what is asked, what an answer to that does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_database
+from django.test import Client
+
+from chat import frames
+from chat.models import Conversation, Question
+from chat.transcript import contexts, questions, turns
+from chat.transcript.conversations import show
+from chat.turn_run import TurnRun
+from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
+from tests.toolsupport.providers.scripted import FINE, Scripted, Step, answer, scripted
+from toolsupport.core.errors import Conflict
+from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing
+from toolsupport.registry import overrides, reviews, standings, system_settings
+from toolsupport.registry.overrides import Decision
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+REFUSED = answer(400, b'{"error":"registry.ollama.ai/library/m does not support tools; api_key=abcdef123456"}')
+FLAGS = b'{"error":"\\"auto\\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}'
+FLAG = answer(400, FLAGS)
+GARBLED = answer(500, b'{"error":"error parsing tool call: raw=\'{\\"a\\": \', err=unexpected end of JSON input"}')
+LOADING = answer(503, b'{"error":"loading model"}')
+
+
+@pytest.fixture
+def profile(transactional_db: None) -> ModelProfile:
+    made: ModelProfile = ModelProfileFactory(name="phi-x:7b", server=ServerFactory(name="box"))
+    return made
+
+
+@pytest.fixture
+def conversation(profile: ModelProfile) -> Conversation:
+    made: Conversation = ConversationFactory(owner=UserFactory(role="reviewer", username="rita"), profile=profile)
+    return made
+
+
+def claimed(conversation: Conversation, server: Scripted, source: str = "declared") -> TurnRun:
+    profile = conversation.profile
+    assert profile is not None
+    ServerFactory._meta.model.objects.filter(pk=profile.server_id).update(base_url=server.endpoint().base_url)
+    if not Override.objects.filter(profile=profile, source=source, value=True).exists():
+        overrides.add(Decision(profile.pk, "tools", True, source))
+    number = conversation.turns.count()
+    sent = turns.Sent(f"ask {number}", "What's in this folder?", None)
+    accepted = turns.accept(conversation.owner, str(conversation.pk), sent, "me")
+    return TurnRun(accepted, contexts.tool_context(str(conversation.pk)), "me")
+
+
+async def answered(conversation: Conversation, *answers: Any, source: str = "declared") -> tuple[list[Any], list[Any]]:
+    """One turn: the frames it told, and the requests its server got."""
+    told: list[frames.ServerFrame] = []
+    async with scripted(*answers) as server:
+        run = await in_database(claimed)(conversation, server, source)
+        await run.perform(told.append, asyncio.create_task)
+        reason = run.ended.reason if run.ended else ""
+        outcome = turns.Outcome(reason, "", {}, run.last_reply())
+        await in_database(turns.end)("me", run.claimed.turn, outcome)
+        return told, server.bodies
+
+
+def of(told: list[Any], kind: type) -> list[Any]:
+    return [frame for frame in told if isinstance(frame, kind)]
+
+
+def refusals() -> list[HistoryEntry]:
+    return list(HistoryEntry.objects.filter(kind="refusal").order_by("pk"))
+
+
+# D9: unsupported
+@pytest.mark.asyncio
+async def test_a_refusal_is_answered_without_tools_and_asked_about(conversation: Conversation) -> None:
+    told, bodies = await answered(conversation, REFUSED, FINE)
+    assert "tools" in bodies[0] and "tools" not in bodies[1] and len(bodies) == 2
+    assert [frame.code for frame in of(told, frames.Notice)] == ["tools_refused"]
+    (asked,) = of(told, frames.QuestionAsked)
+    assert (asked.kind, asked.options) == ("runtime_learning", ["save", "session", "text"])
+    assert "This model appears not to support tools. Update its metadata?" in asked.text
+    assert "Save for everyone" in asked.html and "Use text-mode tools" in asked.html
+
+    def kept() -> None:
+        (entry,) = refusals()
+        assert entry.verdict == "refused" and entry.evidence["status"] == 400
+        assert entry.evidence["rule"] == "does-not-support" and "abcdef123456" not in json.dumps(entry.evidence)
+        assert Override.objects.exclude(source="declared").count() == 0
+        here = show(conversation.owner, str(conversation.pk))
+        assert [question.id for question in here.questions] == [asked.question]
+
+    await in_database(kept)()
+    told, _ = await answered(conversation, REFUSED, FINE)
+    assert not of(told, frames.QuestionAsked)  # one open question for a conversation
+
+
+def decide(conversation: Conversation, choice: str) -> questions.Closed:
+    question = Question.objects.get(conversation=conversation, answer="")
+    return questions.answer(conversation.owner, question.pk, questions.Answer(choice))
+
+
+def value(profile: ModelProfile, name: str = "tools", session: str = "") -> tuple[Any, str]:
+    known = standings.known(profile, session)[name]
+    return known.value, known.source
+
+
+# D9: save
+@pytest.mark.asyncio
+async def test_saving_holds_for_everyone(conversation: Conversation, profile: ModelProfile) -> None:
+    await answered(conversation, REFUSED, FINE)
+
+    def save() -> None:
+        closed = decide(conversation, "save")
+        assert closed.turn is None and closed.said is not None
+        assert closed.said.notice.text == "Saved for everyone: phi-x:7b refuses tools."
+        assert closed.said.model is not None and closed.said.model.state == "off"
+        assert value(profile) == (False, "user_confirmed")
+        with pytest.raises(Conflict):
+            questions.answer(conversation.owner, closed.question, questions.Answer("session"))
+
+    await in_database(save)()
+
+
+# D9, D10: who may not decide for everyone proposes, and the card says so before
+@pytest.mark.asyncio
+async def test_who_may_not_decide_proposes(profile: ModelProfile) -> None:
+    conversation = await in_database(lambda: ConversationFactory(profile=profile))()
+    told, _ = await answered(conversation, REFUSED, FINE)
+    assert "Propose for everyone" in of(told, frames.QuestionAsked)[0].html
+
+    def save() -> None:
+        decide(conversation, "save")
+        assert value(profile) == (True, "declared")
+        assert value(profile, session=str(conversation.pk)) == (False, "session")
+        assert Override.objects.filter(proposed=True, value=False).count() == 1
+        assert reviews.needing() == {profile.pk}
+
+    await in_database(save)()
+
+
+# D9: decline
+@pytest.mark.asyncio
+async def test_only_this_chat_is_a_claim_of_this_chat(conversation: Conversation, profile: ModelProfile) -> None:
+    await answered(conversation, REFUSED, FINE)
+
+    def only_here() -> None:
+        decide(conversation, "session")
+        here = str(conversation.pk)
+        assert value(profile) == (True, "declared") and value(profile, session=here) == (False, "session")
+        assert Override.objects.get(session=here).source == "runtime_error"
+
+    await in_database(only_here)()
+    told, bodies = await answered(conversation, FINE)
+    assert "tools" not in bodies[0] and not of(told, frames.Notice)
+
+
+# D9: text mode
+@pytest.mark.asyncio
+async def test_text_mode_holds_at_once_and_is_tested(conversation: Conversation, profile: ModelProfile) -> None:
+    await answered(conversation, REFUSED, FINE)
+
+    def choose() -> None:
+        decide(conversation, "text")
+        conversation.refresh_from_db()
+        assert conversation.settings["format"] == "hermes"
+        test = Detection.objects.get()
+        assert (test.kind, test.trigger, test.status) == ("formats", "refusal", "queued")
+
+    await in_database(choose)()
+    _, bodies = await answered(conversation, FINE)
+    assert "tools" not in bodies[0] and "<tool_call>" in json.dumps(bodies[0]["messages"])
+
+
+# D9: misconfigured
+@pytest.mark.asyncio
+async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Conversation, profile: ModelProfile) -> None:
+    told, _ = await answered(conversation, FLAG)
+    (notice,) = of(told, frames.Notice)
+    assert notice.text == "Tools need a server setting: --enable-auto-tool-choice and --tool-call-parser."
+    assert not of(told, frames.QuestionAsked)
+
+    def kept() -> None:
+        assert [entry.verdict for entry in refusals()] == ["misconfigured"]
+        assert value(profile) == (True, "declared")
+
+    await in_database(kept)()
+
+
+# D9: malformed, other
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("answers", "reason"), [((GARBLED, FINE), "done"), ((GARBLED, GARBLED), "failed")])
+async def test_a_call_the_server_cannot_read_is_asked_for_once_more(
+    conversation: Conversation, answers: tuple[list[Step], ...], reason: str
+) -> None:
+    told, bodies = await answered(conversation, *answers)
+    assert len(bodies) == 2 and "tools" in bodies[1]
+    assert not of(told, frames.QuestionAsked) and not await in_database(refusals)()
+
+
+@pytest.mark.asyncio
+async def test_other_errors_teach_nothing(conversation: Conversation) -> None:
+    told, _ = await answered(conversation, LOADING)
+    assert not of(told, frames.QuestionAsked) and not of(told, frames.Notice) and not await in_database(refusals)()
+
+
+# D9: a confirmed yes
+@pytest.mark.asyncio
+async def test_a_confirmed_yes_is_tried_each_time_and_noted_once(
+    conversation: Conversation, profile: ModelProfile
+) -> None:
+    for _ in range(2):
+        told, bodies = await answered(conversation, REFUSED, FINE, source="user_confirmed")
+        assert "tools" in bodies[0] and not of(told, frames.QuestionAsked)
+
+    def kept() -> None:
+        assert [entry.verdict for entry in refusals()] == ["contradicted", "refused"]
+        assert reviews.needing() == {profile.pk} and value(profile) == (True, "user_confirmed")
+        assert Standing.objects.get(profile=profile, capability="tools").value is True
+
+    await in_database(kept)()
+
+
+@pytest.mark.asyncio
+async def test_a_team_that_does_not_learn_is_not_asked(conversation: Conversation) -> None:
+    await in_database(system_settings.put)("runtime_learning", False)
+    told, bodies = await answered(conversation, REFUSED, FINE)
+    assert "tools" not in bodies[1] and not of(told, frames.QuestionAsked) and not await in_database(refusals)()
+
+
+# D9: a page without its socket
+def test_a_form_answers_as_well(client: Client, conversation: Conversation, profile: ModelProfile) -> None:
+    asyncio.run(answered(conversation, REFUSED, FINE))
+    question = Question.objects.get()
+    client.force_login(conversation.owner)
+    page = client.get(f"/chat/{conversation.pk}/messages/").content.decode()
+    assert f'id="question-{question.pk}"' in page and "Only this chat" in page
+    answer_: Callable[..., Any] = client.post
+    assert answer_(f"/questions/{question.pk}/answer/", {"answer": "session"}).content == b"Noted for this chat."
+    assert value(profile, session=str(conversation.pk)) == (False, "session")
+    assert "answered already" in answer_(f"/questions/{question.pk}/answer/", {"answer": "save"}).content.decode()

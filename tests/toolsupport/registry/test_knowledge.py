@@ -1,0 +1,174 @@
+"""Whatever people, tests and servers do in whatever order: nothing is lost, and no machine overrules a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django.contrib.auth.models import User
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from tests.factories import ModelProfileFactory, UserFactory
+from toolsupport import learning
+from toolsupport.core.errors import Conflict
+from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
+from toolsupport.core.words import ChatSettings, ToolSpec
+from toolsupport.learning import Chosen, Refused
+from toolsupport.models import HistoryEntry, ModelProfile, Override, Standing
+from toolsupport.registry import briefs, detections, overrides, reviews, standings
+from toolsupport.registry.detections import Asked, Concluded
+from toolsupport.registry.overrides import Decision
+from toolsupport.registry.reviews import Judgement
+
+CHAT = "a-conversation"
+TOOLS = [ToolSpec("read_file", "Reads a file.")]
+
+
+class World:
+    """One model with a reviewer and somebody who may only propose."""
+
+    def __init__(self) -> None:
+        self.profile: ModelProfile = ModelProfileFactory(name="nobody-knows-it:1b")
+        self.rita: User = UserFactory(role="reviewer")
+        self.alice: User = UserFactory(role="user")
+
+    def decide(self, value: bool) -> None:
+        overrides.add(Decision(self.profile.pk, "tools", value, actor=self.rita.pk))
+
+    def propose(self, value: bool) -> None:
+        overrides.add(Decision(self.profile.pk, "tools", value, actor=self.alice.pk, proposed=True))
+
+    def review(self, deed: str, which: int) -> None:
+        entries = list(HistoryEntry.objects.filter(profile=self.profile).order_by("pk").values_list("pk", flat=True))
+        if entries:
+            with suppress(Conflict, ValueError):
+                reviews.act(deed, Judgement(entries[which % len(entries)], self.rita.pk, "because"))
+
+    def follow(self) -> None:
+        overrides.follow_evidence(Decision(self.profile.pk, "tools", actor=self.rita.pk))
+
+    def save(self, choice: str, allowed: bool) -> None:
+        person = self.rita if allowed else self.alice
+        learning.learn(choice, Chosen(self.profile.pk, CHAT, person.pk))
+
+    def declare(self, value: bool) -> None:
+        overrides.declare(self.profile.pk, {"tools": value})
+
+    def detect(self, value: bool | None) -> None:
+        test = detections.open_test(Asked(self.profile.pk, "page")).id
+        detections.claim("worker")
+        values = {} if value is None else {"tools": value}
+        detections.conclude(test, "worker", Concluded("native" if value else "ignored", values=values))
+
+    def refuse(self, label: str) -> None:
+        learning.hear(Refused(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
+
+    def pull(self, digest: str) -> None:
+        self.profile.digest = digest
+        self.profile.save()
+        standings.refold([self.profile])
+
+
+PEOPLE = st.one_of(
+    st.tuples(st.just("decide"), st.booleans()),
+    st.tuples(st.just("propose"), st.booleans()),
+    st.tuples(st.just("review"), st.sampled_from([*reviews.DEEDS]), st.integers(0, 20)),
+    st.tuples(st.just("follow")),
+    st.tuples(st.just("save"), st.sampled_from([*learning.CHOICES]), st.booleans()),
+)
+MACHINES = st.one_of(
+    st.tuples(st.just("declare"), st.booleans()),
+    st.tuples(st.just("detect"), st.sampled_from([True, False, None])),
+    st.tuples(st.just("refuse"), st.sampled_from([UNSUPPORTED, MISCONFIGURED, MALFORMED, OTHER])),
+    st.tuples(st.just("pull"), st.sampled_from(["one", "two"])),
+)
+ACTS = st.lists(st.one_of(PEOPLE, MACHINES), max_size=8)
+slow = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+
+
+def perform(world: World, act: tuple[Any, ...]) -> None:
+    doing: Callable[..., None] = getattr(world, act[0])
+    doing(*act[1:])
+
+
+def rows(model: Any) -> dict[int, dict[str, Any]]:
+    return {row["id"]: row for row in model.objects.order_by("pk").values()}
+
+
+def stored(world: World) -> dict[str, Any]:
+    return {row.capability: standings.read(row) for row in Standing.objects.filter(profile=world.profile)}
+
+
+class Knowledge(TestCase):
+    # D3, D10, D11: append-only, and the standings are the fold
+    @slow
+    @given(ACTS)
+    def test_rows_are_only_added_and_their_fold_stands(self, acts: list[tuple[Any, ...]]) -> None:
+        world = World()
+        standings.refold([world.profile])
+        for act in acts:
+            before = {model: rows(model) for model in (Override, HistoryEntry)}
+            perform(world, act)
+            for model, kept in before.items():
+                assert kept.items() <= rows(model).items()
+            fresh = ModelProfile.objects.select_related("server").get(pk=world.profile.pk)
+            assert stored(world) == dict(standings.fold(fresh, standings.claims([fresh.pk])[fresh.pk]).values)
+        told = set(HistoryEntry.objects.exclude(override=None).values_list("override_id", flat=True))
+        assert told == set(rows(Override))
+
+    # D3: no machine overrides a person
+    @slow
+    @given(ACTS, st.booleans(), st.lists(MACHINES, max_size=5))
+    def test_no_machine_overrides_a_person(
+        self, acts: list[tuple[Any, ...]], decided: bool, machines: list[tuple[Any, ...]]
+    ) -> None:
+        world = World()
+        for act in acts:
+            perform(world, act)
+        world.decide(decided)
+        for act in machines:
+            perform(world, act)
+        known = standings.known(ModelProfile.objects.select_related("server").get(pk=world.profile.pk))["tools"]
+        assert (known.value, known.source) == (decided, "user_confirmed")
+
+    # D1, D5: what is unknown stays off, and only a yes sends tools
+    @slow
+    @given(ACTS)
+    def test_tools_are_offered_natively_only_where_they_are_known_to_work(self, acts: list[tuple[Any, ...]]) -> None:
+        world = World()
+        for act in acts:
+            perform(world, act)
+        for session in ("", CHAT):
+            profile = ModelProfile.objects.select_related("server").get(pk=world.profile.pk)
+            known = standings.known(profile, session)["tools"]
+            made = briefs.brief_of(profile, TOOLS, ChatSettings(), session).brief
+            assert (made.format == "native") == (known.value is True)
+        refused = [row for row in rows(HistoryEntry).values() if row["kind"] == "refusal"]
+        assert {row["before"] == row["after"] for row in refused} <= {True}
+
+    # D10: a proposal, a disagreement or a refusal changes nothing for everyone
+    @slow
+    @given(
+        ACTS,
+        st.lists(
+            st.one_of(
+                st.tuples(st.just("propose"), st.booleans()),
+                st.tuples(st.just("review"), st.sampled_from(["agree", "disagree", "reject"]), st.integers(0, 20)),
+                st.tuples(st.just("refuse"), st.just(UNSUPPORTED)),
+                st.tuples(st.just("save"), st.sampled_from([*learning.CHOICES]), st.just(False)),
+            ),
+            max_size=5,
+        ),
+    )
+    def test_opinions_change_no_value(self, acts: list[tuple[Any, ...]], opinions: list[tuple[Any, ...]]) -> None:
+        world = World()
+        for act in acts:
+            perform(world, act)
+        before = stored(world).get("tools")
+        for act in opinions:
+            perform(world, act)
+        after = stored(world).get("tools")
+        assert (before.value if before else None) == (after.value if after else None)

@@ -1,0 +1,66 @@
+"""The form by which one capability of a model is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from django import forms
+
+from toolsupport.core.format_choice import label, names
+from toolsupport.core.prompt.styles import STYLES
+from toolsupport.core.resolve import CAPABILITIES
+
+EVIDENCE = "evidence"
+YES_NO = {"yes": True, "no": False}
+TOOL = {"native": "Called natively", "via_bash": "Done with bash", "refused": "Refused"}
+NUMBERS = frozenset({"max_tools", "context"})
+LARGEST = 100_000_000
+FORMATS = {name: label(name) for name in names() if name != "native"}
+
+# What can be chosen: capability → value → words; all that is not here, and no number, is yes or no.
+CHOICES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {"format": FORMATS, "call_format": FORMATS, "prompt_style": {name: name.capitalize() for name in STYLES}}
+)
+
+
+def choices(capability: str) -> Mapping[str, str]:
+    """The values that can be chosen, with their words; none for a number."""
+    if capability in NUMBERS:
+        return {}
+    return TOOL if capability.startswith("tool:") else CHOICES.get(capability, {"yes": "Yes", "no": "No"})
+
+
+class CapabilityForm(forms.Form):
+    """What a person decides about one capability; `newest` is what they had seen when they decided."""
+
+    capability = forms.ChoiceField(choices=[(name, name) for name in CAPABILITIES])
+    value = forms.CharField(max_length=40)
+    reason = forms.CharField(required=False, max_length=500)
+    newest = forms.IntegerField(min_value=0)
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        capability, written = given.get("capability", ""), given.get("value", "")
+        if capability and written and written != EVIDENCE:
+            given["meant"] = self._meant(capability, written)
+        return given
+
+    def _meant(self, capability: str, written: str) -> Any:
+        if capability in NUMBERS:
+            if written.isascii() and written.isdigit() and 0 < int(written) <= LARGEST:
+                return int(written)
+            raise forms.ValidationError("Write a whole number, 1 or more.")
+        if written not in choices(capability):
+            raise forms.ValidationError("Choose one of the values.")
+        return YES_NO.get(written, written)
+
+    @property
+    def meant(self) -> Any:
+        """The value, or None for following the evidence."""
+        return self.cleaned_data.get("meant")
+
+    def wrong(self) -> str:
+        """All faults in one sentence."""
+        return " ".join(str(fault) for faults in self.errors.values() for fault in faults)
