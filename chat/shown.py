@@ -106,7 +106,7 @@ class ShownMessage:
 
     `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`.
     `siblings` are the ids of what stands at its place. `usage` is there where its turn is over; `ended` says how, if
-    not well: stopped, interrupted, limit or failed.
+    not well: stopped, interrupted, model_changed, limit or failed.
     """
 
     id: int
@@ -144,7 +144,7 @@ class ShownMessage:
     @property
     def may_go_on(self) -> bool:
         """It broke off without a fault, so that it can be continued."""
-        return self.ended in ("stopped", "interrupted", "limit")
+        return self.ended in ("stopped", "interrupted", "model_changed", "limit")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from toolsupport.core.words import Role
 from toolsupport.registry import picker
 from toolsupport.registry.briefs import Briefing
 
-UNFINISHED = ("stopped", "interrupted")
+UNFINISHED = ("stopped", "interrupted", "model_changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _gone_on(conversation: Conversation, wish: GoOn, owner: str) -> Accepted:
 
 
 def may_go_on(status: str, reason: str) -> bool:
-    """True for an answer that broke off without a fault: stopped, interrupted, or ended by a limit."""
+    """True for an answer that broke off without a fault: stopped, interrupted, at another model or at a limit."""
     return status in UNFINISHED or (status == "done" and bool(reason))
 
 

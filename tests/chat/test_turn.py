@@ -41,9 +41,13 @@ class Hands:
     def __init__(self, run: Callable[[ToolCall], Awaitable[Outcome]], asks: tuple[str, ...] = ()) -> None:
         self.run = run  # type: ignore[method-assign, assignment]
         self.asks = asks
+        self.swapped = False
 
-    def decide(self, call: ToolCall) -> Verdict:
-        return Verdict.ASK if call.name in self.asks else Verdict.RUN
+    def decide(self, call: ToolCall, found: bool = False) -> Verdict:
+        return Verdict.ASK if found or call.name in self.asks else Verdict.RUN
+
+    async def model_changed(self) -> bool:
+        return self.swapped
 
     async def run(self, call: ToolCall) -> Outcome:
         raise AssertionError("replaced when it is made")

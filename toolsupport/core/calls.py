@@ -36,7 +36,7 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
     if complaints:
         listed = "; ".join(complaints)
         reason = f"The arguments of {spec.name} do not fit: {listed}. Call it again with arguments that fit its schema."
-        return _rejected(call, reason)
+        return _rejected(call, reason, "schema")
     return CallReady(call)
 
 
@@ -51,11 +51,13 @@ def _unknown(call: ToolCall, offered: Sequence[ToolSpec]) -> CallRejected:
         advice = f"The tools you can call are: {', '.join(names[:MOST_NAMES])}."
     else:
         advice = "No tools are offered here: answer without."
-    return replace(_rejected(call, f'There is no tool called "{call.name[:200]}". {advice}'), suggestion=suggestion)
+    return replace(
+        _rejected(call, f'There is no tool called "{call.name[:200]}". {advice}', "unknown"), suggestion=suggestion
+    )
 
 
-def _rejected(call: ToolCall, reason: str) -> CallRejected:
-    return CallRejected(call.name, reason, _json(call.arguments), call.id)
+def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
+    return CallRejected(call.name, reason, _json(call.arguments), call.id, fault=fault)
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:

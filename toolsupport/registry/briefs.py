@@ -76,6 +76,8 @@ def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSet
         turn_context=kept.turn_context,
         strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
     )
+    if made.offers_tools and made.format == "native":
+        made = replace(made, stream=capabilities["streaming"].value is not False)
     build = profile.build.key
     if made.offers_tools and made.format != "native":
         made = replace(made, examples=proven_calls.examples(build, made.tools))
