@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import orjson
 
 # How an answer is made again.
-Mode = Literal["same", "without_tools"]
+Mode = Literal["same", "without_tools", "text"]
 
 TEXT_LIMIT = 64 * 1024
 FRAME_LIMIT = 256 * 1024

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from toolsupport.core import format_choice
 from toolsupport.registry.choices import ShownModel
 
 # Percent of the context from which it is said that little is left.
@@ -127,6 +128,7 @@ class ShownMessage:
     siblings: tuple[int, ...] = ()
     usage: ShownUsage | None = None
     images: ShownImages | None = None
+    conversation: str = ""
 
     @property
     def number(self) -> int:
@@ -159,3 +161,8 @@ class ShownConversation:
     turn: int | None = None
     turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def formats(self) -> tuple[tuple[str, str], ...]:
+        """The call formats that may be preferred, with what people call them."""
+        return tuple((name, format_choice.label(name)) for name in format_choice.names())

@@ -11,7 +11,7 @@ from chat.models import Conversation, Message
 from chat.transcript import branches, contexts, shown, turns
 from chat.transcript.conversations import Person, own
 from chat.transcript.turns import Accepted
-from toolsupport.core import words
+from toolsupport.core import format_choice, words
 from toolsupport.core.errors import NotFound
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.words import Role
@@ -50,8 +50,18 @@ def _without_tools(conversation: Conversation) -> Briefing:
     return contexts.briefing(conversation)
 
 
+def _in_text(conversation: Conversation) -> Briefing:
+    known = contexts.briefing(conversation).brief.capabilities
+    conversation.settings = conversation.settings | {"format": format_choice.text_for(known)}
+    return contexts.briefing(conversation)
+
+
 # How an answer is made anew; the conversation's row is not saved with what they set.
-MODES: Mapping[str, Callable[[Conversation], Briefing]] = {"same": _as_set, "without_tools": _without_tools}
+MODES: Mapping[str, Callable[[Conversation], Briefing]] = {
+    "same": _as_set,
+    "without_tools": _without_tools,
+    "text": _in_text,
+}
 
 
 @transaction.atomic

@@ -32,6 +32,7 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
         tools_on=stored.get("tools_on"),
         system=stored.get("system") or "",
         temperature=stored.get("temperature"),
+        format=stored.get("format") or "",
     )
 
 

@@ -221,7 +221,7 @@ def claim(turn_id: int, owner: str) -> Accepted | None:
         return None
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
     asked = shown.message(question_of(turn_id))
-    # It goes on with the model it began with, which may have been for this answer only.
+    # It goes on with the model it began with, which may have been for this answer only, as may its format.
     turn.conversation.profile = turn.profile
     briefing = contexts.briefing(turn.conversation)
     runs = list(turn.tool_runs.select_related("message").order_by("id"))
@@ -239,7 +239,8 @@ def _gone_on(turn: Turn, briefing: Briefing) -> Briefing:
     """A turn goes on in the format it fell back to before it waited."""
     brief = briefing.brief
     if turn.format not in brief.fallbacks:
-        return briefing
+        turn.conversation.settings = turn.conversation.settings | {"format": turn.format}
+        return contexts.briefing(turn.conversation)
     return replace(briefing, brief=in_format(brief, turn.format, "The formats before it failed in this answer."))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.call_tally import FAULTS, CallTally, outcome_of
+from chat.call_tally import FAULTS, CallTally, Counted, outcome_of
 from tests.factories import ModelProfileFactory
 from toolsupport.core import events
 from toolsupport.core.events import CallFound, CallReady, CallRejected, ToolsRefused
@@ -20,7 +20,7 @@ READY = CallReady(CALL)
 # T6
 def test_every_outcome_has_its_name() -> None:
     assert FAULTS.keys() == events.FAULTS.keys()
-    broken = [CallRejected("x", "why", "raw", fault=fault) for fault in events.FAULTS]
+    broken: list[Counted] = [CallRejected("x", "why", "raw", fault=fault) for fault in events.FAULTS]
     mended = CallReady(ToolCall("1", "read_file", {}, ("one comma",)))
     seen = [*broken, READY, mended, CallFound(CALL, "raw", "hermes"), ToolsRefused("no", "rule")]
     assert {outcome_of(event) for event in seen} == set(OUTCOMES)

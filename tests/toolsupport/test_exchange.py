@@ -159,7 +159,7 @@ async def test_what_a_tool_gave_and_a_model_repeats_is_no_call(recorder) -> None
 
 @pytest.mark.asyncio
 async def test_a_call_in_prose_that_could_not_run_is_prose(recorder) -> None:  # F5
-    recorder([[TextDelta(FENCE.replace('"path": "."', ''))], [Finished("stop")]])
+    recorder([[TextDelta(FENCE.replace('"path": "."', ""))], [Finished("stop")]])
     assert not any(isinstance(event, CallFound) for event in await ask(SERVER, brief()))
 
 

@@ -89,10 +89,11 @@ def format_wishes(
     profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSettings, team: Mapping[str, Any]
 ) -> FormatWishes:
     """What the conversation, the model's profile and the team want of call formats."""
-    preferred = (settings.format, str(profile.options.get("format") or ""))
+    kept = model_options.of(profile)
+    preferred = (settings.format, kept.format)
     return FormatWishes(
         preferred=tuple(name for name in preferred if name),
-        disabled=frozenset(profile.options.get("disabled_formats") or ()),
+        disabled=frozenset(kept.disabled_formats),
         switches=switches.of(team),
         code_tool=any(tool.name == CODE_TOOL for tool in tools),
     )
