@@ -19,7 +19,7 @@ RAW = '<tool_call>{"name": "read_file"'
 
 @pytest.fixture
 def answer(alice: User) -> Message:
-    server = ServerFactory(key_encrypted=secrets_at_rest.encrypt("sk-secret-9931"))
+    server = ServerFactory(api_key=secrets_at_rest.encrypt("sk-secret-9931"))
     profile = ModelProfileFactory(name="m1", server=server)
     OverrideFactory(profile=profile, capability="tools", value=True, source="user_confirmed")
     conversation: Conversation = ConversationFactory(owner=alice, profile=profile)
