@@ -43,9 +43,13 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalNeeded:
-    """A call waits for a person: the turn is parked, and goes on from rows once the question is answered."""
+    """A call waits for a person: the turn is parked, and goes on from rows once the question is answered.
+
+    `found` says that the model wrote it into its prose.
+    """
 
     call: ToolCall
+    found: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import orjson
 from chat.detection_frames import DetectionCancel, DetectionSkip, DetectionStart
 
 # How an answer is made again.
-Mode = Literal["same", "without_tools"]
+Mode = Literal["same", "without_tools", "text"]
 
 TEXT_LIMIT = 64 * 1024
 FRAME_LIMIT = 256 * 1024

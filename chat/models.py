@@ -106,6 +106,7 @@ class ToolRun(models.Model):
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     repairs = models.JSONField(default=list, blank=True)
     raw = models.TextField(blank=True, default="", help_text="What the model really wrote.")
+    in_prose = models.BooleanField(default=False, help_text="It stood in the text of an answer, and a person is asked.")
     started_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

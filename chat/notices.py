@@ -12,7 +12,7 @@ NOTICES = {
     "proposed": "In this chat {model} {verdict}. Proposed for everyone.",
     "off_for_this_chat": "Tools are off in this chat for {model}.",
     "model_changed": "The model was changed in the middle of an answer.",
-    "fallback": "{model} did not answer, so {fallback} goes on.",
+    "fallback": "{model} {failed}, so it goes on with {fallback}.",
     "tools_refused": "The server refused tools for {model}. Answered without them.",
     "prompt_too_long": (
         "This conversation with its tools seems longer than the {context} tokens {model} is given. "

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from chat.transcript import conversations, shelf
+from chat.transcript import conversations, shelf, wires
 from toolsupport.access import Action, may, public, requires
 
 PAGE = "chat/conversation.html"
@@ -54,6 +54,14 @@ def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
+def wire(request: HttpRequest, conversation_id: UUID, message_id: int) -> HttpResponse:
+    """What went over the wire for one answer."""
+    shown = wires.of(request.user, str(conversation_id), message_id)
+    return render(request, "chat/wire.html", {"wire": shown})
+
+
+@require_GET
+@requires(Action.CHAT)
 def picker(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """The model picker, after a swap or to look again."""
     context = {
@@ -66,11 +74,12 @@ def picker(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def settings(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """Keep the conversation's own system prompt and temperature."""
+    """Keep the conversation's own system prompt, temperature and call format."""
     system, temperature = request.POST.get("system", ""), request.POST.get("temperature", "")
     context = {"system": system, "temperature": temperature, "saved": True}
     try:
         conversations.save_settings(request.user, str(conversation_id), system, temperature)
+        conversations.prefer_format(request.user, str(conversation_id), request.POST.get("format", ""))
     except ValueError as error:
         context |= {"saved": False, "error": str(error)}
     shown = conversations.show(request.user, str(conversation_id))

@@ -263,7 +263,7 @@ class Runner:
         metrics.TURNS.labels(reason).inc()
         if reason != "lost":
             reply = run.last_reply() if run.message else None
-            outcome = turns.Outcome(reason, detail, run.usage, reply)
+            outcome = turns.Outcome(reason, detail, run.usage, reply, run.tally.taken())
             await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _write_end(self, run: TurnRun, outcome: turns.Outcome) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from toolsupport.core import format_choice
 from toolsupport.registry.choices import ShownModel
 
 # Percent of the context from which it is said that little is left.
@@ -110,7 +111,7 @@ class ShownMessage:
 
     `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`.
     `siblings` are the ids of what stands at its place. `usage` is there where its turn is over; `ended` says how, if
-    not well: stopped, interrupted, limit or failed.
+    not well: stopped, interrupted, model_changed, limit or failed.
     """
 
     id: int
@@ -131,6 +132,7 @@ class ShownMessage:
     siblings: tuple[int, ...] = ()
     usage: ShownUsage | None = None
     images: ShownImages | None = None
+    conversation: str = ""
 
     @property
     def number(self) -> int:
@@ -148,7 +150,7 @@ class ShownMessage:
     @property
     def may_go_on(self) -> bool:
         """It broke off without a fault, so that it can be continued."""
-        return self.ended in ("stopped", "interrupted", "limit")
+        return self.ended in ("stopped", "interrupted", "model_changed", "limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +166,8 @@ class ShownConversation:
     turn_status: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     questions: tuple[ShownQuestion, ...] = ()
+
+    @property
+    def formats(self) -> tuple[tuple[str, str], ...]:
+        """The call formats that may be preferred, with what people call them."""
+        return tuple((name, format_choice.label(name)) for name in format_choice.names())

@@ -11,18 +11,25 @@ from typing import Protocol
 
 from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
 from chat.tools.policy import Outcome, Verdict
-from toolsupport.core.events import CallReady, CallRejected, Event, Failed, TextDelta, ThinkingDelta
+from toolsupport.core.events import CallFound, CallReady, CallRejected, Event, Failed, TextDelta, ThinkingDelta
 from toolsupport.core.words import Message, Role, ToolCall, ToolResult
 
+Asked = CallReady | CallRejected | CallFound
 Ask = Callable[[Sequence[Message]], AsyncGenerator[list[Event], None]]
 
 
 class Hands(Protocol):
-    """What a turn does with calls: `decide` without waiting, `run` as long as it takes."""
+    """What a turn does with calls: `decide` without waiting, `run` as long as it takes.
 
-    def decide(self, call: ToolCall) -> Verdict: ...
+    `found` says that the call stood in prose: it never runs unasked. `model_changed` says that people chose another
+    model since the turn began.
+    """
+
+    def decide(self, call: ToolCall, found: bool = False) -> Verdict: ...
 
     async def run(self, call: ToolCall) -> Outcome: ...
+
+    async def model_changed(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Round:
 
     text: list[str] = field(default_factory=list)
     thinking: list[str] = field(default_factory=list)
-    asked: list[CallReady | CallRejected] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     failed: Failed | None = None
 
     def take(self, event: Event, most: int) -> bool:
@@ -49,7 +56,7 @@ class Round:
             self.text.append(event.text)
         elif isinstance(event, ThinkingDelta):
             self.thinking.append(event.text)
-        elif isinstance(event, CallReady | CallRejected):
+        elif isinstance(event, CallReady | CallRejected | CallFound):
             if len(self.asked) >= most:
                 return False
             self.asked.append(event)
@@ -62,18 +69,19 @@ class Round:
         return Message(Role.ASSISTANT, "".join(self.text), "".join(self.thinking), calls)
 
 
-Asked = CallReady | CallRejected
-
-
 @dataclass(slots=True)
 class TurnState:
-    """Where a turn stands; with it a turn can be gone on with anywhere. `pending` are calls not answered yet."""
+    """Where a turn stands; with it a turn can be gone on with anywhere. `pending` are calls not answered yet.
+
+    `declined` says that a call which stood in prose was not allowed: then the prose was the answer.
+    """
 
     history: list[Message]
     limits: LoopLimits = LoopLimits()
     rounds: int = 0
     calls: Counter[str] = field(default_factory=Counter)
     pending: list[Asked] = field(default_factory=list)
+    declined: bool = False
 
 
 async def advance(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[list[TurnEvent], None]:
@@ -87,9 +95,9 @@ async def advance(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[li
                 yield [happened]
         if state.pending:
             return
-        over = _limit_reached(state)
-        if over:
-            yield [TurnEnded("limit", over)]
+        over = await _over(state, hands)
+        if over is not None:
+            yield [over]
             return
         async with aclosing(_round(state, ask)) as batches:
             async for batch in batches:
@@ -116,6 +124,7 @@ async def _round(state: TurnState, ask: Ask) -> AsyncGenerator[list[TurnEvent], 
     yield [RoundEnded(state.rounds)]
 
 
+DROPPED = Outcome("denied", ToolResult("Not run: a call before it was not allowed.", is_error=True), 0)
 NOT_RUN = Outcome("denied", ToolResult("Not run: too many calls in one answer.", is_error=True), 0)
 
 
@@ -131,16 +140,29 @@ async def _serve(state: TurnState, hands: Hands) -> AsyncGenerator[TurnEvent, No
             state.history.append(_result(_as_call(asked), asked.reason))
             del state.pending[0]
             continue
-        allowed = state.calls.total() < state.limits.calls
-        if allowed and hands.decide(asked.call) is Verdict.ASK:
-            yield ApprovalNeeded(asked.call)
+        found, allowed = isinstance(asked, CallFound), state.calls.total() < state.limits.calls
+        if allowed and not state.declined and hands.decide(asked.call, found) is Verdict.ASK:
+            yield ApprovalNeeded(asked.call, found)
             return
         state.calls[fingerprint_of(asked.call)] += 1
         yield ToolStarted(asked.call)
-        outcome = await hands.run(asked.call) if allowed else NOT_RUN
+        outcome = DROPPED if state.declined else await hands.run(asked.call) if allowed else NOT_RUN
+        state.declined = found and outcome.status == "denied"
         state.history.append(_result(asked.call, outcome.result.content))
         del state.pending[0]
         yield ToolFinished(asked.call, outcome.result, outcome.status, outcome.duration_ms)
+
+
+async def _over(state: TurnState, hands: Hands) -> TurnEnded | None:
+    """Why the model is not asked once more, or None."""
+    if state.declined:
+        return TurnEnded("done")
+    limit = _limit_reached(state)
+    if limit:
+        return TurnEnded("limit", limit)
+    if state.rounds and await hands.model_changed():
+        return TurnEnded("model_changed", "The model was changed in the middle of this answer.")
+    return None
 
 
 def _limit_reached(state: TurnState) -> str:
@@ -159,8 +181,8 @@ def _ending(reply: Round) -> TurnEnded:
     return TurnEnded("failed", reply.failed.message) if reply.failed else TurnEnded("done")
 
 
-def _as_call(asked: CallReady | CallRejected) -> ToolCall:
-    return asked.call if isinstance(asked, CallReady) else ToolCall(asked.id, asked.name, {})
+def _as_call(asked: Asked) -> ToolCall:
+    return ToolCall(asked.id, asked.name, {}) if isinstance(asked, CallRejected) else asked.call
 
 
 def _result(call: ToolCall, content: str) -> Message:

@@ -13,19 +13,23 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from chat import asked, fragments, frames, lessons, turn
+from chat.call_tally import CallTally
 from chat.context_guard import ContextGuard
 from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
+from chat.format_guard import FormatGuard
 from chat.live import LiveText, utf16_length
 from chat.shown import ShownCall
 from chat.tools import BUILTINS, policy
 from chat.tools.policy import Outcome
 from chat.tools.tool import Preview, ToolContext
-from chat.transcript import questions, recording
+from chat.transcript import questions, recording, swaps
 from chat.transcript.turns import Accepted, Claimed
 from toolsupport import exchange
+from toolsupport.core import falling_back, format_choice
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.events import (
     CallDelta,
+    CallFound,
     CallReady,
     CallRejected,
     Event,
@@ -37,7 +41,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.prompt import fitting
 from toolsupport.core.refusals import UNSUPPORTED, Refusal, classify
-from toolsupport.core.words import Message, ToolCall, ToolResult
+from toolsupport.core.words import Brief, Message, ToolCall, ToolResult
 from toolsupport.registry import prompt_counts
 
 Tell = Callable[[frames.ServerFrame], None]
@@ -56,7 +60,8 @@ class TurnRun:
         self.parked = False
         self.granted = self.claimed.granted
         self.tainted = bool(self.briefing.brief.documents)  # text of the chat's files, before any tool reads one
-        self.guard = ContextGuard(self.briefing.counts)
+        self.guard, self.format_guard = ContextGuard(self.briefing.counts), FormatGuard()
+        self.tally = CallTally()
         self.decisions: dict[str, questions.Decision] = {}
         self.message = 0
         # The first reply was made with the turn; later ones are made when their round begins.
@@ -70,6 +75,7 @@ class TurnRun:
         self._call: ShownCall | None = None
         self._thinking_since: float | None = None
         self._thinking_ms: int | None = None
+        self._asked_at = 0.0
 
     async def perform(self, tell: Tell, spawn: Spawn) -> None:
         """Run to the end, or until a person is needed; afterwards `ended` or `parked` says how.
@@ -96,7 +102,9 @@ class TurnRun:
             list(self.claimed.history),
             rounds=resumed.rounds,
             calls=Counter(turn.fingerprint_of(call) for call in resumed.done),
-            pending=[CallReady(call) for call in resumed.pending],
+            pending=[
+                CallFound(call, "", "") if call.id in resumed.in_prose else CallReady(call) for call in resumed.pending
+            ],
         )
 
     async def _ask(self, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
@@ -118,11 +126,14 @@ class TurnRun:
 
     # -- hands --
 
-    def decide(self, call: ToolCall) -> policy.Verdict:
-        """A person's decision first, then the policy."""
+    def decide(self, call: ToolCall, found: bool = False) -> policy.Verdict:
+        """A person's decision first, then the policy; what stood in prose needs a person in any case."""
         if call.id in self.decisions:
             return policy.Verdict.RUN
-        return policy.verdict(call.name, self.granted, self.tainted)
+        return policy.Verdict.ASK if found else policy.verdict(call.name, self.granted, self.tainted)
+
+    async def model_changed(self) -> bool:
+        return await in_database(swaps.model_changed)(self.claimed.turn)
 
     async def run(self, call: ToolCall) -> Outcome:
         """A tool runs as a task of its own, so that it can be stopped while the turn goes on."""
@@ -157,7 +168,8 @@ class TurnRun:
         except (ToolError, NotFound) as error:
             self.decisions[call.id] = questions.Decision(False, str(error))
             return
-        asking = questions.Asking(call, preview.question, preview.diff, not self.tainted, preview.basis)
+        text = f"{IN_PROSE} {preview.question}" if event.found else preview.question
+        asking = questions.Asking(call, text, preview.diff, not self.tainted, preview.basis)
         self.parked = True
         parked = await in_database(self._park)(asking)
         if parked is None:
@@ -169,7 +181,7 @@ class TurnRun:
 
     def _park(self, asking: questions.Asking) -> questions.Parked | None:
         run = recording.run_of(self.claimed.turn, asking.call.id)
-        return questions.park(self.owner, run, asking, self.usage)
+        return questions.park(self.owner, run, asking, questions.Spent(self.usage, self.tally.taken()))
 
     def last_reply(self) -> tuple[int, str, str, int | None]:
         """The message that is being written: (id, text, thinking, thinking_ms)."""
@@ -192,6 +204,7 @@ class TurnRun:
         self.text, self.thinking = LiveText(), LiveText()
         self._written.clear()
         self._thinking_since = self._thinking_ms = None
+        self._asked_at = time.monotonic()
         seq, shown = self._prepared
         self._prepared = (0, None)
         if shown is None:
@@ -215,12 +228,20 @@ class TurnRun:
         self._written[event.id] += utf16_length(event.text)
         self._tell(frames.CallDelta(self.message, event.id, event.name, offset, event.text))
 
-    async def _call_ready(self, event: CallReady) -> None:
+    async def _call_ready(self, event: CallReady | CallFound) -> None:
+        in_prose = isinstance(event, CallFound)
         tool = BUILTINS.get(event.call.name)
+        format_ = event.format if isinstance(event, CallFound) else self.briefing.brief.format
         level = tool.level if tool else ""
-        self._asked.append(recording.AskedCall(event.call, self.briefing.brief.format, level, event.raw))
+        self._count(event)
+        self._asked.append(recording.AskedCall(event.call, format_, level, event.raw, in_prose))
+
+    def _count(self, event: CallReady | CallFound | CallRejected) -> None:
+        self.format_guard.heard(event)
+        self.tally.heard(event, self.briefing.brief.format)
 
     async def _rejected(self, event: CallRejected) -> None:
+        self._count(event)
         rejection = recording.Rejection(event.id, event.name, event.reason, event.raw)
         seq, shown = await in_database(recording.reject_call)(self.message, rejection)
         html, suggestion = fragments.call(shown), event.suggestion or None
@@ -228,12 +249,20 @@ class TurnRun:
 
     async def _refused(self, event: ToolsRefused) -> None:
         # What the server refused once it would refuse again in every round of this turn.
-        brief = exchange.without_tools(self.briefing.brief, event.rule, event.message)
-        self.briefing = replace(self.briefing, brief=brief)
-        facts = {"model": self.claimed.model}
-        seq, shown = await in_database(recording.notice)(self.claimed.conversation, "tools_refused", facts)
-        self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+        self.tally.heard(event, self.briefing.brief.format)
+        brief = exchange.otherwise(self.briefing.brief, event)
+        if brief.format:
+            await self._go_on_with(brief, "fallback", {"failed": "was refused native tools by its server"})
+        else:
+            await self._go_on_with(brief, "tools_refused", {})
         await self._learn(Refusal(UNSUPPORTED, event.rule, event.message), event.status)
+
+    async def _go_on_with(self, brief: Brief, code: str, facts: dict[str, str]) -> None:
+        """Ask in another format, or without tools, for the rest of this turn."""
+        facts = {"model": self.claimed.model, "fallback": format_choice.label(brief.format)} | facts
+        self.briefing = replace(self.briefing, brief=brief)
+        seq, shown = await in_database(recording.fall_back)(self.claimed.turn, brief.format, code, facts)
+        self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
 
     async def _failed(self, event: Failed) -> None:
         if self.briefing.brief.format == "native":
@@ -243,10 +272,21 @@ class TurnRun:
         for frame in await lessons.learn(self.claimed, refusal, status):
             self._tell(frame)
 
+    async def _replied(self) -> None:
+        """A reply is over: where the format failed again, the next question is put in another one."""
+        self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
+        failed = format_choice.label(self.briefing.brief.format)
+        after = f"Calls written as {failed} could not be read in this answer."
+        brief = falling_back.next_in_line(self.briefing.brief, after) if self.format_guard.replied() else None
+        if brief is not None:
+            facts = {"failed": f"wrote calls that cannot be read as {failed}"}
+            await self._go_on_with(brief, "fallback", facts)
+
     async def _round_ended(self, event: RoundEnded) -> None:
         if self._thinking_since is not None and self._thinking_ms is None:
             self._thinking_ms = round((time.monotonic() - self._thinking_since) * 1000)
         if event.last:
+            self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
             return
         calls, self._asked = tuple(self._asked), []
         reply = recording.Reply(self.text.text, self.thinking.text, self._thinking_ms, calls)
@@ -254,6 +294,7 @@ class TurnRun:
         self.text.mark_written()
         self.thinking.mark_written()
         self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
+        await self._replied()
 
     async def _tool_started(self, event: ToolStarted) -> None:
         seq, self._call = await in_database(recording.start_call)(self.claimed.turn, event.call.id)
@@ -268,6 +309,7 @@ class TurnRun:
 
     async def _used(self, event: Usage) -> None:
         brief = self.briefing.brief
+        self.tally.used(event.output_tokens or 0)
         await self._say_of_context(self.guard.answered(brief, event))
         lesson = self.guard.lesson(brief, event)
         if lesson is not None:
@@ -289,6 +331,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     ThinkingDelta: TurnRun._thought,
     CallDelta: TurnRun._call_written,
     CallReady: TurnRun._call_ready,
+    CallFound: TurnRun._call_ready,
     CallRejected: TurnRun._rejected,
     ToolsRefused: TurnRun._refused,
     Failed: TurnRun._failed,
@@ -301,6 +344,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
 }
 
 
+IN_PROSE = "The model wrote this call into its answer instead of making it."
 TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."
 
 

@@ -12,6 +12,7 @@ urlpatterns = [
     path("chat/new/", pages.new, name="chat-new"),
     path("chat/<uuid:conversation_id>/", pages.conversation, name="conversation"),
     path("chat/<uuid:conversation_id>/messages/", pages.messages, name="conversation-messages"),
+    path("chat/<uuid:conversation_id>/messages/<int:message_id>/wire/", pages.wire, name="message-wire"),
     path("chat/<uuid:conversation_id>/picker/", pages.picker, name="conversation-picker"),
     path("chat/<uuid:conversation_id>/settings/", pages.settings, name="conversation-settings"),
     path("chat/list/", shelf_pages.listed, name="conversations"),

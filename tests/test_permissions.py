@@ -92,6 +92,11 @@ KINDS = {
         foreign=lambda _: asked_in(conversations.create(UserFactory(role="user"))),
         absent=lambda _: 987_654_321,
     ),
+    "message_id": Kind(
+        own=lambda person: answered_in(str(conversations.latest(person))),
+        foreign=lambda _: answered_in(conversations.create(UserFactory(role="user"))),
+        absent=lambda _: 987_654_321,
+    ),
     "shared_id": Kind(
         own=lambda person: shared_with(person),
         foreign=lambda _: conversations.create(UserFactory(role="user")),
@@ -126,6 +131,12 @@ def told_of(profile: int) -> int:
 def with_picture(conversation: str) -> str:
     contexts.workspace(conversation).write("there.png", [b"\x89PNG\r\n\x1a\n"])
     return conversation
+
+
+def answered_in(conversation: str) -> int:
+    row = Conversation.objects.get(pk=conversation)
+    turn = row.turns.create(client_id=uuid.uuid4().hex, profile=ModelProfileFactory(), status="done")
+    return row.messages.create(role="assistant", content="Yes.", turn=turn).pk
 
 
 def asked_in(conversation: str) -> int:

@@ -14,6 +14,7 @@ from django.http import HttpRequest
 
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.models import (
+    CallMetric,
     Detection,
     Family,
     HistoryEntry,
@@ -180,6 +181,13 @@ class ReadMarkAdmin(AppendOnly):
 class ProvenCallAdmin(AppendOnly):
     list_display = ("build_key", "tool", "arguments", "proven_at")
     list_filter = ("tool",)
+
+
+@admin.register(CallMetric)
+class CallMetricAdmin(AppendOnly):
+    list_display = ("profile", "format", "outcome", "day", "calls", "latency_ms", "tokens")
+    list_filter = ("outcome", "format")
+    list_select_related = ("profile",)
 
 
 @admin.register(PromptCount)

@@ -16,6 +16,7 @@ from toolsupport import metrics, providers
 from toolsupport.core import calls, prompt
 from toolsupport.core.events import (
     CallDelta,
+    CallFound,
     CallGarbled,
     CallReady,
     CallRejected,
@@ -25,10 +26,11 @@ from toolsupport.core.events import (
     ThinkingDelta,
     ToolsRefused,
 )
+from toolsupport.core.falling_back import in_text, without_tools
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.listening import Listener
 from toolsupport.core.refusals import MALFORMED, UNSUPPORTED, classify
-from toolsupport.core.words import Brief, Endpoint, Exclusion, Message, Permit, Request, ToolSpec
+from toolsupport.core.words import Brief, Endpoint, Message, Permit, Request, Role, ToolSpec
 
 Trouble = ToolsRefused | CallGarbled
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
@@ -65,7 +67,9 @@ async def _answer(
             silent = silent and not any(isinstance(event, SAID) for event in batch)
             trouble = _trouble(batch[-1], brief) if silent else None
             if trouble is None:
-                heard = [_checked(event, brief.tools) for event in listener.hear(batch)]
+                heard = [
+                    _checked(event, brief.tools) for event in listener.hear(batch) if _meant(event, brief, messages)
+                ]
                 if heard:
                     yield heard
             elif brief.permit is Permit.PROBE:
@@ -84,17 +88,8 @@ def may_carry_tools(brief: Brief) -> bool:
 
 def otherwise(brief: Brief, refused: ToolsRefused) -> Brief:
     """How to ask again after the tools were refused: in a text format that works, else without any."""
-    in_text = next((name for name in brief.fallbacks if name in FORMATS), "")
-    if not in_text:
-        return without_tools(brief, "refused", refused.message)
     reason = f"Its server refused native tools: {refused.message}"
-    return replace(brief, format=in_text, format_reason=reason, fallbacks=())
-
-
-def without_tools(brief: Brief, rule: str, reason: str) -> Brief:
-    """The same brief with every tool left out, which the system text will say."""
-    left_out = tuple(Exclusion(tool.name, rule, reason) for tool in brief.tools)
-    return replace(brief, tools=(), format="", format_reason=reason, excluded=(*brief.excluded, *left_out))
+    return in_text(brief, "refused", reason)
 
 
 def make_request(brief: Brief, messages: Sequence[Message]) -> Request:
@@ -126,7 +121,18 @@ def _trouble(event: Event, brief: Brief) -> Trouble | None:
     return CallGarbled(found.message, found.rule)
 
 
+def _meant(event: Event, brief: Brief, messages: Sequence[Message]) -> bool:
+    """Prose that repeats what a tool gave calls nothing, and neither does a call that could not run."""
+    if not isinstance(event, CallFound):
+        return True
+    quoted = any(event.raw in message.content for message in messages if message.role is Role.TOOL)
+    return not quoted and isinstance(calls.check(event.call, brief.tools), CallReady)
+
+
 def _checked(event: Event, offered: Sequence[ToolSpec]) -> Event:
+    if isinstance(event, CallFound):
+        checked = calls.check(event.call, offered)
+        return replace(event, call=checked.call) if isinstance(checked, CallReady) else event
     if not isinstance(event, CallReady):
         return event
     checked = calls.check(event.call, offered)

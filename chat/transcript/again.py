@@ -11,14 +11,14 @@ from chat.models import Conversation, Message
 from chat.transcript import branches, contexts, shown, turns
 from chat.transcript.conversations import Person, own
 from chat.transcript.turns import Accepted
-from toolsupport.core import words
+from toolsupport.core import format_choice, words
 from toolsupport.core.errors import NotFound
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.words import Role
 from toolsupport.registry import picker
 from toolsupport.registry.briefs import Briefing
 
-UNFINISHED = ("stopped", "interrupted")
+UNFINISHED = ("stopped", "interrupted", "model_changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,18 @@ def _without_tools(conversation: Conversation) -> Briefing:
     return contexts.briefing(conversation)
 
 
+def _in_text(conversation: Conversation) -> Briefing:
+    known = contexts.briefing(conversation).brief.capabilities
+    conversation.settings = conversation.settings | {"format": format_choice.text_for(known)}
+    return contexts.briefing(conversation)
+
+
 # How an answer is made anew; the conversation's row is not saved with what they set.
-MODES: Mapping[str, Callable[[Conversation], Briefing]] = {"same": _as_set, "without_tools": _without_tools}
+MODES: Mapping[str, Callable[[Conversation], Briefing]] = {
+    "same": _as_set,
+    "without_tools": _without_tools,
+    "text": _in_text,
+}
 
 
 @transaction.atomic
@@ -84,7 +94,7 @@ def _gone_on(conversation: Conversation, wish: GoOn, owner: str) -> Accepted:
 
 
 def may_go_on(status: str, reason: str) -> bool:
-    """True for an answer that broke off without a fault: stopped, interrupted, or ended by a limit."""
+    """True for an answer that broke off without a fault: stopped, interrupted, at another model or at a limit."""
     return status in UNFINISHED or (status == "done" and bool(reason))
 
 

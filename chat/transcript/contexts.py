@@ -30,9 +30,9 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
     """The conversation's own settings, as the registry wants them."""
     return ChatSettings(
         tools_on=stored.get("tools_on"),
-        format=stored.get("format") or "",
         system=stored.get("system") or "",
         temperature=stored.get("temperature"),
+        format=stored.get("format") or "",
     )
 
 

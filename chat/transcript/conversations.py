@@ -15,6 +15,7 @@ from chat.shown import ShownConversation, ShownMessage
 from chat.tools.example_workspace import fill
 from chat.transcript import contexts, shown, statements
 from chat.transcript.locks import leaf_of
+from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
 from toolsupport.core.words import Role
 from toolsupport.registry import picker, remembered, standings
@@ -128,6 +129,16 @@ def save_settings(person: Person, conversation_id: str, system: str, temperature
     changed: dict[str, Any] = conversation.settings | {"system": system.strip(), "temperature": degree}
     Conversation.objects.filter(pk=conversation.pk).update(settings=changed)
     return changed
+
+
+@transaction.atomic
+def prefer_format(person: Person, conversation_id: str, wanted: str) -> None:
+    """Keep the call format this conversation prefers, "" for none. Raises NotFound, ValueError for no format."""
+    conversation = own(person, conversation_id, lock=True)
+    if wanted and wanted not in format_choice.names():
+        raise ValueError("There is no such call format.")
+    changed = conversation.settings | {"format": wanted}
+    Conversation.objects.filter(pk=conversation.pk).update(settings=changed)
 
 
 @transaction.atomic

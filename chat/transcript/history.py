@@ -15,6 +15,7 @@ INTERRUPTED = "This call was not finished: it was interrupted before it gave a r
 
 
 WAITS = ("pending", "waiting")
+RAN = ("done", "failed", "timeout")
 
 
 def canonical(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> tuple[words.Message, ...]:
@@ -38,11 +39,25 @@ def canonical(conversation: Conversation, turn_id: int | None = None, sees: bool
 def _entries(row: Said, runs: list[ToolRun], turn_id: int | None) -> list[words.Message]:
     if row.role == Role.USER:
         return [words.Message(Role.USER, row.content)]
+    runs = [run for run in runs if not run.in_prose or run.status in RAN or _waits(run, turn_id)]
     calls = tuple(ToolCall(run.call_id, run.name, run.arguments) for run in runs)
-    if not (row.content or calls):
+    content = _without_calls(row.content, runs)
+    if not (content or calls):
         return []
-    results = [_result(run) for run in runs if not (run.turn_id == turn_id and run.status in WAITS)]
-    return [words.Message(Role.ASSISTANT, row.content, row.thinking, calls), *results]
+    results = [_result(run) for run in runs if not _waits(run, turn_id)]
+    return [words.Message(Role.ASSISTANT, content, row.thinking, calls), *results]
+
+
+def _waits(run: ToolRun, turn_id: int | None) -> bool:
+    return run.turn_id == turn_id and run.status in WAITS
+
+
+def _without_calls(content: str, runs: list[ToolRun]) -> str:
+    """A call that stood in prose and ran is told as a call, not twice; one that did not run stays prose."""
+    for run in runs:
+        if run.in_prose and run.raw:
+            content = content.replace(run.raw, "", 1).strip()
+    return content
 
 
 def _result(run: ToolRun) -> words.Message:

@@ -25,10 +25,13 @@ from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.events import CallRejected
 from toolsupport.core.words import ToolCall
+from toolsupport.registry import call_metrics
+from toolsupport.registry.call_metrics import CallCount
 
 TIME_TO_ANSWER = timedelta(minutes=10)
 APPROVALS = ("once", "chat", "edit", "deny")
 UNGRANTABLE = ("once", "edit", "deny")
+IN_PROSE = ("once", "deny")
 ALLOWS = ("once", "chat", "edit")
 
 
@@ -41,6 +44,14 @@ class Asking:
     diff: str
     grantable: bool
     basis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a turn took until it waits; `calls` counts what became of its calls."""
+
+    usage: Mapping[str, Any]
+    calls: tuple[CallCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +89,21 @@ EFFECTS = {model_questions.KIND: model_questions.apply, learning_questions.KIND:
 
 
 @transaction.atomic
-def park(owner: str, run_id: int, asking: Asking, usage: Mapping[str, Any]) -> Parked | None:
+def park(owner: str, run_id: int, asking: Asking, spent: Spent) -> Parked | None:
     """Let the turn wait for a person, in rows and with no process. None when it is no longer `owner`'s."""
     run = ToolRun.objects.select_related("turn__conversation", "message").get(pk=run_id)
     hold(run.turn.conversation_id)
     mine = Turn.objects.filter(pk=run.turn_id, owner=owner, status="running", stop_requested_at=None)
-    if not mine.update(status="waiting", owner="", lease_until=None, usage=dict(usage)):
+    if not mine.update(status="waiting", owner="", lease_until=None, usage=dict(spent.usage)):
         return None
+    call_metrics.add(run.turn.profile_id, spent.calls)
     question = Question.objects.create(
         conversation=run.turn.conversation,
         turn=run.turn,
         tool_run=run,
-        kind="approval",
+        kind="prose_call" if run.in_prose else "approval",
         text=asking.text,
-        options=list(APPROVALS if asking.grantable else UNGRANTABLE),
+        options=_options(run, asking),
         preview=asking.diff,
         binds=policy.fingerprint(asking.call, place(run.turn)),
         basis=asking.basis,
@@ -101,6 +113,13 @@ def park(owner: str, run_id: int, asking: Asking, usage: Mapping[str, Any]) -> P
     run.save(update_fields=["status"])
     seq = announce(run.turn.conversation, 3) - 2
     return Parked(seq, shown.call(run), shown.question(question))
+
+
+def _options(run: ToolRun, asking: Asking) -> list[str]:
+    """The answers that a question takes."""
+    if run.in_prose:
+        return list(IN_PROSE)
+    return list(APPROVALS if asking.grantable else UNGRANTABLE)
 
 
 def place(turn: Turn) -> str:

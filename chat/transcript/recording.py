@@ -26,6 +26,7 @@ class AskedCall:
     format: str
     level: str
     raw: str = ""
+    in_prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ def _pending(message: Message, asked: AskedCall) -> None:
         format=asked.format,
         repairs=list(asked.call.repairs),
         raw=asked.raw,
+        in_prose=asked.in_prose,
     )
 
 
@@ -149,6 +151,14 @@ def turn_of(message: Message) -> Turn:
 def notice(conversation_id: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
     """Put a notice into the transcript; it never reaches a model."""
     return say(Conversation.objects.get(pk=conversation_id), code, facts)
+
+
+@transaction.atomic
+def fall_back(turn_id: int, format_: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+    """The turn goes on in another format, and the conversation is told."""
+    turn = Turn.objects.select_related("conversation").get(pk=turn_id)
+    Turn.objects.filter(pk=turn_id).update(format=format_)
+    return say(turn.conversation, code, facts)
 
 
 @transaction.atomic

@@ -81,6 +81,7 @@ def message(
         ended_detail=over.reason if over else "",
         siblings=siblings if row.role != Role.NOTICE else (),
         usage=ShownUsage.of(over.usage) if over else None,
+        conversation=str(row.conversation_id),
     )
 
 

@@ -23,12 +23,15 @@ from chat.transcript.locks import hold
 from chat.transcript.titles import title_of
 from toolsupport.core import words
 from toolsupport.core.errors import Busy
+from toolsupport.core.falling_back import in_format
 from toolsupport.core.words import Role, ToolCall
-from toolsupport.registry import remembered
+from toolsupport.registry import call_metrics, remembered
 from toolsupport.registry.briefs import Briefing
+from toolsupport.registry.call_metrics import CallCount
 
 PATIENCE = timedelta(seconds=2)
 START = 0
+STATUSES = ("done", "stopped", "interrupted", "failed", "model_changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,10 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """Where a turn that waited goes on: its calls not answered yet, what was decided, what it did before."""
+    """Where a turn that waited goes on: its calls not answered yet, what was decided, what it did before.
+
+    `in_prose` are the ids of those calls that stood in the text of the answer.
+    """
 
     message: int
     pending: tuple[ToolCall, ...]
@@ -54,6 +60,7 @@ class Resumed:
     rounds: int
     done: tuple[ToolCall, ...]
     usage: Mapping[str, Any]
+    in_prose: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +95,16 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms)."""
+    """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
+
+    `calls` counts what became of its calls.
+    """
 
     reason: str
     detail: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict)
     reply: tuple[int, str, str, int | None] | None = None
+    calls: tuple[CallCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,18 +221,27 @@ def claim(turn_id: int, owner: str) -> Accepted | None:
         return None
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
     asked = shown.message(question_of(turn_id))
-    # It goes on with the model it began with, which may have been for this answer only.
+    # It goes on with the model it began with, which may have been for this answer only, as may its format.
     turn.conversation.profile = turn.profile
     briefing = contexts.briefing(turn.conversation)
     runs = list(turn.tool_runs.select_related("message").order_by("id"))
     if any(run.status in WAITS for run in runs):
         seq = announce(turn.conversation) - 1
-        begun = replace(claimed(turn, turn.conversation, briefing), resumed=_resumed(turn, runs))
+        begun = replace(claimed(turn, turn.conversation, _gone_on(turn, briefing)), resumed=_resumed(turn, runs))
         return Accepted(turn.pk, asked, seq, claimed=begun)
     reply = empty_reply(turn, turn.conversation)
     seq = grown(turn.conversation, reply, 2) - 2
     begun = claimed(turn, turn.conversation, briefing)
     return Accepted(turn.pk, asked, seq, claimed=begun, reply=shown.message(reply))
+
+
+def _gone_on(turn: Turn, briefing: Briefing) -> Briefing:
+    """A turn goes on in the format it fell back to before it waited."""
+    brief = briefing.brief
+    if turn.format not in brief.fallbacks:
+        turn.conversation.settings = turn.conversation.settings | {"format": turn.format}
+        return contexts.briefing(turn.conversation)
+    return replace(briefing, brief=in_format(brief, turn.format, "The formats before it failed in this answer."))
 
 
 def _resumed(turn: Turn, runs: list[ToolRun]) -> Resumed:
@@ -233,6 +253,7 @@ def _resumed(turn: Turn, runs: list[ToolRun]) -> Resumed:
         rounds=turn.messages.filter(role=Role.ASSISTANT).count(),
         done=tuple(_call(run) for run in runs if run.status not in WAITS),
         usage=turn.usage,
+        in_prose=frozenset(run.call_id for run in runs if run.status in WAITS and run.in_prose),
     )
 
 
@@ -303,12 +324,13 @@ def supersede(turns: QuerySet[Turn]) -> list[Ended]:
 @transaction.atomic
 def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
     """End a turn of this process. None when it is no longer its own: then nothing is written."""
-    status = outcome.reason if outcome.reason in ("done", "stopped", "interrupted", "failed") else "done"
+    status = outcome.reason if outcome.reason in STATUSES else "done"
     turn = statements.end_turn(owner, turn_id, (status, outcome.detail, dict(outcome.usage)))
     if turn is None:
         return None
     if outcome.reply is not None:
         statements.write_reply(turn_id, outcome.reply)
+    call_metrics.add(turn.profile_id, outcome.calls)
     return _close(turn, outcome.reason)
 
 
@@ -344,8 +366,8 @@ def _close(turn: Turn, reason: str) -> Ended:
         turn.profile = profile
     answers = statements.answers_of(turn.pk)
     last = answers[-1] if answers else None
-    # A bad end is told in the turn's last message, so that one is shown again even if it was whole.
-    again = [row for row in answers if not row.finished or (row is last and reason != "done")]
+    # The end is told in the turn's last message, so that one is shown again even if it was whole.
+    again = [row for row in answers if not row.finished or row is last]
     if reason != "done":
         open_runs = ToolRun.objects.filter(turn=turn, status__in=UNFINISHED)
         status = "interrupted" if reason == "interrupted" else "stopped"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chat.events import ApprovalNeeded, RoundEnded, RoundStarted, ToolFinished, ToolStarted, TurnEnded, TurnEvent
 from chat.tools.policy import Outcome, Verdict
 from chat.turn import Ask, LoopLimits, TurnState, advance
-from toolsupport.core.events import CallReady, CallRejected, Event, Failed, Finished, TextDelta
+from toolsupport.core.events import CallFound, CallReady, CallRejected, Event, Failed, Finished, TextDelta
 from toolsupport.core.words import Message, Role, ToolCall, ToolResult
 
 Reply = list[Event]
@@ -41,9 +41,13 @@ class Hands:
     def __init__(self, run: Callable[[ToolCall], Awaitable[Outcome]], asks: tuple[str, ...] = ()) -> None:
         self.run = run  # type: ignore[method-assign, assignment]
         self.asks = asks
+        self.swapped = False
 
-    def decide(self, call: ToolCall) -> Verdict:
-        return Verdict.ASK if call.name in self.asks else Verdict.RUN
+    def decide(self, call: ToolCall, found: bool = False) -> Verdict:
+        return Verdict.ASK if found or call.name in self.asks else Verdict.RUN
+
+    async def model_changed(self) -> bool:
+        return self.swapped
 
     async def run(self, call: ToolCall) -> Outcome:
         raise AssertionError("replaced when it is made")
@@ -198,3 +202,39 @@ async def test_leaving_the_loop_closes_the_question() -> None:
             break
     await turn.aclose()
     assert closed.is_set()
+
+
+# F5
+def test_a_call_in_prose_waits_and_denied_it_was_the_answer() -> None:
+    first, second = (CallFound(call(number).call, "raw", "hermes") for number in (1, 2))
+    state = question()
+    events = played(state, model([TextDelta("See:"), first, second]))
+    assert events[-1] == ApprovalNeeded(first.call, found=True) and state.pending == [first, second]
+
+    class Denied(Hands):
+        def decide(self, call: ToolCall, found: bool = False) -> Verdict:
+            return Verdict.RUN if call == first.call else Verdict.ASK
+
+    async def deny(call: ToolCall) -> Outcome:
+        return Outcome("denied", ToolResult("No.", is_error=True), 0)
+
+    async def collect() -> list[TurnEvent]:
+        return [event async for batch in advance(state, model([]), Denied(deny)) for event in batch]
+
+    events = asyncio.run(collect())
+    assert [event.status for event in events if isinstance(event, ToolFinished)] == ["denied", "denied"]
+    assert events[-1] == TurnEnded("done") and state.rounds == 1
+
+
+# C4
+def test_another_model_ends_the_turn_after_the_round() -> None:
+    hands, state = Hands(echo), question()
+    hands.swapped = True
+
+    async def collect() -> list[TurnEvent]:
+        return [event async for batch in advance(state, model([call(1)]), hands) for event in batch]
+
+    events = asyncio.run(collect())
+    assert [type(event) for event in events[-2:]] == [ToolFinished, TurnEnded]
+    assert isinstance(events[-1], TurnEnded) and events[-1].reason == "model_changed"
+    assert state.history[-1].role is Role.TOOL

@@ -35,6 +35,7 @@ TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     "sim-shell": ("native", YES | {f"tool:{name}": "via_bash" for name in FILES}),
     "sim-hallucinates": ("flaky", NO),
     "sim-ignores": ("ignored", NO),
+    "sim-speaks": ("ignored", NO),
     "sim-refuses": ("refused", NO),
     "sim-misconfigured": ("misconfigured", {"tools": None}),
     "sim-dies": ("inconclusive", {"tools": None}),

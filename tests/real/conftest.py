@@ -20,6 +20,7 @@ HELLO = "Hello from a tiny scripted model."
 ARGUMENTS = {"path": "."}
 CALL = f"<tool_call>\n{json.dumps({'name': 'list_directory', 'arguments': ARGUMENTS})}\n</tool_call>"
 FINAL = "There is a file called config.json in this folder."
+IN_TEXT = f"[TOOL_CALLS]{json.dumps([{'name': 'list_directory', 'arguments': ARGUMENTS}])}"
 BROKEN = '<tool_call>\n{"name": "list_directory", "arguments": {"path": .\n</tool_call>'
 
 ENVIRONMENT = ROOT / ".venv-mlx"
@@ -82,4 +83,11 @@ def real(mlx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def broken(mlx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A model whose call is no JSON."""
     with served(mlx_python, tmp_path_factory.mktemp("mlx"), HELLO, BROKEN, FINAL) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def plain(mlx_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A model that is told of no tools, and writes a call as text."""
+    with served(mlx_python, tmp_path_factory.mktemp("mlx"), IN_TEXT, CALL, FINAL) as running:
         yield running

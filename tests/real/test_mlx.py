@@ -85,12 +85,12 @@ async def test_an_unknown_model_is_told(real: Served) -> None:
     assert isinstance(failure, Failed) and failure.status == 404
 
 
-def confirm_tools(client: httpx.Client, model: str) -> str:
-    """Decide on its page that the model has tools; gives the id of its row."""
+def confirm_tools(client: httpx.Client, model: str, said: str = "yes") -> str:
+    """Decide on its page whether the model has tools; gives the id of its row."""
     listed = client.get("/models/").text
     rows = re.findall(r'href="/models/(\d+)/"[^>]*>\s*([^<]+)', listed)
     [row] = {number for number, name in rows if name.strip() == model}
-    sent = {"decision": "yes", "reason": "", "newest": "0", "csrfmiddlewaretoken": client.cookies["csrftoken"]}
+    sent = {"decision": said, "reason": "", "newest": "0", "csrfmiddlewaretoken": client.cookies["csrftoken"]}
     assert client.post(f"/models/{row}/override/", data=sent).status_code == 200
     return row
 
@@ -111,3 +111,26 @@ async def test_the_whole_product_with_a_real_model_server(real: Served, tmp_path
             assert (finished["name"], finished["status"]) == ("list_directory", "done")
             assert "config.json" in finished["result"]
             assert open_page.text(open_page.of("message.finished")[-1]["message"]) == FINAL
+
+
+# F2 F3 F7: in Mistral's words nothing looks to this model like tools or results, so it makes its call again and again.
+@pytest.mark.asyncio
+async def test_a_model_without_native_tools_calls_in_text(plain: Served, tmp_path: Path) -> None:
+    chosen = {"TOOLSUPPORT_SERVERS": f"mlx=openai+{plain.url}/v1", "TOOLSUPPORT_TEXT_FORMATS": "all"}
+    with serving(tmp_path, **chosen) as site, closing(sign_in(site)) as client:
+        site.manage("refresh_models", "--server", "mlx")
+        row = confirm_tools(client, plain.model, "no")
+        conversation = new_chat(client)
+        headers = {"X-CSRFToken": client.cookies["csrftoken"]}
+        client.post(f"/chat/{conversation}/settings/", data={"format": "mistral"}, headers=headers).raise_for_status()
+        async with page(site, client, conversation) as open_page:
+            await open_page.until("hello")
+            await open_page.send("model.select", model=row)
+            await open_page.send("message.send", text="What's in this folder?")
+            assert (await open_page.until("turn.ended"))["reason"] == "limit"
+            assert open_page.of("turn.started")[0]["format"] == "mistral"
+            calls = [frame["call"] for frame in open_page.of("call.finished")]
+            assert {(call["name"], call["status"], call["format"]) for call in calls} == {
+                ("list_directory", "done", "mistral")
+            }
+            assert len(calls) == 3 and "config.json" in calls[0]["result"]

@@ -109,7 +109,15 @@ async def test_models_that_call_as_they_should_not(simulated: Endpoint) -> None:
 
 
 def test_no_simulated_model_was_left_out() -> None:
-    others = {"sim-ignores", "sim-dies", "sim-misconfigured", "sim-hallucinates", "sim-loops", "sim-shell"}
+    others = {
+        "sim-ignores",
+        "sim-dies",
+        "sim-misconfigured",
+        "sim-hallucinates",
+        "sim-loops",
+        "sim-shell",
+        "sim-speaks",
+    }
     assert set(MODELS) == CALLS | REFUSED | others
 
 

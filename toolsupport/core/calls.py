@@ -18,11 +18,15 @@ import jsonschema_rs
 
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.offered import find_tool
+from toolsupport.core.schema_bounds import MOST_CHARACTERS, Bound, Unbounded
 from toolsupport.core.words import JSON, ToolCall, ToolSpec
 
 MOST_COMPLAINTS = 5
 LONGEST_COMPLAINT = 300
 MOST_NAMES = 40
+MOST_BYTES = 1024 * 1024
+# A pattern that would be tried in more ways than this fits nothing.
+PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000, size_limit=1024 * 1024)
 
 
 def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallRejected:
@@ -36,7 +40,7 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
     if complaints:
         listed = "; ".join(complaints)
         reason = f"The arguments of {spec.name} do not fit: {listed}. Call it again with arguments that fit its schema."
-        return _rejected(call, reason)
+        return _rejected(call, reason, "schema")
     return CallReady(call)
 
 
@@ -51,22 +55,29 @@ def _unknown(call: ToolCall, offered: Sequence[ToolSpec]) -> CallRejected:
         advice = f"The tools you can call are: {', '.join(names[:MOST_NAMES])}."
     else:
         advice = "No tools are offered here: answer without."
-    return replace(_rejected(call, f'There is no tool called "{call.name[:200]}". {advice}'), suggestion=suggestion)
+    return replace(
+        _rejected(call, f'There is no tool called "{call.name[:200]}". {advice}', "unknown"), suggestion=suggestion
+    )
 
 
-def _rejected(call: ToolCall, reason: str) -> CallRejected:
-    return CallRejected(call.name, reason, _json(call.arguments), call.id)
+def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
+    return CallRejected(call.name, reason, _json(call.arguments), call.id, fault=fault)
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
     """What is wrong with the arguments, at most five sentences, none where they fit."""
-    validator = _validator(_json(schema))
-    if isinstance(validator, str):
-        return [validator]
+    checker = _checker_of(schema)
+    if isinstance(checker, str):
+        return [checker]
+    validator, bound = checker
     try:
-        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
+        written = json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except ValueError as error:  # half of a character, infinity: what no schema would find
         return [f"they are not JSON ({error})"[:LONGEST_COMPLAINT]]
+    if len(written) > MOST_BYTES:
+        return [f"they have {len(written):,} bytes, more than the {MOST_BYTES:,} that are taken; send less at once"]
+    if bound.too_much(arguments):
+        return ["they are nested too deeply for this schema; make them flatter"]
     return [_complaint(error) for error in islice(validator.iter_errors(arguments), MOST_COMPLAINTS)]
 
 
@@ -75,11 +86,22 @@ def _complaint(error: jsonschema_rs.ValidationError) -> str:
     return f"{place}: {error.message}"[:LONGEST_COMPLAINT] if place else error.message[:LONGEST_COMPLAINT]
 
 
-@lru_cache(maxsize=1024)
-def _validator(schema: str) -> jsonschema_rs.Validator | str:
-    """The compiled schema, or why it cannot be one: then nothing fits it, since nothing can be checked."""
+def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, Bound] | str:
     try:
-        return jsonschema_rs.validator_for(json.loads(schema), retriever=_refuse)
+        return _checker(_json(schema))
+    except RecursionError:
+        return "the tool's own schema cannot be used (it is far too many levels deep)"
+
+
+@lru_cache(maxsize=1024)
+def _checker(schema: str) -> tuple[jsonschema_rs.Validator, Bound] | str:
+    """The compiled schema with its bound, or why it cannot be used: then nothing fits, as nothing can be checked."""
+    try:
+        if len(schema) > MOST_CHARACTERS:
+            raise Unbounded(f"it has more than {MOST_CHARACTERS:,} characters")
+        parsed = json.loads(schema)
+        bound = Bound(parsed)
+        return jsonschema_rs.validator_for(parsed, retriever=_refuse, pattern_options=PATTERNS), bound
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         return f"the tool's own schema cannot be used ({str(error)[:LONGEST_COMPLAINT]})"
 

@@ -40,13 +40,24 @@ class CallReady:
 
 @dataclass(frozen=True, slots=True)
 class CallRejected:
-    """A call that will not run: `reason` is text the model can act on, `suggestion` an offered name or ""."""
+    """A call that will not run: `reason` is text the model can act on, `suggestion` an offered name or "".
+
+    `fault` is a key of FAULTS.
+    """
 
     name: str
     reason: str
     raw: str
     id: str = ""
     suggestion: str = ""
+    fault: str = "unreadable"
+
+
+FAULTS = {
+    "unreadable": "what the model wrote cannot be read as a call",
+    "unknown": "no tool of this name was offered",
+    "schema": "its arguments do not fit the schema of the tool",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,13 @@ def label(name: str) -> str:
     return FORMATS[name].label if name in FORMATS else name.capitalize()
 
 
+def text_for(capabilities: Capabilities) -> str:
+    """The text format to try with a model: what is known to work, what its family was taught, else the first."""
+    known = (capabilities["format"].value, capabilities["call_format"].value)
+    texts = [name for name in names() if name not in (NATIVE, CODE)]
+    return next((name for name in known if name in texts), texts[0])
+
+
 def judged(capabilities: Capabilities, wishes: FormatWishes) -> tuple[FormatVerdict, ...]:
     """Every format, the one to use first: usable ones in the order they would be tried, then the others."""
     verdicts = [_verdict(name, capabilities, wishes) for name in _ordered(capabilities, wishes)]

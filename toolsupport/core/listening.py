@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from toolsupport.core.events import CallReady, Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import CallReady, CallRejected, Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.formats import FORMATS, parser
+from toolsupport.core.formats.prose import ProseWatcher
 from toolsupport.core.words import ToolSpec
 
 
 class Listener:
-    """One reply in `format`: native, a text format, or "" where no tools were offered."""
+    """One reply in `format`: native, a text format, or "" where no tools were offered.
+
+    Only a reply without any call can have meant one that stands in its prose: it is told as CallFound.
+    """
 
     def __init__(self, format: str, tools: Sequence[ToolSpec]) -> None:
         in_text = format in FORMATS
@@ -18,17 +22,31 @@ class Listener:
         # A server that takes the reasoning out of the text takes the drafts of calls with it.
         self._thoughts = parser(format, tools) if in_text else None
         self._drafts: list[CallReady] = []
-        self._called = False
+        self._ready = self._called = False
+        self._prose = ProseWatcher(tools) if tools else None
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """The events of a batch, with what its text turned out to be. The end of the reply is heard in it."""
         heard: list[Event] = []
         for event in batch:
             if isinstance(event, Finished | Failed):
-                heard += self._end()
-            heard += self._one(event)
-        self._called = self._called or any(isinstance(event, CallReady) for event in heard)
+                heard += self._noted(self._end())
+                heard += self._found() if isinstance(event, Finished) else []
+            heard += self._noted(self._one(event))
         return heard
+
+    def _noted(self, events: list[Event]) -> list[Event]:
+        """The same events, once the prose among them and whether there is a call are remembered."""
+        for event in events:
+            if isinstance(event, TextDelta) and self._prose is not None:
+                self._prose.watch(event.text)
+            self._ready = self._ready or isinstance(event, CallReady)
+            self._called = self._called or isinstance(event, CallReady | CallRejected)
+        return events
+
+    def _found(self) -> list[Event]:
+        """The calls that stand in the prose of a reply which made none."""
+        return [] if self._called or self._prose is None else [*self._prose.flush()]
 
     def _one(self, event: Event) -> list[Event]:
         if self._parser is None or self._thoughts is None:
@@ -44,7 +62,7 @@ class Listener:
             return []
         last = self._parser.flush()
         self._draft(self._thoughts.flush())
-        called = self._called or any(isinstance(event, CallReady) for event in last)
+        called = self._ready or any(isinstance(event, CallReady) for event in last)
         # Only a reply without a call outside of its reasoning can have meant the one inside.
         return last if called else [*last, *self._drafts]
 

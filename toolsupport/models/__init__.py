@@ -3,13 +3,14 @@
 from toolsupport.models.detections import Detection, Trial
 from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, ReadMark, Review
-from toolsupport.models.measured import PromptCount, ProvenCall
+from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall
 from toolsupport.models.overrides import Override, Standing
 from toolsupport.models.people import Session, SignInTally
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.system import Lease, Setting
 
 __all__ = [
+    "CallMetric",
     "Detection",
     "Family",
     "HistoryEntry",

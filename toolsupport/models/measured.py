@@ -20,6 +20,31 @@ class ProvenCall(models.Model):
         return self.tool
 
 
+class CallMetric(models.Model):
+    """What became of the calls a model made on one day in one format; the outcomes are those of the registry.
+
+    Time and tokens are sums over the replies, each counted once, at its first call.
+    """
+
+    profile = models.ForeignKey("toolsupport.ModelProfile", on_delete=models.CASCADE, related_name="call_metrics")
+    format = models.CharField(max_length=40)
+    outcome = models.CharField(max_length=20)
+    day = models.DateField()
+    calls = models.PositiveIntegerField(default=0)
+    latency_ms = models.PositiveBigIntegerField(default=0)
+    tokens = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["profile", "format", "outcome", "day"], name="one_count_per_model_format_outcome_and_day"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.outcome} in {self.format}: {self.calls}"
+
+
 class PromptCount(models.Model):
     """The shortest request a build was sent with a set of tools: its characters, and the tokens its server counted."""
 

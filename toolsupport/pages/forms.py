@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django import forms
 
 from toolsupport import providers
+from toolsupport.core import format_choice
 from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
 from toolsupport.registry import timeline_choices
 from toolsupport.registry.model_options import KEEP_ALIVE, LONGEST_WAIT, THINK_LEVELS, Options
@@ -23,6 +24,7 @@ THINK = {"": None, "true": True, "false": False} | {level: level for level in TH
 THINK_WORDS = {"": "The server decides", "true": "On", "false": "Off"}
 SWITCH = {"": None, "true": True, "false": False}
 CHOICE_WORDS = {"": "The model decides", "required": "It must call one first", "none": "It calls none"}
+FORMATS = [(name, format_choice.label(name)) for name in format_choice.names()]
 CONTEXT_WORDS = {"": "As is known of the model"} | {name: said.capitalize() for name, said in TURN_CONTEXTS.items()}
 
 
@@ -95,6 +97,16 @@ class OptionsForm(forms.Form):
         required=False, min_value=1, max_value=LONGEST_WAIT, label="Longest silence after it", help_text="In seconds."
     )
 
+    format = forms.ChoiceField(
+        required=False,
+        choices=[("", "As is known of the model"), *FORMATS],
+        label="Preferred call format",
+        help_text="A conversation may prefer another one.",
+    )
+    disabled_formats = forms.MultipleChoiceField(
+        required=False, choices=FORMATS, widget=forms.CheckboxSelectMultiple, label="Never use"
+    )
+
     @classmethod
     def of(cls, page: Page) -> OptionsForm:
         return cls(initial={name: _as_chosen(value) for name, value in asdict(page.options).items()})
@@ -104,6 +116,7 @@ class OptionsForm(forms.Form):
         chosen["think"] = THINK[chosen["think"]]
         for switch in ("parallel_tool_calls", "strong_nudge"):
             chosen[switch] = SWITCH[chosen[switch]]
+        chosen["disabled_formats"] = tuple(chosen["disabled_formats"])
         return Options(**chosen)
 
 

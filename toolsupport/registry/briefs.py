@@ -76,6 +76,8 @@ def brief_of(profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSet
         turn_context=kept.turn_context,
         strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
     )
+    if made.offers_tools and made.format == "native":
+        made = replace(made, stream=capabilities["streaming"].value is not False)
     build = profile.build.key
     if made.offers_tools and made.format != "native":
         made = replace(made, examples=proven_calls.examples(build, made.tools))
@@ -87,10 +89,11 @@ def format_wishes(
     profile: ModelProfile, tools: Sequence[ToolSpec], settings: ChatSettings, team: Mapping[str, Any]
 ) -> FormatWishes:
     """What the conversation, the model's profile and the team want of call formats."""
-    preferred = (settings.format, str(profile.options.get("format") or ""))
+    kept = model_options.of(profile)
+    preferred = (settings.format, kept.format)
     return FormatWishes(
         preferred=tuple(name for name in preferred if name),
-        disabled=frozenset(profile.options.get("disabled_formats") or ()),
+        disabled=frozenset(kept.disabled_formats),
         switches=switches.of(team),
         code_tool=any(tool.name == CODE_TOOL for tool in tools),
     )

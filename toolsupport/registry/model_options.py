@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
+from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
 from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
 from toolsupport.models import ModelProfile
@@ -24,7 +25,8 @@ LONGEST_WAIT = 3600.0
 class Options:
     """What is set for a model; None and "" leave it to the server, the team, or what is known of the model.
 
-    `num_ctx` in tokens, `first_token` (loading included) and `between` two tokens in seconds.
+    `num_ctx` in tokens, `first_token` (loading included) and `between` two tokens in seconds. `format` is the call
+    format to prefer, `disabled_formats` are those never to use.
     """
 
     num_ctx: int
@@ -37,6 +39,8 @@ class Options:
     strong_nudge: bool | None = None
     first_token: float | None = None
     between: float | None = None
+    format: str = ""
+    disabled_formats: tuple[str, ...] = ()
 
 
 def _number(least: float, most: float) -> Callable[[Any], bool]:
@@ -57,6 +61,8 @@ VALID: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
         "parallel_tool_calls": _switch,
         "turn_context": lambda value: isinstance(value, str) and value in TURN_CONTEXTS,
         "strong_nudge": _switch,
+        "format": lambda value: value in format_choice.names(),
+        "disabled_formats": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
     }
 )
 WAITS = ("first_token", "between")
@@ -66,6 +72,7 @@ TIMES = ("connect", *WAITS, "total")
 def of(profile: ModelProfile) -> Options:
     """The options of a model; a stored value that cannot be one is as if it were not set."""
     stored = {name: value for name, value in profile.options.items() if name in VALID and VALID[name](value)}
+    stored |= {name: tuple(value) for name, value in stored.items() if name == "disabled_formats"}
     stored |= {name: value for name, value in limits(profile).items() if name in WAITS}
     return Options(num_ctx(profile), **stored)
 
@@ -89,7 +96,7 @@ def save(profile_id: int, chosen: Options) -> None:
     profile = ModelProfile.objects.select_for_update().filter(pk=profile_id).first()
     if profile is None:
         raise NotFound("There is no such model.")
-    wanted = {name: value for name, value in asdict(chosen).items() if value is not None and value != ""}
+    wanted = {name: value for name, value in asdict(chosen).items() if value not in (None, "", ())}
     waits = {name: wanted[name] for name in WAITS if name in wanted}
     others = {name: value for name, value in profile.options.items() if name not in (*VALID, "timeouts")}
     timeouts = {name: value for name, value in profile.options.get("timeouts", {}).items() if name not in WAITS} | waits

@@ -24,6 +24,7 @@ from toolsupport.simulator.quirks import (
     loops,
     one_at_a_time,
     shell,
+    speaks,
     thinks,
     writes,
 )
@@ -144,6 +145,7 @@ NATIVE = (
     Model("sim-hallucinates", "Simulated: calls tools by names that nobody offered.", hallucinates.reply),
     Model("sim-loops", "Simulated: makes the same call again and again.", loops.reply),
     Model("sim-flaky", "Simulated: calls two times out of three, else only speaks of it.", flaky.reply),
+    Model("sim-speaks", "Simulated: takes tools, then writes its calls into its prose.", speaks.reply),
     Model("sim-parallel-less", "Simulated: never makes two calls at once.", one_at_a_time.reply),
     Model("sim-drifts", "Simulated: becomes another build whenever it is pulled.", honest.reply, drifts=True),
     Model("sim-truncates", "Simulated: forgets what does not fit into num_ctx.", honest.reply, truncates=True),

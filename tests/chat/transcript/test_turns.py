@@ -207,7 +207,7 @@ def test_a_parked_turn_goes_on_from_rows_alone(alice: User, conversation: Conver
     _, first = recording.start_call(turn_id, "c0")
     recording.finish_call(int(first.id), "done", ToolResult("contents"), 5)
     asking = questions.Asking(calls[1].call, "Write?", "+x", grantable=True)
-    parked = questions.park("me", recording.run_of(turn_id, "c1"), asking, {"output_tokens": 7})
+    parked = questions.park("me", recording.run_of(turn_id, "c1"), asking, questions.Spent({"output_tokens": 7}))
     assert parked is not None and parked.call.question == parked.question
     assert settle() == ([], []) and claim(turn_id, "another") is None
     closed = questions.answer(alice, parked.question.id, questions.Answer("once"))
@@ -229,7 +229,7 @@ def test_an_approval_is_for_exactly_this_call(alice: User, bob: User, conversati
     assert claimed is not None and claimed.reply is not None
     recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, (asked_call(0, "write_file"),)))
     asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park("me", recording.run_of(turn_id, "c0"), asking, {})
+    parked = questions.park("me", recording.run_of(turn_id, "c0"), asking, questions.Spent({}))
     assert parked is not None
     with pytest.raises(NotFound):
         questions.answer(bob, parked.question.id, questions.Answer("once"))
@@ -246,7 +246,7 @@ def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
     assert claimed is not None and claimed.reply is not None
     recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, (asked_call(0, "write_file"),)))
     asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park("me", recording.run_of(turn_id, "c0"), asking, {})
+    parked = questions.park("me", recording.run_of(turn_id, "c0"), asking, questions.Spent({}))
     assert parked is not None and questions.expire() == []
     Question.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict, match="over"):

@@ -141,10 +141,10 @@ def test_what_is_not_json_does_not_pass(arguments: JSON) -> None:
 
 
 def test_a_schema_is_compiled_once() -> None:
-    calls._validator.cache_clear()
+    calls._checker.cache_clear()
     for _ in range(10):
         check(call("read_file"), OFFERED)
-    assert calls._validator.cache_info().misses == 1
+    assert calls._checker.cache_info().misses == 1
 
 
 @given(st.text(max_size=30), st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5), max_size=3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolsupport.core.events import (
+    CallFound,
     CallReady,
     CallRejected,
     Event,
@@ -13,7 +14,7 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.listening import Listener
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.words import ToolCall, ToolSpec
 
 TOOLS = (ToolSpec("read_file", parameters={"type": "object", "properties": {"path": {"type": "string"}}}),)
 CALL = '<tool_call>{"name": "read_file", "arguments": {"path": "a"}}</tool_call>'
@@ -36,10 +37,32 @@ def test_text_becomes_a_call_before_the_end() -> None:  # F3
     assert "".join(event.text for event in events if isinstance(event, TextDelta)).strip() == "Look:"
 
 
-def test_where_no_format_is_spoken_text_stays_text() -> None:
+def found(events: list[Event]) -> list[tuple[str, str]]:
+    return [(event.format, event.raw) for event in events if isinstance(event, CallFound)]
+
+
+def test_where_no_format_is_spoken_text_stays_text_and_the_call_is_found() -> None:  # F5
     for format in ("", "native"):
-        events = heard(format, TextDelta(CALL), Finished("stop"))
-        assert events == [TextDelta(CALL), Finished("stop")]
+        events = heard(format, TextDelta(CALL[:9]), TextDelta(CALL[9:]), Finished("stop"))
+        assert [event for event in events if not isinstance(event, CallFound)] == [
+            TextDelta(CALL[:9]),
+            TextDelta(CALL[9:]),
+            Finished("stop"),
+        ]
+        assert found(events) == [("hermes", CALL)] and isinstance(events[-1], Finished)
+
+
+def test_a_call_in_a_foreign_format_is_found() -> None:  # F5
+    assert found(heard("mistral", TextDelta(f"So: {CALL}"), Finished("stop"))) == [("hermes", CALL)]
+
+
+def test_prose_beside_a_call_is_only_prose() -> None:  # F5
+    ready = CallReady(ToolCall("1", "read_file", {}))
+    rejected = CallRejected("read_file", "broken", "{")
+    for asked in (ready, rejected):
+        assert found(heard("native", TextDelta(CALL), asked, Finished("stop"))) == []
+    assert found(heard("native", TextDelta(CALL), Failed("cut", "gone"))) == []
+    assert found(heard("hermes", TextDelta(CALL), Finished("stop"))) == []
 
 
 def test_a_draft_in_the_reasoning_counts_only_alone() -> None:  # F3

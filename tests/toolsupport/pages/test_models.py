@@ -159,16 +159,18 @@ def test_a_decision_about_an_absent_model_is_not_found(client: Client, bob: User
 def test_bob_sets_how_a_model_is_asked(client: Client, profile: ModelProfile, bob: User):
     client.force_login(bob)
     sent = {"num_ctx": 4096, "temperature": "0", "keep_alive": "10m", "think": "false"}
+    sent |= {"format": "hermes", "disabled_formats": "mistral"}
     sent |= {"tool_choice": "required", "parallel_tool_calls": "false", "turn_context": "minimal", "first_token": "90"}
     part = client.post(f"/models/{profile.pk}/options/", sent, headers=HTMX).content.decode()
     assert "Saved" in part
     assert 'value="10m"' in part
     profile.refresh_from_db()
     choices = {"tool_choice": "required", "parallel_tool_calls": False, "turn_context": "minimal"}
+    choices |= {"format": "hermes", "disabled_formats": ["mistral"]}
     others = {"temperature": 0.0, "keep_alive": "10m", "think": False, "timeouts": {"first_token": 90.0}}
     assert profile.options == choices | others
     page = client.get(f"/models/{profile.pk}/").content.decode()
-    assert page.count(" selected>") == 5 and 'value="90.0"' in page
+    assert page.count(" selected>") == 6 and 'value="90.0"' in page
     assert profile.default_context == 4096
 
 
@@ -176,7 +178,8 @@ def test_bob_sets_how_a_model_is_asked(client: Client, profile: ModelProfile, bo
     ("field", "value"),
     [("num_ctx", "0"), ("num_ctx", "x"), ("num_ctx", ""), ("temperature", "3"), ("temperature", "nan"),
      ("keep_alive", "soon"), ("keep_alive", "1m; rm"), ("think", "maybe"), ("tool_choice", "banana"),
-     ("turn_context", "x"), ("parallel_tool_calls", "1"), ("first_token", "0"), ("between", "inf")],
+     ("turn_context", "x"), ("format", "x"), ("disabled_formats", "x"),
+     ("parallel_tool_calls", "1"), ("first_token", "0"), ("between", "inf")],
 )  # fmt: skip
 def test_options_out_of_bounds_are_refused(client: Client, profile: ModelProfile, bob: User, field: str, value: str):
     client.force_login(bob)

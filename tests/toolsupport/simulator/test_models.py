@@ -12,8 +12,8 @@ from toolsupport.simulator.models import MODELS, NO_TOOLS, find, is_name, render
 from toolsupport.simulator.nouns import Call, Prompt, Said, Tool
 
 NATIVE = (
-    "honest thinks refuses ignores slow-load dies long unknown shell hallucinates loops flaky parallel-less drifts"
-    " truncates misconfigured"
+    "honest thinks refuses ignores slow-load dies long unknown shell hallucinates loops flaky speaks parallel-less"
+    " drifts truncates misconfigured"
 )
 TEXT = (
     "hermes mistral mistral-args pythonic llama4 lfm2 olmo3 json llama3-json qwen3-coder-xml code broken-json"

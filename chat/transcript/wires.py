@@ -1,0 +1,71 @@
+"""What went over the wire for one answer, made again from rows: requests themselves are not kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from chat.models import Turn
+from chat.shown import ShownCall
+from chat.transcript import attached, contexts, shown
+from chat.transcript.conversations import Person, own
+from chat.transcript.history import canonical
+from toolsupport import exchange, providers
+from toolsupport.core import falling_back, format_choice
+from toolsupport.core.errors import NotFound
+from toolsupport.core.words import Brief, Role
+
+# Images go as one long word: nobody reads it, and it would fill the page.
+LONGEST_WORD = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWire:
+    """`format` in words, "" where no tools were offered; `request` is the body as JSON."""
+
+    model: str
+    format: str
+    reason: str
+    request: str
+    calls: tuple[ShownCall, ...]
+
+
+def of(person: Person, conversation_id: str, message_id: int) -> ShownWire:
+    """The wire of one answer of one's own conversation. Raises NotFound, ConfigError."""
+    conversation = own(person, conversation_id)
+    answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
+    message = answers.filter(pk=message_id).first()
+    if message is None or message.turn is None:
+        raise NotFound("There is no such answer.")
+    turn = message.turn
+    conversation.profile, conversation.leaf_id = turn.profile, message.parent_id
+    brief = _as_then(contexts.briefing(conversation).brief, turn)
+    log = canonical(conversation, None, attached.sees(turn.capabilities))
+    body = providers.codec(turn.profile.server.kind).encode(exchange.make_request(brief, log))
+    return ShownWire(
+        model=turn.profile.name,
+        format=format_choice.label(brief.format) if brief.format else "",
+        reason=brief.format_reason,
+        request=json.dumps(_readable(json.loads(body)), indent=2, ensure_ascii=False),
+        calls=tuple(shown.call(run) for run in message.tool_runs.order_by("id")),
+    )
+
+
+def _as_then(brief: Brief, turn: Turn) -> Brief:
+    """Today's brief in the format that the turn had; without tools where it had none, or may have none today."""
+    if turn.format and turn.format != brief.format and brief.tools:
+        brief = falling_back.in_format(brief, turn.format, "It was so when this answer was made.")
+    if turn.format and exchange.may_carry_tools(brief):
+        return brief
+    return falling_back.without_tools(brief, "then", brief.format_reason)
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _readable(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_readable(inner) for inner in value]
+    if isinstance(value, str) and len(value) > LONGEST_WORD and " " not in value:
+        return f"{value[:40]}… ({len(value):,} characters)"
+    return value

@@ -1,0 +1,65 @@
+"""Another model chosen in mid-answer: the round is completed with the old one, then people decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import httpx
+import pytest
+
+from tests.chat.test_corridor import choose
+from tests.serving import Site, new_chat, page, serving, sign_in
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(site: Site) -> Iterator[httpx.Client]:
+    with closing(sign_in(site)) as browser:
+        yield browser
+
+
+# C4
+@pytest.mark.asyncio
+async def test_the_round_is_completed_and_the_new_model_goes_on(site: Site, client: httpx.Client) -> None:
+    conversation = new_chat(client)
+    async with page(site, client, conversation) as open_page:
+        await choose(open_page, "sim-honest:latest")
+        await open_page.send("message.send", text='Write "hello there" to notes.md')
+        question = await open_page.until("question.asked")
+        await open_page.send("model.select", model="sim-thinks:latest")
+        await open_page.until("notice", code="switched")
+        await open_page.send("question.answer", question=question["question"], answer="once")
+        assert (await open_page.until("turn.ended"))["reason"] == "model_changed"
+        assert open_page.of("call.finished")[-1]["call"]["status"] == "done"
+        assert "Continue with the new model" in open_page.of("message.finished")[-1]["html"]
+        await open_page.send("turn.continue")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        assert open_page.of("turn.started")[-1]["model"].startswith("sim-thinks")
+        assert len(open_page.of("call.finished")) == 1
+        page_now = client.get(f"/chat/{conversation}/").text
+        assert "The model was changed in the middle of this answer." in page_now
+
+
+# C4: there and back again is no change, and neither is another model for one answer.
+@pytest.mark.asyncio
+async def test_what_is_no_change_does_not_stop_it(site: Site, client: httpx.Client) -> None:
+    async with page(site, client, new_chat(client)) as open_page:
+        await choose(open_page, "sim-honest:latest")
+        await open_page.send("message.send", text='Write "hello" to notes.md')
+        question = await open_page.until("question.asked")
+        for model in ("sim-thinks:latest", "sim-honest:latest"):
+            await open_page.send("model.select", model=model)
+            await open_page.until("notice", code="switched")
+        await open_page.send("question.answer", question=question["question"], answer="once")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        asked = open_page.of("message.accepted")[0]["message"]
+        await open_page.send("turn.regenerate", message=asked, mode="same", model="sim-thinks:latest")
+        again = await open_page.until("question.asked")
+        await open_page.send("question.answer", question=again["question"], answer="once")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"

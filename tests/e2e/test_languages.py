@@ -1,0 +1,83 @@
+"""Every simulated language does its work in the browser; calls in prose ask; the wire can be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.chat.test_text_modes import LANGUAGES, LOOK
+from tests.e2e.conftest import answered, ask, choose, new_chat
+from tests.e2e.test_access_for_all import overflow, violations
+from tests.serving import Site, serving
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site"), TOOLSUPPORT_TEXT_FORMATS="all") as running:
+        yield running
+
+
+# F3 F7
+def test_one_conversation_goes_through_every_language(page: Page) -> None:
+    for number, name in enumerate(LANGUAGES, start=1):
+        choose(page, f"{name}:latest")
+        ask(page, LOOK)
+        expect(page.locator(".call[data-status=done]")).to_have_count(number)
+        answered(page)
+        expect(page.locator(".message[data-role=assistant] .prose").last).to_contain_text("config.json")
+    expect(page.locator(".call")).to_have_count(len(LANGUAGES))
+
+
+# F5
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 320])
+def test_a_call_in_prose_asks_and_a_key_answers(
+    open_browser: Callable[..., BrowserContext], theme: str, width: int
+) -> None:
+    size = {"width": width, "height": 800}
+    page = new_chat(open_browser(color_scheme=theme, viewport=size).new_page(), "sim-speaks")
+    ask(page, LOOK)
+    expect(page.locator("[data-question]")).to_contain_text("wrote this call into its answer")
+    expect(page.get_by_role("button", name="Run it once")).to_be_focused()
+    assert violations(page) == [] and overflow(page) == 0
+    page.keyboard.press("d" if width == 320 else "a")
+    answered(page)
+    status = "denied" if width == 320 else "done"
+    expect(page.locator(".call")).to_have_attribute("data-status", status)
+    expect(page.locator("[data-question]")).to_have_count(0)
+
+
+# T2
+def test_the_wire_of_an_answer_is_rendered_when_it_is_opened(page: Page) -> None:
+    ask(page, LOOK)
+    answered(page)
+    wire = page.locator(".message[data-role=assistant] > .wire").last
+    wire.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(wire).to_contain_text("Requests are not kept.")
+    expect(wire.locator("pre").last).to_contain_text("list_directory")
+
+
+# F11
+def test_an_answer_is_made_again_with_calls_as_text(page: Page) -> None:
+    ask(page, LOOK)
+    answered(page)
+    page.get_by_text("Regenerate").last.click()
+    page.get_by_role("button", name="Calls as text").last.click()
+    expect(page.locator(".branches").first).to_contain_text("2/2")
+    wire = page.locator(".message[data-role=assistant] > .wire").first
+    wire.locator("summary").click()
+    expect(wire).to_contain_text("Hermes")
+
+
+# C4, F2
+def test_a_conversation_prefers_a_format(page: Page) -> None:
+    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_label("Call format").select_option("hermes")
+    page.locator("#settings button").click()
+    expect(page.locator("#settings .saved")).to_have_text("Saved")
+    expect(page.get_by_label("Call format")).to_have_value("hermes")

@@ -1,0 +1,20 @@
+"""A model that takes tools, and then writes its calls into its answer instead of making them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolsupport.simulator.languages import objects
+from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.quirks import honest
+
+WORDS = "This is the call that would help:\n\n```json\n{}\n```"
+
+
+def reply(prompt: Prompt) -> Reply:
+    """The honest calls, each as a fence of JSON in prose."""
+    said = honest.reply(prompt)
+    if not said.calls:
+        return said
+    written = "\n\n".join(WORDS.format(objects.plain([call])) for call in said.calls)
+    return replace(said, content=written, calls=(), awkward=True)
