@@ -15,6 +15,7 @@ urlpatterns = [
     path("chat/<uuid:conversation_id>/picker/", pages.picker, name="conversation-picker"),
     path("chat/<uuid:conversation_id>/settings/", pages.settings, name="conversation-settings"),
     path("chat/list/", shelf_pages.listed, name="conversations"),
+    path("chat/list/unfinished/", shelf_pages.unfinished, name="conversations-unfinished"),
     path("chat/<uuid:conversation_id>/actions/", shelf_pages.actions, name="conversation-actions"),
     path("chat/<uuid:conversation_id>/rename/", shelf_pages.rename, name="conversation-rename"),
     path("chat/<uuid:conversation_id>/archive/", shelf_pages.archive, name="conversation-archive"),

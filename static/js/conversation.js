@@ -12,6 +12,7 @@ import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import "./files.js";
+import "./unfinished.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;
