@@ -102,6 +102,12 @@ class CallStop:
 
 
 @dataclass(frozen=True, slots=True)
+class CallRepeat:
+    call: str
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionAnswer:
     client_id: str
     question: int
@@ -124,6 +130,7 @@ ClientFrame = (
     | BranchSelect
     | TurnResync
     | CallStop
+    | CallRepeat
     | QuestionAnswer
     | Ping
 )
@@ -138,6 +145,7 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "branch.select": BranchSelect,
     "turn.resync": TurnResync,
     "call.stop": CallStop,
+    "call.repeat": CallRepeat,
     "question.answer": QuestionAnswer,
     "ping": Ping,
 }
