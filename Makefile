@@ -55,6 +55,7 @@ bench: $(STAMP) ## Measure against the figures the project promises (make bench 
 
 nightly: $(STAMP) ## What takes too long for every day
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
+	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers $(ARGS) || [ $$? -eq 5 ]
 
 real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server, installed for them
 	@$(PY) -m pytest -m real_server tests/real $(ARGS)
