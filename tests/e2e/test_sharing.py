@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.chat.test_revocation import crowd
+from tests.crowd import crowd
 from tests.e2e.conftest import answered, ask, new_chat, ready
 from tests.e2e.test_access_for_all import THEMES, overflow, violations
 from tests.serving import ADMIN, Site, serving

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.nightly import hostile_frames, kills, stops, two_tabs
+from tests.nightly import hostile_frames, kills, sockets, stops, two_tabs
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
 
@@ -42,3 +42,11 @@ def test_two_tabs_of_fifty_steps_lose_nothing() -> None:
 def test_two_hundred_stops() -> None:
     found = stops.run(200, seed=1)
     assert len(found) == 200 and max(max(stop.closed, stop.told) for stop in found) <= 1
+
+
+# O7: the limit of 50 holds, and somebody else is answered as ever.
+@pytest.mark.nightly
+def test_five_hundred_pages_of_one_person() -> None:
+    found = sockets.run(500)
+    assert found.heard == {"hello": 50, "busy": 450}
+    assert found.beside < 10
