@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from chat.models import Conversation, Message, ToolRun, Turn
+from chat.models import Conversation, Message, ToolRun
 from chat.transcript import history, repeating
 from chat.transcript.conversations import show
 from chat.transcript.repeating import Repeat
@@ -22,7 +22,7 @@ CALL = {"call_id": "c0", "name": "read_file", "arguments": {"path": "a.md"}}
 def run(alice: User) -> ToolRun:
     conversation: Conversation = ConversationFactory(owner=alice)
     asked = Message.objects.create(conversation=conversation, role="user", content="read it")
-    turn = Turn.objects.create(conversation=conversation, client_id="c", profile=conversation.profile, status="done")
+    turn = conversation.turns.create(client_id="c", profile_id=conversation.profile_id or 0, status="done")
     answer = Message.objects.create(conversation=conversation, role="assistant", parent=asked, turn=turn)
     Conversation.objects.filter(pk=conversation.pk).update(leaf=answer)
     return ToolRun.objects.create(turn=turn, message=answer, status="done", result="old", **CALL)
