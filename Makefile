@@ -43,7 +43,7 @@ check: $(STAMP) ## Everything that is checked without running the product
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/lint-imports --no-cache | sed -n '/^Analyzed/,$$p'
-	@! grep -nE 'https?:|file:|--(extra-)?index|--find-links' requirements.lock
+	@! grep -nE 'https?:|file:|--(extra-)?index|--find-links' requirements.lock tests/real/requirements.txt
 	@data=$$(mktemp -d); trap 'rm -rf "$$data"' EXIT; export TOOLSUPPORT_DATA_DIR="$$data"; \
 	$(VENV)/bin/mypy && \
 	$(PY) manage.py check && \
@@ -55,6 +55,7 @@ bench: $(STAMP) ## Measure against the figures the project promises (make bench 
 
 nightly: $(STAMP) ## What takes too long for every day
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
+	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers $(ARGS) || [ $$? -eq 5 ]
 
 real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server, installed for them
 	@$(PY) -m pytest -m real_server tests/real $(ARGS)
@@ -69,12 +70,14 @@ ifeq ($(UV),)
 endif
 	@PATH=".venv-lock/bin:$$PATH" uv pip compile --quiet --upgrade --universal --python-version 3.11 --group dev \
 		--generate-hashes --no-header --no-annotate --no-emit-index-url --output-file requirements.lock pyproject.toml
+	@PATH=".venv-lock/bin:$$PATH" uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --no-emit-index-url --output-file tests/real/requirements.txt tests/real/requirements.in
 
 # The server of `make real` has its own environment: 350 MB that nothing else needs.
 .venv-mlx/.installed: tests/real/requirements.txt
 	@echo "Preparing .venv-mlx (about a minute, once)"
 	@"$(PYTHON)" -m venv --clear .venv-mlx
-	@.venv-mlx/bin/python -m pip install --quiet --disable-pip-version-check -r tests/real/requirements.txt
+	@.venv-mlx/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/real/requirements.txt
 	@touch "$@"
 
 # The environment is made anew only when the lock has changed; the stamp comes last, so a broken installation is repeated.

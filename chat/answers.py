@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async as in_database
 from chat import detection_frames, fragments, frames, runner
 from chat.frames import FrameError
 from chat.sockets import Socket
-from chat.transcript import again, branches, conversations, leaders, model_questions, questions, turns
+from chat.transcript import again, branches, conversations, leaders, model_questions, questions, repeating, turns
 from chat.transcript.people import person
 from toolsupport import work
 from toolsupport.access import PUBLIC, Action
@@ -228,6 +228,14 @@ async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> Non
     here.elsewhere.stop_call(leader, place.conversation, frame.call)
 
 
+@allowed_to(Action.CHAT)
+async def call_repeat(place: Place, socket: Socket, frame: frames.CallRepeat) -> None:
+    """Let a finished call run once more, in an answer of its own."""
+    wish = repeating.Repeat(frame.client_id or uuid.uuid4().hex, frame.call)
+    accepted = await runner.current().repeat(place.user_id, place.conversation, wish)
+    socket.put(frames.MessageAccepted(wish.client_id, accepted.message.id, accepted.turn))
+
+
 @allowed_to(Action.DECIDE_FOR_CHAT)
 async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAnswer) -> None:
     """Answer a question of this conversation; the first answer wins."""
@@ -253,6 +261,7 @@ HANDLERS: dict[type, Handler] = {
     frames.BranchSelect: branch_select,
     frames.TurnResync: turn_resync,
     frames.CallStop: call_stop,
+    frames.CallRepeat: call_repeat,
     frames.QuestionAnswer: question_answer,
     detection_frames.DetectionStart: detection_start,
     detection_frames.DetectionSkip: detection_skip,

@@ -6,8 +6,10 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from autobahn.exception import Disconnected
 from channels.db import database_sync_to_async as in_database
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
@@ -132,4 +134,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.close(TOO_SLOW)
 
     async def _send(self, text: str) -> None:
-        await self.send(text_data=text)
+        # A page may go away before it is told; `disconnect` comes next.
+        with suppress(Disconnected):
+            await self.send(text_data=text)

@@ -47,7 +47,13 @@ def _entry(message: ExportedMessage) -> dict[str, Any]:
         "created_at": message.created_at.isoformat(),
         "text": message.text,
     }
-    optional = {"thinking": message.thinking, "model": message.model, "ended": message.ended, "code": message.code}
+    optional: dict[str, Any] = {
+        "thinking": message.thinking,
+        "model": message.model,
+        "ended": message.ended,
+        "code": message.code,
+        "images": list(message.images),
+    }
     return entry | {name: value for name, value in optional.items() if value} | {"calls": list(message.calls)}
 
 
@@ -60,6 +66,8 @@ def _blocks(message: ExportedMessage) -> Iterator[str]:
         yield "Thought:\n\n" + "\n".join(f"> {line}" for line in message.thinking.splitlines())
     if message.text:
         yield message.text
+    if message.images:
+        yield f"*Images: {', '.join(message.images)}*"
     for call in message.calls:
         yield from _call(call)
     if message.ended not in ("", "done"):

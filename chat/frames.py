@@ -104,6 +104,12 @@ class CallStop:
 
 
 @dataclass(frozen=True, slots=True)
+class CallRepeat:
+    call: str
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionAnswer:
     client_id: str
     question: int
@@ -126,6 +132,7 @@ ClientFrame = (
     | BranchSelect
     | TurnResync
     | CallStop
+    | CallRepeat
     | QuestionAnswer
     | DetectionStart
     | DetectionSkip
@@ -143,6 +150,7 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "branch.select": BranchSelect,
     "turn.resync": TurnResync,
     "call.stop": CallStop,
+    "call.repeat": CallRepeat,
     "question.answer": QuestionAnswer,
     "detection.start": DetectionStart,
     "detection.skip": DetectionSkip,

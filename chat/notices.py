@@ -22,6 +22,7 @@ NOTICES = {
         "The server cut off a part of what {model} was sent: it is given {context} tokens. "
         "A larger context (num_ctx) or fewer tools would help."
     ),
+    "read_by_admin": "{person}, an administrator, read this conversation. The reason given: {reason}",
     "flag_to_set": "Tools need a server setting: {flag}.",
 }
 

@@ -21,7 +21,7 @@ from chat.doorman import Doorman
 from chat.elsewhere import Elsewhere
 from chat.events import TurnEnded
 from chat.sockets import Close, Listeners, Send, Socket
-from chat.transcript import again, contexts, questions, turns
+from chat.transcript import again, contexts, questions, repeating, turns
 from chat.transcript.model_questions import Said
 from chat.transcript.people import kept_out, person
 from chat.turn_run import TurnRun
@@ -149,13 +149,16 @@ class Runner:
         self.check_room()
         accepted = await self.clerk.write(conversation, lambda: self._accept(user_id, conversation, sent))
         if not accepted.repeated:
-            shown = accepted.message
-            html = fragments.message(shown)
-            started = frames.MessageStarted(accepted.seq, shown.id, shown.parent, "user", accepted.turn, html)
-            self.tell(conversation, started)
+            self._show(accepted, conversation, "user")
         if accepted.claimed is not None:
             self._begin(accepted)
         return accepted
+
+    def _show(self, accepted: turns.Accepted, conversation: str, role: str) -> None:
+        """Tell the pages of the message that a turn begins with."""
+        shown, turn = accepted.message, accepted.turn
+        html = fragments.message(shown)
+        self.tell(conversation, frames.MessageStarted(accepted.seq, shown.id, shown.parent, role, turn, html))
 
     def _accept(self, user_id: int, conversation: str, sent: turns.Sent) -> turns.Accepted:
         """In the database's thread."""
@@ -171,6 +174,19 @@ class Runner:
 
     def _answer_again(self, user_id: int, conversation: str, wish: again.GoOn | again.Anew) -> turns.Accepted:
         return again.accept(person(user_id, Action.CHAT), conversation, wish, self.owner)
+
+    async def repeat(self, user_id: int, conversation: str, wish: repeating.Repeat) -> turns.Accepted:
+        """Let a finished call run once more. Raises NotFound, NotAllowed, Busy, ConfigError."""
+
+        def accept() -> turns.Accepted:
+            return repeating.accept(person(user_id, Action.CHAT), conversation, wish, self.owner)
+
+        self.check_room()
+        accepted = await in_database(accept)()
+        if accepted.claimed is not None:
+            self._show(accepted, conversation, "assistant")
+            self._begin(accepted)
+        return accepted
 
     async def wake(self, turn_id: int) -> None:
         """Claim a queued turn that nobody else has begun, and run it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -9,9 +10,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.transcript import sharing
-from toolsupport.access import Action, requires
+from toolsupport.access import Action, may, requires
 
-PAGE = "chat/shared.html"
+PAGE, OTHERS = "chat/shared.html", "chat/others.html"
 
 
 @require_http_methods(["GET", "POST"])
@@ -39,7 +40,8 @@ def withdraw(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def listed(request: HttpRequest) -> HttpResponse:
     """What others let one read."""
-    return render(request, PAGE, {"listed": sharing.with_me(request.user)})
+    context = {"listed": sharing.with_me(request.user), "administers": may(request.user, Action.ADMINISTER)}
+    return render(request, PAGE, context)
 
 
 @require_GET
@@ -49,7 +51,29 @@ def read(request: HttpRequest, shared_id: UUID) -> HttpResponse:
     return render(request, PAGE, {"conversation": sharing.read(request.user, shared_id)})
 
 
+@require_GET
+@requires(Action.ADMINISTER)
+def others(request: HttpRequest) -> HttpResponse:
+    """Conversations of others that an administrator could read for a reason."""
+    return render(request, OTHERS, {"listed": sharing.of_others(request.user)})
+
+
+@require_http_methods(["GET", "POST"])
+@requires(Action.ADMINISTER)
+def look_into(request: HttpRequest, foreign_id: UUID) -> HttpResponse:
+    """Asks for the reason; with POST, the conversation itself, of which its owner is told each time."""
+    context: dict[str, Any] = {"foreign": sharing.foreign(request.user, foreign_id)}
+    if request.method == "POST":
+        context["reason"] = request.POST.get("reason", "")
+        try:
+            read = sharing.look_into(request.user, foreign_id, context["reason"])
+            return render(request, PAGE, {"conversation": read, "looked": True})
+        except ValueError as problem:
+            context["error"] = str(problem)
+    return render(request, OTHERS, context)
+
+
 def _readers(request: HttpRequest, conversation_id: UUID, error: str = "") -> HttpResponse:
     here = str(conversation_id)
     context = {"conversation": {"id": here}, "readers": sharing.readers(request.user, here), "error": error}
-    return render(request, f"{PAGE}#readers", context)
+    return render(request, f"{PAGE}#readers", context | {"looks": sharing.looks(request.user, here)})

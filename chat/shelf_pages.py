@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
@@ -31,6 +31,13 @@ def listed(request: HttpRequest) -> HttpResponse:
     page = shelf.search(request.user, wanted, archived) if wanted else shelf.page(request.user, archived, after)
     context = {"page": page, "wanted": wanted, "archived": archived, "conversation": _here(request)}
     return render(request, f"{LIST}#{'rows' if after else 'list'}", context)
+
+
+@require_GET
+@requires(Action.CHAT)
+def unfinished(request: HttpRequest) -> HttpResponse:
+    """In which conversations an answer is not over, as the list says it."""
+    return JsonResponse(shelf.unfinished(request.user))
 
 
 @require_GET

@@ -55,6 +55,11 @@ class ShownCall:
     raw: str = ""
     question: ShownQuestion | None = None
 
+    @property
+    def repeatable(self) -> bool:
+        """It came to an end, so that it can be run once more."""
+        return self.status not in ("pending", "waiting", "running", "rejected")
+
     def to_json(self) -> dict[str, Any]:
         """The `call` object of the frames, without its html."""
         call: dict[str, Any] = {

@@ -28,7 +28,9 @@ PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=
 
 
 # A busy machine is no reason for a property to fail.
-hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.register_profile("suite", deadline=None, max_examples=40)
+# What `make nightly` asks for by its name.
+hypothesis.settings.register_profile("nightly", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("suite")
 
 

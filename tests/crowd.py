@@ -1,12 +1,32 @@
-"""Makes many signed-in people on a site's data directory, each with a conversation, and prints them as JSON."""
+"""Many signed-in people on a running site, each with a conversation; as a command it makes them and prints JSON."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from typing import Any
 
 import django
+import httpx
+
+from tests.serving import ROOT, Site
+
+CROWD = 100
+Person = dict[str, Any]
+
+
+def crowd(site: Site, size: int = CROWD) -> list[Person]:
+    environ = site.environ() | {"DJANGO_SETTINGS_MODULE": "toolsupport.settings"}
+    command = [sys.executable, "-m", "tests.crowd", str(size)]
+    return list(json.loads(subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=True).stdout))
+
+
+def browser(site: Site, person: Person) -> httpx.Client:
+    """The person's own browser, with the token that forms ask for."""
+    client = httpx.Client(base_url=site.url, cookies={"sessionid": person["cookie"]}, timeout=30, trust_env=False)
+    client.get("/account/")
+    return client
 
 
 def main(count: int) -> list[dict[str, Any]]:

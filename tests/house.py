@@ -58,9 +58,10 @@ def files(pattern: str, *roots: str) -> list[Path]:
     return [path for path in found if path.is_file() and not skipped & set(path.parts)]
 
 
-def sources(*roots: str) -> list[Source]:
-    """Every Python file in the roots, parsed when asked."""
-    return [Source(path.relative_to(ROOT).as_posix(), path.read_text()) for path in files("*.py", *roots)]
+def sources(*roots: str) -> Iterator[Source]:
+    """Every Python file in the roots, one after the other, parsed when asked."""
+    for path in files("*.py", *roots):
+        yield Source(path.relative_to(ROOT).as_posix(), path.read_text())
 
 
 def project() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from statistics import median
 
 import pytest
@@ -30,6 +31,10 @@ VIEWS = (
     "toolsupport/gateway.py",
     "chat/pages.py",
     "chat/shelf_pages.py",
+    "chat/share_pages.py",
+    "chat/picture_pages.py",
+    "chat/question_pages.py",
+    "chat/tool_pages.py",
     "chat/files.py",
     "chat/api.py",
 )
@@ -177,10 +182,19 @@ RULES: dict[Rule, tuple[str, str]] = {
 }
 
 
+@cache
+def sins() -> dict[Rule, list[str]]:
+    """What each rule finds in the tree; every file is parsed once, and let go before the next."""
+    found: dict[Rule, list[str]] = {rule: [] for rule in RULES}
+    for source in house.sources(*house.EVERYTHING):
+        for rule in RULES:
+            found[rule] += rule(source)
+    return found
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_the_tree_holds_to(rule: Rule) -> None:
-    sins = [sin for source in house.sources(*house.EVERYTHING) for sin in rule(source)]
-    assert not sins, "\n".join(["", *sins])
+    assert not sins()[rule], "\n".join(["", *sins()[rule]])
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -211,7 +225,7 @@ def test_what_is_not_one_sentence(text: str) -> None:
 
 def test_medians_are_told(record_property: Callable[[str, object], None]) -> None:
     """Reported, not enforced: half of all files within 120 lines, half of all functions within 8."""
-    product = house.sources(*house.PRODUCT)
+    product = list(house.sources(*house.PRODUCT))
     lengths = [house.length(node) for source in product for node in source.functions]
     assert lengths, "there is nothing to measure"
     record_property("median lines of a file", median(source.text.count("\n") for source in product))

@@ -102,6 +102,12 @@ KINDS = {
         foreign=lambda _: conversations.create(UserFactory(role="user")),
         absent=lambda _: str(uuid.uuid4()),
     ),
+    "foreign_id": Kind(
+        own=lambda _: conversations.create(UserFactory(role="user")),
+        foreign=lambda _: conversations.create(UserFactory(role="user")),
+        absent=lambda _: str(uuid.uuid4()),
+        shared=True,
+    ),
     "model_id": Kind(
         lambda _: ModelProfileFactory().pk, lambda _: ModelProfileFactory().pk, lambda _: 987_654_321, True
     ),

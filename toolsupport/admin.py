@@ -14,6 +14,7 @@ from django.http import HttpRequest
 
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.models import (
+    Audit,
     CallMetric,
     Detection,
     Family,
@@ -205,6 +206,13 @@ class SettingAdmin(AppendOnly):
 @admin.register(Lease)
 class LeaseAdmin(AppendOnly):
     list_display = ("name", "owner", "until")
+
+
+@admin.register(Audit)
+class AuditAdmin(AppendOnly):
+    list_display = ("at", "actor", "deed", "subject", "reason")
+    list_select_related = ("actor",)
+    list_filter = ("deed",)
 
 
 class ListOnly(AppendOnly):

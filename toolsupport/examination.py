@@ -21,7 +21,7 @@ from django.http.request import validate_host
 from toolsupport import providers, refreshing
 from toolsupport.core.errors import ConfigError
 from toolsupport.refreshing import Refreshed
-from toolsupport.registry import people, servers
+from toolsupport.registry import audit, people, servers
 
 PATIENCE = 5  # seconds
 _migrated = False
@@ -143,6 +143,15 @@ def administrator() -> Iterator[Finding]:
         yield Finding("administrator", True, "there is one")
 
 
+def audited() -> Iterator[Finding]:
+    """Whether what people must answer for is as it was written."""
+    broken = audit.broken_at()
+    if broken is None:
+        yield Finding("audit", True, "the chain is whole")
+    else:
+        yield Finding("audit", False, f"Row {broken} was changed, or the one before it is gone. Compare with a backup.")
+
+
 def model_servers() -> Iterator[Finding]:
     try:
         asked = async_to_sync(_ask)()
@@ -161,7 +170,7 @@ def simulator() -> Iterator[Finding]:
 
 
 NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, metrics, sandbox, layer)
-NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, model_servers, simulator)
+NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audited, model_servers, simulator)
 
 
 async def _ask() -> tuple[Refreshed, ...]:

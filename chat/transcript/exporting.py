@@ -16,7 +16,7 @@ from toolsupport.core.words import Role
 
 @dataclass(frozen=True, slots=True)
 class ExportedMessage:
-    """One entry; `model` is "server/name" for answers, `ended` how its turn ended, `calls` as the file has them."""
+    """One entry; `model` is "server/name" for answers, `ended` how its turn ended, `images` are paths of files."""
 
     id: int
     parent: int | None
@@ -28,6 +28,7 @@ class ExportedMessage:
     ended: str = ""
     code: str = ""
     calls: tuple[dict[str, Any], ...] = ()
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessa
         ended=turn.status if turn else "",
         code=row.code,
         calls=tuple(_call(run) for run in runs),
+        images=tuple(row.attachments),
     )
 
 

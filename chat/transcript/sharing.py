@@ -13,11 +13,14 @@ from django.utils import timezone
 from chat.models import Conversation, Share
 from chat.shown import ShownMessage
 from chat.transcript import shown
-from chat.transcript.conversations import Person, own
+from chat.transcript.conversations import Person, own, say
 from toolsupport.access import Action, may
 from toolsupport.core.errors import NotFound
+from toolsupport.registry import audit
 
 UNTITLED = "New chat"
+LISTED = 200
+DEED = "read_conversation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,60 @@ def read(person: Person, conversation_id: uuid.UUID) -> Readable:
     row = rows.select_related("owner").filter(pk=conversation_id).first()
     if row is None:
         raise NotFound("There is no such conversation.")
+    return _readable(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A conversation of somebody else, without a word of what it says."""
+
+    id: str
+    owner: str
+    updated_at: datetime
+
+
+def of_others(person: Person) -> tuple[Foreign, ...]:
+    """The newest conversations of everybody else: whose, and since when, never what about."""
+    rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")[:LISTED]
+    return tuple(_foreign(row) for row in rows)
+
+
+def foreign(person: Person, conversation_id: uuid.UUID) -> Foreign:
+    """One of those. Raises NotFound."""
+    return _foreign(_of_somebody_else(person, conversation_id))
+
+
+@transaction.atomic
+def look_into(person: Person, conversation_id: uuid.UUID, reason: str) -> Readable:
+    """Read a conversation of somebody else, who is told of it with the reason.
+
+    Raises NotFound; ValueError, with words, where no reason is given: then nothing is read.
+    """
+    row = _of_somebody_else(person, conversation_id)
+    audit.write(person.pk or 0, DEED, str(row.pk), reason)
+    found = _readable(row)
+    say(row, "read_by_admin", {"person": person.get_username(), "reason": " ".join(reason.split())})
+    return found
+
+
+def looks(person: Person, conversation_id: str) -> tuple[audit.Entry, ...]:
+    """Which administrators read one's own conversation, and why. Raises NotFound."""
+    return audit.about(DEED, str(own(person, conversation_id).pk))
+
+
+def _of_somebody_else(person: Person, conversation_id: uuid.UUID) -> Conversation:
+    rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")
+    row = rows.filter(pk=conversation_id).first()
+    if row is None:
+        raise NotFound("There is no such conversation.")
+    return row
+
+
+def _foreign(row: Conversation) -> Foreign:
+    return Foreign(str(row.pk), row.owner.get_username(), row.updated_at)
+
+
+def _readable(row: Conversation) -> Readable:
     return Readable(str(row.pk), row.title or UNTITLED, row.owner.get_username(), shown.messages(row))
 
 

@@ -23,13 +23,15 @@ FOUND = 50
 WORDS, WORD_LENGTH = 8, 80
 SNIPPET, BEFORE = 140, 40
 UNTITLED = "New chat"
+# What the list says of an answer that is not over yet, by the status of its turn.
+STATES = {"queued": "answering", "running": "answering", "waiting": "waits for you"}
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A line of the list; `snippet` is the place that was found, in pieces (text, whether it was looked for).
 
-    `turn` is the status of an answer that is not over yet, or "".
+    `state` says how an answer stands that is not over yet, a value of STATES or "".
     """
 
     id: str
@@ -37,7 +39,7 @@ class Listed:
     updated_at: datetime
     archived: bool = False
     snippet: tuple[tuple[str, bool], ...] = ()
-    turn: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,12 @@ def page(person: Person, archived: bool = False, after: str = "", size: int = PA
     found = list(rows.order_by("-updated_at", "-pk")[: size + 1])
     following = f"{found[size - 1].updated_at.isoformat()}_{found[size - 1].pk}" if len(found) > size else ""
     return Page(tuple(_listed(row) for row in found[:size]), following)
+
+
+def unfinished(person: Person) -> dict[str, str]:
+    """Where an answer is not over yet: ids of one's own conversations, each with a value of STATES."""
+    open_turns = Turn.objects.filter(conversation__owner_id=person.pk, status__in=OPEN)
+    return {str(where): STATES[status] for where, status in open_turns.values_list("conversation_id", "status")}
 
 
 def search(person: Person, text: str, archived: bool = False) -> Page:
@@ -140,5 +148,5 @@ def _place(after: str) -> tuple[datetime, uuid.UUID] | None:
 
 
 def _listed(row: Conversation, snippet: tuple[tuple[str, bool], ...] = ()) -> Listed:
-    turn = getattr(row, "turn", "") or ""
-    return Listed(str(row.pk), row.title or UNTITLED, row.updated_at, row.archived, snippet, turn)
+    state = STATES.get(getattr(row, "turn", ""), "")
+    return Listed(str(row.pk), row.title or UNTITLED, row.updated_at, row.archived, snippet, state)

@@ -20,7 +20,7 @@ export const clearAttached = () => {
   show();
 };
 
-const put = (path) => {
+export const put = (path) => {
   const figure = document.createElement("figure"), image = new Image(), remove = document.createElement("button");
   figure.dataset.path = path;
   image.src = `${shelf.dataset.show}?path=${encodeURIComponent(path)}`;

@@ -1,4 +1,5 @@
-// Cards of tool calls while they live: written piece by piece, running for long, stopped.
+// Cards of tool calls: written piece by piece, running for long, stopped, run again.
+import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { messageOf } from "./transcript.js";
 
@@ -43,11 +44,22 @@ setInterval(() => {
   }
 }, 1000);
 
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-call-stop]");
-  if (!button) return;
-  event.preventDefault();
-  if (!send({ type: "call.stop", call: button.closest("[data-call]").dataset.call })) return;
+const callOf = (button) => button.closest("[data-call]").dataset.call;
+
+const stop = (button) => {
+  if (!send({ type: "call.stop", call: callOf(button) })) return;
   button.disabled = true;
   say("Stopping the tool…");
+};
+
+const repeat = (button) => {
+  const sent = send({ type: "call.repeat", client_id: newId(), call: callOf(button) });
+  if (!sent) say("The server cannot be reached; nothing was run.", "off");
+};
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-call-stop], [data-call-repeat]");
+  if (!button) return;
+  event.preventDefault();
+  (button.matches("[data-call-stop]") ? stop : repeat)(button);
 });

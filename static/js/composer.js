@@ -69,6 +69,7 @@ export const edit = (text, after) => {
   parent = after;
   document.getElementById("editing").hidden = after === undefined;
   if (text !== undefined || leaving) field.value = text ?? stored("draft") ?? "";
+  if (leaving) clearAttached();
   if (text !== undefined) field.focus();
   show();
 };

@@ -13,6 +13,7 @@ import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
 import * as unknown from "./unknown.js";
 import "./files.js";
+import "./unfinished.js";
 
 const chat = document.getElementById("chat");
 const path = `/chat/${chat.dataset.conversation}/`;

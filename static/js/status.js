@@ -29,5 +29,6 @@ export const offline = () => {
 export const tooMany = () => {
   clearTimeout(timer);
   timer = 0;
+  say("");  // the banner tells it, and what to do
   banner("You have too many chats open at once. Close another one, and this page connects by itself.");
 };

@@ -97,6 +97,14 @@ def test_a_foreign_conversation_looks_absent(bob: User, conversation: Conversati
         export(bob, str(conversation.pk))
 
 
+def test_images_are_named(alice: User, conversation: Conversation) -> None:
+    conversation.messages.filter(role="user").update(attachments=["images/cat.png"])
+    found = export(alice, str(conversation.pk))
+    assert "*Images: images/cat.png*" in exports.markdown(found)
+    assert json.loads(exports.to_json(found))["messages"][0]["images"] == ["images/cat.png"]
+    assert "images" not in json.loads(exports.to_json(found))["messages"][1]
+
+
 @given(st.text(alphabet="`\nab~", max_size=40))
 def test_no_content_ends_its_own_block(text: str) -> None:
     fence, *inside, end = exports.fenced(text).split("\n")

@@ -31,6 +31,7 @@ GOOD = [
     ({"type": "branch.select", "message": 4}, frames.BranchSelect(4)),
     ({"type": "turn.resync", "message": 3}, frames.TurnResync(3)),
     ({"type": "call.stop", "call": "9"}, frames.CallStop("9")),
+    ({"type": "call.repeat", "call": "9", "client_id": "c"}, frames.CallRepeat("9", "c")),
     ({"type": "ping"}, frames.Ping()),
 ]
 

@@ -75,5 +75,7 @@ async def test_a_page_elsewhere_learns_of_an_end_that_was_lost(tmp_path: Path, r
             told = await second.until("tail")
             assert told["tail"] == end["seq"] and "turn" not in told
             # What comes next arrives as ever.
+            await first.send("model.select", model="sim-honest:latest")  # whose answers are short
+            await second.until("notice", code="switched")
             await first.send("message.send", text="Hello")
             await second.until("turn.ended")

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import httpx
 import pytest
 
+from tests.crowd import CROWD, Person, browser, crowd
 from tests.factories import PASSWORD
-from tests.serving import ROOT, Site, page, serving, sign_in
+from tests.serving import Site, page, serving, sign_in
 
-CROWD = 100
-Person = dict[str, Any]
 Revoke = Callable[[httpx.Client, httpx.Client, Person], httpx.Response]
 NEW = "a quite different passphrase"
-
-
-def crowd(site: Site, size: int = CROWD) -> list[Person]:
-    environ = site.environ() | {"DJANGO_SETTINGS_MODULE": "toolsupport.settings"}
-    command = [sys.executable, "-m", "tests.crowd", str(size)]
-    return list(json.loads(subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=True).stdout))
-
-
-def browser(site: Site, person: Person) -> httpx.Client:
-    """The person's own browser, with the token that forms ask for."""
-    client = httpx.Client(base_url=site.url, cookies={"sessionid": person["cookie"]}, timeout=30, trust_env=False)
-    client.get("/account/")
-    return client
 
 
 def post(client: httpx.Client, path: str, **fields: str) -> httpx.Response:

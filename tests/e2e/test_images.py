@@ -61,6 +61,25 @@ def test_images_are_attached_in_three_ways_and_sent(open_browser: Callable[..., 
     assert violations(page) == [] and overflow(page) <= 0
 
 
+# C5 T12
+def test_an_edited_message_keeps_its_images(page: Page) -> None:
+    choose(page, "cat.png")
+    expect(page.locator("#attached figure")).to_have_count(1)
+    ask(page, "What is this?")
+    answered(page)
+    page.get_by_role("button", name="Edit message").click()
+    expect(page.locator("#attached figure")).to_have_count(1)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#attached figure")).to_have_count(0)
+    page.get_by_role("button", name="Edit message").click()
+    ask(page, "And this?")
+    answered(page)
+    message = page.locator(".message[data-role=user]")
+    expect(message).to_have_count(1)
+    expect(message.locator("img")).to_have_attribute("alt", "images/cat.png")
+    expect(page.locator("#attached figure")).to_have_count(0)
+
+
 def test_what_is_no_image_is_told(page: Page, complaints: list[str]) -> None:
     choose(page, "page.png", HTML)
     expect(page.locator("#status")).to_contain_text("page.png is no image")

@@ -45,6 +45,20 @@ def test_a_conversation_is_found_by_what_was_said(page: Page) -> None:
     expect(page.locator("#conversations [aria-current]")).to_contain_text("zebra")
 
 
+# C10
+def test_the_list_follows_answers_of_other_chats(page: Page) -> None:
+    choose(page, "sim-long")
+    ask(page, "Tell me a story of otters")
+    here = page.locator("#conversations li:has([aria-current]) [data-state]")
+    expect(here).to_have_text("answering")
+    other = new_chat(page.context.new_page())
+    line = other.locator("#conversations li", has_text="otters").locator("[data-state]")
+    expect(line).to_have_text("answering")
+    page.get_by_role("button", name="Stop").click()
+    expect(here).to_have_text("")
+    expect(line).to_have_text("")
+
+
 # C7 C10
 def test_a_new_title_is_seen_everywhere_and_stays(page: Page) -> None:
     ask(page, "What is 17*23?")

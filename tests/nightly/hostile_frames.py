@@ -68,6 +68,7 @@ def nearly_right(chance: random.Random) -> str:
             {"type": "model.select", "client_id": "c", "model": text(chance)},
             {"type": "turn.resync", "message": chance.choice(NUMBERS)},
             {"type": "call.stop", "call": text(chance)},
+            {"type": "call.repeat", "call": text(chance)},
             {"type": "tools.switch", "on": value(chance)},
             {"type": "turn.stop"},
         ]

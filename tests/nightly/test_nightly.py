@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.nightly import hostile_frames, kills, quirks, stops, two_tabs
+from tests.nightly import hostile_frames, kills, quirks, sockets, stops, two_tabs
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
 
@@ -49,3 +49,11 @@ def test_two_hundred_stops() -> None:
 @pytest.mark.nightly
 def test_every_simulated_model_gets_its_true_verdict_twenty_times() -> None:
     assert [one for one in asyncio.run(quirks.run(20)) if not one.true] == []
+
+
+# O7: the limit of 50 holds, and somebody else is answered as ever.
+@pytest.mark.nightly
+def test_five_hundred_pages_of_one_person() -> None:
+    found = sockets.run(500)
+    assert found.heard == {"hello": 50, "busy": 450}
+    assert found.beside < 10

@@ -16,6 +16,7 @@ from toolsupport.core.prompt.fitting import Counted
 from toolsupport.core.words import ToolSpec
 from toolsupport.models import Family, Lease, ReadMark, Review
 from toolsupport.registry import (
+    audit,
     detections,
     overrides,
     people,
@@ -61,6 +62,7 @@ def rows(bob: User) -> list[str]:
     detections.add_trial(test, "worker", detections.TrialMade("called", 1, {}, {}, passed=True))
     Review.objects.create(detection_id=test, reviewer=bob, decision="agree")
     ReadMark.objects.create(person=bob, entry=1)
+    audit.write(bob.pk, "read_conversation", "subject", "why")
     canaries = ["canary-text", "canary-id", "canary-system", "canary-arguments", "canary-result", "canary-raw"]
     return [key, people.new_setup_token(), PASSWORD, bob.password.rpartition("$")[2], *canaries]
 

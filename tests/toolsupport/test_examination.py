@@ -31,7 +31,7 @@ def test_a_sound_installation(bob: User, servers_out_there: Servers):
     found = _found()
     assert set(found) == {
         *("data directory", "database", "administrator", "server box", "simulator"),
-        *("origins", "metrics", "sandbox", "channel layer"),
+        *("origins", "metrics", "sandbox", "channel layer", "audit"),
     }
     assert all(finding.ok for finding in found.values() if finding.what != "sandbox")
 

@@ -1,5 +1,6 @@
 """The rows of what is known about models; reached only through registry/ and the admins."""
 
+from toolsupport.models.audit import Audit
 from toolsupport.models.detections import Detection, Trial
 from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, ReadMark, Review
@@ -10,6 +11,7 @@ from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.system import Lease, Setting
 
 __all__ = [
+    "Audit",
     "CallMetric",
     "Detection",
     "Family",

@@ -205,9 +205,19 @@ def test_foreign_conversations_look_absent(alice: User, bob: User, act: Callable
     assert (row.title, row.archived) == ("", False)
 
 
+STATES = [("queued", "answering"), ("running", "answering"), ("waiting", "waits for you"), ("done", "")]
+
+
 # C10: an answer that runs elsewhere is seen in the list.
-@pytest.mark.parametrize(("status", "told"), [("running", "running"), ("waiting", "waiting"), ("done", "")])
+@pytest.mark.parametrize(("status", "told"), STATES)
 def test_the_list_tells_of_answers_that_are_not_over(alice: User, status: str, told: str) -> None:
     conversation: Conversation = ConversationFactory(owner=alice)
     conversation.turns.create(client_id="c", profile_id=conversation.profile_id or 0, status=status)
-    assert [row.turn for row in shelf.page(alice).rows] == [told]
+    assert [row.state for row in shelf.page(alice).rows] == [told]
+    assert shelf.unfinished(alice) == ({str(conversation.pk): told} if told else {})
+
+
+def test_nobody_is_told_of_answers_of_others(bob: User, alice: User) -> None:
+    conversation: Conversation = ConversationFactory(owner=alice)
+    conversation.turns.create(client_id="c", profile_id=conversation.profile_id or 0, status="running")
+    assert shelf.unfinished(bob) == {}

@@ -18,7 +18,7 @@ from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, T
 TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto")
 FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
-MOST_SPLITS = 24
+EVERY_SPLIT, SOME_SPLITS = 24, 6  # places at which a reply is cut in two, at night and by day
 UNSHOWN = re.compile(r"</?think>|\[/?THINK\]|<\|python_end\|>|\s")
 
 
@@ -62,9 +62,9 @@ def cut(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def splits(text: str) -> Iterator[list[str]]:
-    """The text in two pieces, cut everywhere; long ones at some places all over."""
-    step = max(1, len(text) // (MOST_SPLITS if len(text) < LONG else 3))
+def splits(text: str, most: int) -> Iterator[list[str]]:
+    """The text in two pieces, cut at about so many places all over; long ones at a few."""
+    step = max(1, len(text) // (most if len(text) < LONG else 3))
     for at in range(1, len(text), step):
         yield [text[:at], text[at:]]
 
@@ -113,10 +113,20 @@ def assert_what_is_shown_is_the_beginning(events: list[Event]) -> None:
 
 @each_case
 def test_where_it_is_cut_does_not_matter(name: str, case: Case) -> None:  # F3
+    assert_the_same_in_pieces(name, case, (1, 7), SOME_SPLITS)
+
+
+@pytest.mark.nightly
+@each_case
+def test_wherever_it_is_cut_it_does_not_matter(name: str, case: Case) -> None:  # F3
+    assert_the_same_in_pieces(name, case, (1, 2, 3, 4, 5, 6, 7), EVERY_SPLIT)
+
+
+def assert_the_same_in_pieces(name: str, case: Case, sizes: tuple[int, ...], most: int) -> None:
     whole = events_of(name, case, [case.reply])
-    for size in (1, 3, 5, 7) if len(case.reply) < LONG else (1, 7):
+    for size in sizes:
         assert events_of(name, case, cut(case.reply, size)) == whole, size
-    for pieces in splits(case.reply):
+    for pieces in splits(case.reply, most):
         assert events_of(name, case, pieces) == whole, pieces
 
 

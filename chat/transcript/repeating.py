@@ -1,0 +1,74 @@
+"""A call that a person lets run once more: a turn of its own, which begins with that call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+
+from chat.models import UNFINISHED, Conversation, Message, ToolRun
+from chat.tools import BUILTINS
+from chat.transcript import contexts, shown, statements, turns
+from chat.transcript.conversations import Person, own
+from chat.transcript.turns import Accepted, Resumed
+from toolsupport.core.errors import NotFound
+from toolsupport.core.words import Role, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Run this call (the number of its row) again."""
+
+    client_id: str
+    call: str
+
+
+@transaction.atomic
+def accept(person: Person, conversation_id: str, wish: Repeat, owner: str) -> Accepted:
+    """Begin the turn; the message that makes the call stands at the end of the branch that is shown.
+
+    What the policy says about the call, and whether it asks, is as if a model had made it.
+    Raises NotFound (no finished call of this conversation), Busy or ConfigError, and then nothing is kept.
+    """
+    conversation = own(person, conversation_id, lock=True)
+    known = turns.room_for(conversation, wish.client_id)
+    if known is not None:
+        return Accepted(known, shown.message(turns.question_of(known)), conversation.tail, repeated=True)
+    before = _finished(conversation, wish.call)
+    briefing = contexts.briefing(conversation)
+    turn = turns.new_turn(conversation, wish.client_id, owner, briefing)
+    row = Message(conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT, turn=turn)
+    statements.insert_message(row)
+    run = _once_more(before, row)
+    seq = turns.grown(conversation, row, 2) - 1
+    pending = ToolCall(run.call_id, run.name, run.arguments)
+    resumed = Resumed(row.pk, (pending,), decisions={}, rounds=0, done=(), usage={})
+    claimed = replace(turns.claimed(turn, conversation, briefing), resumed=resumed)
+    return Accepted(turn.pk, shown.message(row, [run]), seq, claimed=claimed)
+
+
+def _finished(conversation: Conversation, call: str) -> ToolRun:
+    """A call that came to an end, and whose tool is still there."""
+    runs = ToolRun.objects.filter(message__conversation=conversation, name__in=BUILTINS)
+    number = int(call) if call.isascii() and call.isdecimal() and len(call) < 19 else 0
+    run = runs.exclude(status__in=(*UNFINISHED, "rejected")).filter(pk=number).first()
+    if run is None:
+        raise NotFound("There is no finished call that could run again.")
+    return run
+
+
+def _once_more(before: ToolRun, message: Message) -> ToolRun:
+    assert message.turn is not None
+    return ToolRun.objects.create(
+        turn=message.turn,
+        message=message,
+        call_id=f"again-{message.pk}",
+        name=before.name,
+        asked_as=before.asked_as,
+        served_by=before.served_by,
+        arguments=before.arguments,
+        status="pending",
+        level=BUILTINS[before.name].level,
+        format=before.format,
+        repairs=["run again by a person"],
+    )

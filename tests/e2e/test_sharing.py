@@ -1,0 +1,117 @@
+"""Sharing a chat, reading one of somebody else for a reason, and too many open chats, on narrow screens too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.crowd import crowd
+from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.e2e.test_access_for_all import THEMES, overflow, violations
+from tests.serving import ADMIN, Site, serving
+
+pytestmark = pytest.mark.e2e
+
+Open = Callable[..., BrowserContext]
+MOST = 3
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site on which a person may have few chats open at once."""
+    with serving(tmp_path_factory.mktemp("site"), TOOLSUPPORT_SOCKETS_PER_PERSON=str(MOST)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def colleague(site: Site) -> dict[str, str]:
+    """Somebody else: name, cookie, conversation."""
+    return {"name": "crowd0"} | crowd(site, 1)[0]
+
+
+def narrow(open_browser: Open, theme: str) -> BrowserContext:
+    return open_browser(color_scheme=theme, viewport={"width": 320, "height": 700})
+
+
+def as_colleague(open_browser: Open, site: Site, colleague: dict[str, str], theme: str) -> Page:
+    context = narrow(open_browser, theme)
+    context.add_cookies([{"name": "sessionid", "value": colleague["cookie"], "url": site.url}])
+    return context.new_page()
+
+
+# C11
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_colleague_reads_what_is_shared(
+    open_browser: Open, site: Site, colleague: dict[str, str], theme: str
+) -> None:
+    page = new_chat(narrow(open_browser, theme).new_page())
+    ask(page, "Read config.json and tell me the version")
+    answered(page)
+    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_label("Name of a person").fill(colleague["name"])
+    page.get_by_label("Name of a person").press("Enter")
+    expect(page.get_by_role("button", name="Do not share with crowd0 any more")).to_be_visible()
+    assert violations(page) == [] and overflow(page) <= 0
+    theirs = as_colleague(open_browser, site, colleague, theme)
+    theirs.goto("/shared/")
+    assert violations(theirs) == [] and overflow(theirs) <= 0
+    theirs.locator("main .list a").first.click()
+    expect(theirs.locator("main")).to_contain_text("read_file · done")
+    expect(theirs.locator("main")).to_contain_text(f"A conversation of {ADMIN[0]}")
+    assert violations(theirs) == [] and overflow(theirs) <= 0
+
+
+# SAFETY 3
+@pytest.mark.parametrize("theme", THEMES)
+def test_an_administrator_gives_a_reason_and_the_owner_sees_it(
+    open_browser: Open, site: Site, colleague: dict[str, str], theme: str
+) -> None:
+    page = narrow(open_browser, theme).new_page()
+    page.goto("/shared/")
+    page.get_by_role("link", name="conversations of others").click()
+    assert violations(page) == [] and overflow(page) <= 0
+    page.locator("main .list a", has_text=colleague["name"]).first.click()
+    page.get_by_label("Reason").fill(f"A question about the {theme} screen")
+    assert violations(page) == [] and overflow(page) <= 0
+    page.get_by_label("Reason").press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_contain_text("is told that you read it")
+    assert violations(page) == [] and overflow(page) <= 0
+    theirs = as_colleague(open_browser, site, colleague, theme)
+    theirs.goto(f"/chat/{colleague['conversation']}/")
+    ready(theirs)
+    expect(theirs.locator("#transcript")).to_contain_text(f"A question about the {theme} screen")
+    theirs.get_by_role("button", name="Settings of this conversation").click()
+    expect(theirs.locator("#readers")).to_contain_text(f"{ADMIN[0]}, ")
+    assert violations(theirs) == [] and overflow(theirs) <= 0
+
+
+# O7
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_chat_too_many_says_so_and_connects_when_there_is_room(open_browser: Open, theme: str) -> None:
+    context = narrow(open_browser, theme)
+    first = new_chat(context.new_page())
+    others = [context.new_page() for _ in range(MOST)]
+    for page in others:
+        page.goto(first.url)
+    last = others[-1]
+    expect(last.locator("#offline")).to_contain_text("too many chats open")
+    assert violations(last) == [] and overflow(last) <= 0
+    first.close()
+    ready(last)
+    expect(last.locator("#offline")).to_be_hidden()
+
+
+# UX
+def test_a_tool_runs_again_from_its_card(page: Page) -> None:
+    ask(page, "Read config.json and tell me the version")
+    answered(page)
+    page.locator(".call > summary").click()
+    assert violations(page) == []
+    page.get_by_role("button", name="Run again").press("Enter")
+    expect(page.locator(".call")).to_have_count(2)
+    answered(page)
+    expect(page.locator(".call").last).to_have_attribute("data-status", "done")
+    expect(page.locator(".message[data-role=user]")).to_have_count(1)

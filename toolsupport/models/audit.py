@@ -1,0 +1,24 @@
+"""Rows of what must stay traceable."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class Audit(models.Model):
+    """One deed that must be answered for. Append-only: each digest covers its row and the digest before it."""
+
+    at = models.DateTimeField()
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    deed = models.CharField(max_length=40, help_text="What was done, a key of DEEDS.")
+    subject = models.CharField(max_length=80, help_text="To which thing, by its id.", db_index=True)
+    reason = models.TextField()
+    previous = models.CharField(max_length=64, unique=True, help_text="The digest of the row before, so none is left.")
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.deed} by {self.actor_id}"

@@ -1,0 +1,71 @@
+"""Deeds that people must answer for, written into a chain: whoever changes or removes one breaks it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from toolsupport.models import Audit
+
+# What is written down, in words that follow a name.
+DEEDS = {"read_conversation": "read a conversation of somebody else"}
+REASON_LENGTH = 500
+BEFORE_THE_FIRST = "0" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A deed as people are told of it."""
+
+    at: datetime
+    actor: str
+    reason: str
+
+
+@transaction.atomic
+def write(actor: int, deed: str, subject: str, reason: str) -> None:
+    """Append a deed (a key of DEEDS). Raises KeyError for an unknown one, ValueError, with words, without a reason."""
+    assert DEEDS[deed]
+    reason = " ".join(reason.split())
+    if not 0 < len(reason) <= REASON_LENGTH:
+        raise ValueError(f"Say why, in up to {REASON_LENGTH} characters.")
+    # The first row is never changed: whoever appends holds it, so that no two follow the same row.
+    list(Audit.objects.select_for_update().order_by("id")[:1])
+    last = Audit.objects.order_by("id").last()
+    row = Audit(at=timezone.now(), actor_id=actor, deed=deed, subject=subject, reason=reason)
+    row.previous = last.digest if last else BEFORE_THE_FIRST
+    row.digest = digest(row)
+    row.save(force_insert=True)
+
+
+def digest(row: Audit) -> str:
+    """What a row's digest must be."""
+    at = row.at.astimezone(UTC).isoformat()
+    said = [row.previous, at, row.actor_id, row.deed, row.subject, row.reason]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def broken_at() -> int | None:
+    """The first row (its id) that was changed, or that follows one that is gone; None while the chain is whole."""
+    return _broken(Audit.objects.order_by("id").iterator())
+
+
+def _broken(rows: Iterable[Audit]) -> int | None:
+    previous = BEFORE_THE_FIRST
+    for row in rows:
+        if row.previous != previous or row.digest != digest(row):
+            return row.pk
+        previous = row.digest
+    return None
+
+
+def about(deed: str, subject: str) -> tuple[Entry, ...]:
+    """Who did this to that thing, and why; the newest first."""
+    rows = Audit.objects.filter(deed=deed, subject=subject).select_related("actor").order_by("-id")
+    return tuple(Entry(row.at, row.actor.get_username(), row.reason) for row in rows)
