@@ -15,12 +15,22 @@ FENCE = "```"
 
 
 def parser(tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser:
-    return Grammar(openers(tools)).parser(tools, thinking=thinking)
+    return grammar(tools).parser(tools, thinking=thinking)
+
+
+def grammar(tools: Sequence[ToolSpec]) -> Grammar:
+    """All openers; without tools no call can be told from text unless a mark announces it."""
+    return Grammar(openers(tools), beginning=pythonic.read_bare_line if tools else None)
 
 
 def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
     """`<tool_call>` belongs to Hermes and to Qwen's tags; what stands behind it decides."""
-    bare = {"{": _read_json, "[": _read_list, **dict.fromkeys(qwen3_coder_xml.TAGS.functions, _read_function)}
+    bare = {
+        "{": _read_json,
+        "[": _read_list,
+        "\n": pythonic.read_bare_line,
+        **dict.fromkeys(qwen3_coder_xml.TAGS.functions, _read_function),
+    }
     return {
         **hermes.GRAMMAR.openers,
         **mistral.openers(tools),
@@ -47,7 +57,7 @@ def _read_list(reading: Reading, opener: str) -> Steps[None]:
     """A list of objects, or a list of calls as Python writes them."""
     if not reading.fenced:
         character = yield from reading.source.space()
-        yield from (pure_json.read if character == "{" else pythonic.read_list)(reading, opener)
+        yield from (pure_json.read if character == "{" else pythonic.read_list_alone)(reading, opener)
 
 
 def _read_function(reading: Reading, opener: str) -> Steps[None]:

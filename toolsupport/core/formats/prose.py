@@ -5,6 +5,7 @@ The text itself passes untouched. What is found is never run unasked: a person i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from toolsupport.core.events import CallFound, CallReady
@@ -14,6 +15,7 @@ from toolsupport.core.offered import find_tool
 from toolsupport.core.words import ToolSpec
 
 MOST_FOUND = 16
+PYTHON_LIST = re.compile(r"\[[\w.:/-]+\(")
 # Which mark at the beginning tells which format it was, the longest first.
 FORMATS_BY_MARK = {
     "<tool_call>{": "hermes",
@@ -61,4 +63,7 @@ class ProseWatcher:
 def format_of(raw: str) -> str:
     """The name of the format that a call was written in."""
     start = "".join(raw[:200].split())
-    return next((name for mark, name in FORMATS_BY_MARK.items() if start.startswith(mark)), "mistral_args")
+    named = next((name for mark, name in FORMATS_BY_MARK.items() if start.startswith(mark)), "")
+    if PYTHON_LIST.match(start):
+        return "pythonic"
+    return named or ("mistral_args" if "[ARGS]" in start else "pythonic")

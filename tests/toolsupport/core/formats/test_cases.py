@@ -15,7 +15,7 @@ from tests.toolsupport.core.formats.cases.case import Case
 from toolsupport.core import formats
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 
-TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto")
+TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto", "hardened")
 FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
 MOST_SPLITS = 24
