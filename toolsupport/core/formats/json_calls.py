@@ -96,7 +96,10 @@ class JsonCalls:
         if walk.deepest > DEEPEST or walk.cut_off:
             self._written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
         else:
-            self._written = read_call(source.since(start), self._reading.tools)
+            self._written = self._read_one(source.since(start))
+
+    def _read_one(self, text: str) -> Written:
+        return read_call(text, self._reading.tools)
 
     def _tell(self, raw: str) -> bool:
         if self._stream:

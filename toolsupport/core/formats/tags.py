@@ -6,18 +6,18 @@ every tag there is. Types come from the schema.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import Written, compact, finished, schema_of
-from toolsupport.core.coercion import from_text, type_of, types
+from toolsupport.core.arguments import Written, finished, schema_of
+from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Reading
+from toolsupport.core.formats.tag_value import Value, is_json_of, without_breaks
 from toolsupport.core.json_walk import DEEPEST, Walk
 from toolsupport.core.mending import read_json
 from toolsupport.core.offered import find_tool
@@ -26,13 +26,17 @@ from toolsupport.core.scanner import Markers, Steps
 LONGEST_NAME = 128
 NAME = re.compile(r"[^<>\n]*")
 END_OF_TAG = Markers([">"])
+SAYS_ITS_TYPE = '" string="'
 TWICE = "kept the first of two values of one parameter"
 NO_PARAMETERS = Written(why_not="The call holds text that is no parameter. Write it again, each value in its own tags.")
 
 
 @dataclass(frozen=True)
 class Tags:
-    """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers."""
+    """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers.
+
+    `exact`: a line break at either end of a value belongs to it.
+    """
 
     functions: tuple[str, ...]
     parameters: tuple[str, ...]
@@ -40,6 +44,7 @@ class Tags:
     parameter_ends: tuple[str, ...]
     wrapper_ends: tuple[str, ...]
     wrappers: tuple[str, ...]
+    exact: bool = False
 
     @cached_property
     def openings(self) -> Markers:
@@ -174,13 +179,15 @@ class TaggedCall:
         return False
 
     def _parameter(self) -> Steps[None]:
-        key = yield from self._name()
+        key, _, is_text = (yield from self._name()).partition(SAYS_ITS_TYPE)
         if not key:
             self._broken = NO_PARAMETERS
             return
         allowed = self._allowed(key)
-        shows = allowed == TEXT and key not in self._arguments
-        value = Value(self._stream, key, shows=shows)
+        shows = allowed == TEXT and key not in self._arguments and is_text != "false"
+        if is_text:
+            allowed = TEXT if is_text == "true" else ALL_TYPES - TEXT
+        value = Value(self._stream, key, shows=shows, exact=self._tags.exact)
         text = yield from self._value(value, key)
         if text is None:
             self._broken = CUT_OFF
@@ -194,7 +201,7 @@ class TaggedCall:
     def _typed(self, key: str, text: str, allowed: frozenset[str]) -> Any:
         """What a text stands for. JSON is how such values are written: to read anything else is a repair."""
         value = from_text(text, allowed)
-        if not isinstance(value, str) and not _is_json_of(value, text):
+        if not isinstance(value, str) and not is_json_of(value, text):
             self._repairs.append(f"{key}: read string as {type_of(value)}")
         return value
 
@@ -223,7 +230,8 @@ class TaggedCall:
                 yield
             if end >= 0:
                 value.settle(kept=end != self._doubtful)
-                return _without_breaks(source.since(start)[: end - start])
+                text = source.since(start)[: end - start]
+                return text if self._tags.exact else without_breaks(text)
             if self._doubtful == here:
                 value.doubt()
             value.text(source.since(here))
@@ -253,8 +261,9 @@ class TaggedCall:
         """Whether the tag that was read is that of another parameter of the tool."""
         following = yield from self._reading.source.word(NAME, LONGEST_NAME)
         closed = yield from self._reading.source.marker(END_OF_TAG)
-        known = schema_of(following.strip("\"' "), self._spec) is not None and following not in self._arguments
-        return bool(closed) and known and following.strip("\"' ") != key
+        other = following.strip("\"' ").partition(SAYS_ITS_TYPE)[0]
+        known = schema_of(other, self._spec) is not None and other not in self._arguments
+        return bool(closed) and known and other != key
 
     def _function_ends(self, tag: str, place: int) -> Steps[bool]:
         """Whether a function ends with a value that nothing closed. Where text follows, that stays in doubt."""
@@ -295,78 +304,3 @@ class TaggedCall:
             self._repairs += read.repairs
         else:
             self._broken = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF if walk.cut_off else NO_PARAMETERS
-
-
-class Value:
-    """One value on its way: a text is shown as it comes, without the line break at either end."""
-
-    def __init__(self, stream: ArgumentStream, key: str, *, shows: bool) -> None:
-        self._stream = stream
-        self._key = key
-        self._shows = shows
-        self._held = ""
-        self._begun = False
-        self._doubted: list[str] | None = None
-
-    def doubt(self) -> None:
-        """The value may have ended: what follows is not shown before that is settled."""
-        self._doubted = []
-
-    def settle(self, *, kept: bool) -> None:
-        """It is known whether what was in doubt belongs to the value."""
-        doubted, self._doubted = self._doubted, None
-        self.text("".join(doubted or ()) if kept else "")
-
-    def text(self, piece: str) -> None:
-        if not self._shows or not piece:
-            return
-        if self._doubted is not None:
-            self._doubted.append(piece)
-            return
-        piece = self._held + piece
-        if not self._begun:
-            if piece in ("\n", "\r", "\r\n"):
-                self._held = piece
-                return
-            self._begin()
-            piece = _without_first_break(piece)
-        kept = len(piece) - len(_without_last_break(piece)) or int(piece.endswith("\r"))
-        self._held = piece[len(piece) - kept :]
-        self._stream.text(piece[: len(piece) - kept])
-
-    def _begin(self) -> None:
-        self._begun = True
-        self._stream.key(self._key)
-        self._stream.text_begins()
-
-    def ends(self, value: Any) -> None:
-        if not self._shows:
-            self._stream.value(self._key, value)
-            return
-        if not self._begun:
-            self._begin()
-        self._stream.text_ends()
-
-
-def _is_json_of(value: Any, text: str) -> bool:
-    try:
-        return compact(json.loads(text)) == compact(value)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _without_breaks(text: str) -> str:
-    return _without_last_break(_without_first_break(text))
-
-
-def _without_first_break(text: str) -> str:
-    return text.removeprefix("\r\n") if text.startswith("\r\n") else text.removeprefix("\n")
-
-
-def _without_last_break(text: str) -> str:
-    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
-
-
-def written_value(value: Any) -> str:
-    """A value as it stands between tags: a text as it is, everything else as JSON."""
-    return value if isinstance(value, str) else compact(value)

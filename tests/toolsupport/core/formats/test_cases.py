@@ -11,15 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.cases.case import Case
 from toolsupport.core import formats
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 
-TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto", "hardened")
+TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto", "hardened", "seldom")
 FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
 MOST_SPLITS = 24
-UNSHOWN = re.compile(r"</?think>|\[/?THINK\]|<\|python_end\|>|\s")
+UNSHOWN = re.compile(
+    r"</?think>|\[/?THINK\]|<\|(?:START|END)_THINKING\|>|<\|python_end\|>|>>>all|\s"
+    r"|<\|channel\|>(?:analysis|final)<\|message\|>|<\|end\|>|<\|return\|>"
+)
 
 
 def all_cases() -> Iterator[tuple[str, str, Case]]:
@@ -79,6 +83,10 @@ def ready(events: list[Event]) -> list[CallReady]:
 
 @each_case
 def test_what_is_read(name: str, case: Case) -> None:  # F3
+    assert_it_is_read(name, case)
+
+
+def assert_it_is_read(name: str, case: Case) -> None:
     events = events_of(name, case, [case.reply])
     assert [(one.call.name, one.call.arguments) for one in ready(events)] == case.calls
     assert text_of(events) == ("" if case.calls and not case.text.strip() else case.text)
@@ -111,8 +119,20 @@ def assert_what_is_shown_is_the_beginning(events: list[Event]) -> None:
         assert whole.startswith(shown.get(one.call.id, ""))
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", seldom.FRAMES)
+def test_the_same_situations_in_the_less_common_formats(name: str) -> None:  # F3
+    for case in seldom.framed(name):
+        assert_it_is_read(name, case)
+        assert_no_cut_matters(name, case)
+
+
 @each_case
 def test_where_it_is_cut_does_not_matter(name: str, case: Case) -> None:  # F3
+    assert_no_cut_matters(name, case)
+
+
+def assert_no_cut_matters(name: str, case: Case) -> None:
     whole = events_of(name, case, [case.reply])
     for size in (1, 3, 5, 7) if len(case.reply) < LONG else (1, 7):
         assert events_of(name, case, cut(case.reply, size)) == whole, size
