@@ -22,8 +22,10 @@ START, CHANNEL, MESSAGE, CALLED = "<|start|>", "<|channel|>", "<|message|>", "<|
 ENDS = Markers([CALLED, "<|end|>", "<|return|>"])
 ALL_ENDS = Markers([*ENDS.markers, START, CHANNEL])
 # What stands in front of a message: roles, channels, names and kinds of content.
-HEADER = re.compile(r"(?:[\w .:/=-]|<\|channel\|>|<\|constrain\|>){0,300}?<\|message\|>")
-HEADER_BEGUN = re.compile(r"(?:[\w .:/=-]|<\|channel\|>|<\|constrain\|>){0,300}(?:<(?:\|\w{0,10}\|?)?)?")
+WORDS = r"[\w .:/=-]{0,200}"
+PARTS = rf"{WORDS}(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}"
+HEADER = re.compile(rf"{PARTS}<\|message\|>")
+HEADER_BEGUN = re.compile(rf"{PARTS}(?:<(?:\|\w{{0,10}}\|?)?)?")
 RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.:/-]+)")
 REASONING = re.compile(r"<\|channel\|>\s*analysis\b")
 
