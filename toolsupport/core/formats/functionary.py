@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
+from toolsupport.core.formats.lookahead import match
+from toolsupport.core.formats.named_json import NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
 from toolsupport.core.formats.qwen3_coder_xml import TAGS
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.tags import TaggedCalls
@@ -31,6 +32,15 @@ def read_line(reading: Reading, opener: str) -> Steps[None]:
         reading.source.cut()
         return
     yield from NamedCalls(reading, MARKS).read(opener)
+
+
+def read_first(reading: Reading, opener: str) -> Steps[None]:
+    """The prompt may end in >>> already: then the reply begins with a receiver."""
+    found = yield from match(reading.source, NAME_LINE, NAME_LINE_BEGUN)
+    if found and reading.may_call(found["name"]):
+        yield from NamedCalls(reading, MARKS).read(opener)
+    elif (yield from reading.source.found(TO_ALL)):
+        reading.source.cut()
 
 
 def _instructions(tools: Sequence[ToolSpec], example: str) -> str:
@@ -62,7 +72,7 @@ def write_results(results: Sequence[Message]) -> str:
 
 
 TAG_GRAMMAR = Grammar(dict.fromkeys(TAGS.functions, read_tag))
-LINE_GRAMMAR = Grammar({LINE: read_line})
+LINE_GRAMMAR = Grammar({LINE: read_line}, beginning=read_first)
 FORMATS = (
     Format("functionary_v31", "Functionary 3.1", TAG_GRAMMAR.parser, tag_instructions, write_tags, write_results),
     Format("functionary_v32", "Functionary 3.2", LINE_GRAMMAR.parser, line_instructions, write_lines, write_results),

@@ -19,7 +19,8 @@ from toolsupport.core.words import JSON, Message, ToolCall, ToolSpec
 class Marks:
     """One format. The first opener and the first closer are those that are written; `listed` puts all calls in a list.
 
-    `name` and `arguments` are the keys of a call, `kinds` what may stand behind the opener.
+    `name` and `arguments` are the keys of a call, `kinds` what may stand behind the opener, `silent`
+    what stands around words and is not shown.
     """
 
     opens: tuple[str, ...]
@@ -28,6 +29,7 @@ class Marks:
     name: str = "name"
     arguments: str = "arguments"
     kinds: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
     @cached_property
     def closers(self) -> Markers:
@@ -66,7 +68,12 @@ class Marks:
 
     @property
     def grammar(self) -> Grammar:
-        return Grammar(dict.fromkeys(self.opens, self.read))
+        return Grammar({**dict.fromkeys(self.opens, self.read), **dict.fromkeys(self.silent, _drop)})
+
+
+def _drop(reading: Reading, opener: str) -> Steps[None]:
+    reading.source.cut()
+    yield from ()
 
 
 def write_results(results: Sequence[Message]) -> str:
@@ -78,10 +85,17 @@ def _format(name: str, label: str) -> Format:
     return Format(name, label, marks.grammar.parser, marks.instructions, marks.write_calls, write_results)
 
 
+AROUND_WORDS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>")
 ROWS = {
     "granite": Marks(("<|tool_call|>", "<tool_call>"), ("</tool_call>",)),
     "granite_20b_fc": Marks(("<function_call>",), ("</function_call>",), listed=False),
-    "command_r7b": Marks(("<|START_ACTION|>",), ("<|END_ACTION|>",), name="tool_name", arguments="parameters"),
+    "command_r7b": Marks(
+        ("<|START_ACTION|>",),
+        ("<|END_ACTION|>",),
+        name="tool_name",
+        arguments="parameters",
+        silent=AROUND_WORDS,
+    ),
     "command_r_plus": Marks(
         ("Action: ```json\n", "Action:"), ("\n```", "```"), name="tool_name", arguments="parameters"
     ),

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from toolsupport.core.arguments import finished
+from toolsupport.core.coercion import properties
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Reading
 from toolsupport.core.json_walk import DEEPEST, Walk
 from toolsupport.core.mending import read_json
 from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import ToolSpec
 
 NAME = re.compile(r"[\w.:/-]*")
 LONGEST_NAME = 128
+# A name on a line of its own above an object.
+NAME_LINE = re.compile(r"(?P<name>[A-Za-z_][\w.:/-]{0,127})[ \t]{0,8}\r?\n\s{0,8}\{")
+NAME_LINE_BEGUN = re.compile(r"[A-Za-z_][\w.:/-]{0,127}[ \t]{0,8}(?:\r?\n?\s{0,8})|")
 FENCE = Markers(["```json", "```"])
 
 
@@ -103,6 +108,8 @@ class NamedCalls:
         name, wanted_id = marks.as_name(written)
         self._stream = ArgumentStream(self._reading.reply, self._reading.tools, name)
         self._stream.wanted_id = wanted_id
+        if name.isdigit():
+            self._stream.stop()
         return bool(name)
 
     def _arguments(self) -> Steps[None]:
@@ -120,6 +127,7 @@ class NamedCalls:
         walk = Walk(source, self._marks.ends, JsonArguments(self._stream))
         yield from walk.value()
         read = read_json(source.since(start)) if walk.deepest <= DEEPEST else None
+        name = _meant(name, read.value if read else None, tools)
         self._written = finished(name, read.value if read else "?", read.repairs if read else (), tools)
         if walk.deepest > DEEPEST or walk.cut_off:
             self._written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
@@ -133,3 +141,11 @@ class NamedCalls:
 
     def _tell(self, raw: str) -> None:
         self._stream.done(self._written, raw)
+
+
+def _meant(name: str, arguments: object, tools: Sequence[ToolSpec]) -> str:
+    """The name; where a number stands for it, that of the only tool which has all these parameters."""
+    if not name.isdigit() or not isinstance(arguments, dict) or not arguments:
+        return name
+    fitting = [tool.name for tool in tools if set(arguments) <= set(properties(tool.parameters))]
+    return fitting[0] if len(fitting) == 1 else name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from toolsupport.core.formats import hermes, mistral, pure_json
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
+from toolsupport.core.formats.named_json import NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
@@ -21,8 +20,6 @@ from toolsupport.core.words import Message, ToolCall, ToolSpec
 
 PREFIX, SUFFIX = "<|tools_prefix|>", "<|tools_suffix|>"
 SUFFIXES, ENDS = Markers([SUFFIX]), Markers([PREFIX, SUFFIX])
-NAME_LINE = re.compile(r"(?P<name>[A-Za-z_][\w.:/-]{0,127})[ \t]{0,8}\r?\n\s{0,8}\{")
-NAME_LINE_BEGUN = re.compile(r"[A-Za-z_][\w.:/-]{0,127}[ \t]{0,8}(?:\r?\n?\s{0,8})|")
 LINES = NamedMarks(opens=(), behind_name=("\n", " \n", "\r\n"), closes=())
 
 

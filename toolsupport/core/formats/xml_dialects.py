@@ -48,7 +48,10 @@ class Dialect:
 
     def _parameter(self, key: str, value: object) -> str:
         kind = f' string="{"true" if isinstance(value, str) else "false"}"' if self.types else ""
-        return f'{self.tags.parameters[0]}"{key}"{kind}>{written_value(value)}{self.tags.parameter_ends[0]}'
+        text = written_value(value)
+        if not self.tags.exact and text != text.strip("\r\n"):
+            text = f"\n{text}\n"
+        return f'{self.tags.parameters[0]}"{key}"{kind}>{text}{self.tags.parameter_ends[0]}'
 
     @property
     def grammar(self) -> Grammar:
@@ -87,7 +90,6 @@ MINIMAX = Dialect(
         parameter_ends=("</parameter>",),
         wrapper_ends=("</minimax:tool_call>",),
         wrappers=("<minimax:tool_call>",),
-        exact=True,
     )
 )
 FORMATS = (_format("deepseek_dsml", "DeepSeek DSML", DSML), _format("minimax_m2", "MiniMax M2", MINIMAX))

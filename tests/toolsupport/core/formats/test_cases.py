@@ -21,7 +21,7 @@ FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
 MOST_SPLITS = 24
 UNSHOWN = re.compile(
-    r"</?think>|\[/?THINK\]|<\|(?:START|END)_THINKING\|>|<\|python_end\|>|>>>all|\s"
+    r"</?think>|\[/?THINK\]|<\|(?:START|END)_(?:THINKING|RESPONSE)\|>|<\|python_end\|>|(?:>>>)?all\n|\s"
     r"|<\|channel\|>(?:analysis|final)<\|message\|>|<\|end\|>|<\|return\|>"
 )
 

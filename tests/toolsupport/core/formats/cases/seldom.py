@@ -18,6 +18,7 @@ UNFENCED = V3.replace("```json\n", "").replace("\n```", "")
 BEGIN, END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 KIMI = '<|tool_call_begin|>functions.weather:3<|tool_call_argument_begin|>{"city": "Oslo"}<|tool_call_end|>'
 ASCII = f"{BEGIN}{V31}{END}".replace("｜", "|").replace("▁", "_")
+NUMBERED = KIMI.replace("functions.weather:3", "3").replace("city", "statement")
 SECTION, SECTION_END = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 DSML = '<｜DSML｜invoke name="weather">\n{}</｜DSML｜invoke>'
 CITY = '<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>\n'
@@ -116,6 +117,13 @@ CASES = [
     case("glm4_name_newline_json", "GLM-4", 'weather\n{"city": "Oslo"}\nnow\n{}', TWO, text=""),
     case("tool_code_python", "Python in Gemma's fence", '```tool_code\nweather(city="Oslo")\n```'),
     case("nemotron_v2", "Nemotron Nano 2", f"<TOOLCALL>{LIST}</TOOLCALL>", TWO),
+    case("command_r7b", "Command R7B, words", "<|START_RESPONSE|>Cold.<|END_RESPONSE|>", [], text="Cold."),
+    case("minimax_m2", "MiniMax, values on lines",
+         f"<minimax:tool_call>\n{M2.replace('Oslo', chr(10) + 'Oslo' + chr(10))}\n</minimax:tool_call>"),
+    case("kimi_k2", "Kimi, a number instead of a name", NUMBERED,
+         [("run-sql", {"statement": "Oslo"})]),
+    case("functionary_v32", "Functionary 3.2, begun by the prompt", 'weather\n{"city": "Oslo"}'),
+    case("functionary_v32", "Functionary 3.2, words begun by the prompt", "all\nHello.", [], text="Hello."),
 ]  # fmt: skip
 
 
