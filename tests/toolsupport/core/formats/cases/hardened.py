@@ -134,4 +134,17 @@ CASES = [
         tools=(*TOOLS, *ODD_TYPES),
         formats=XML,
     ),
+    Case(
+        "a long text that never ends",
+        'So:\n```python\nx = """abc\nprint(1)\n```\nDone.',
+        [("python_execution", {"code": 'x = """abc\nprint(1)'})],
+        text="So:\n\nDone.",
+        formats=("code_mode",),
+    ),
+    Case(
+        "a fence in a long text",
+        '```python\nx = """\n```\nabc\n```\n"""\nprint(x)\n```',
+        [("python_execution", {"code": 'x = """\n```\nabc\n```\n"""\nprint(x)'})],
+        formats=("code_mode",),
+    ),
 ]
