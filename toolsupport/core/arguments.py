@@ -73,7 +73,10 @@ def typed(arguments: JSON, spec: ToolSpec | None) -> tuple[JSON, tuple[str, ...]
     for key, value in arguments.items():
         result[key] = coerce(value, schemas[key], spec.parameters) if key in schemas else value
         if result[key] is not value and compact(result[key]) != compact(value):
-            repairs.append(f"{key}: read {type_of(value)} as {type_of(result[key])}")
+            before, after = type_of(value), type_of(result[key])
+            repairs.append(
+                f"{key}: read {before} as {after}" if before != after else f"{key}: read parts by their schema"
+            )
     return result, tuple(repairs)
 
 

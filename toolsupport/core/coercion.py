@@ -16,8 +16,14 @@ BOOLEANS = {"true": True, "false": False}
 NOTHING = frozenset({"null", "none"})
 # The order in which the types of a schema are tried on a text: what is most particular first.
 ORDER = ("null", "boolean", "integer", "number", "array", "object", "string")
+TEXT = frozenset({"string"})
 ALL_TYPES = frozenset(ORDER)
 MOST_STEPS = 16
+# What people write for the types of JSON Schema.
+OTHER_NAMES = {
+    "int": "integer", "long": "integer", "float": "number", "double": "number", "bool": "boolean", "str": "string",
+    "text": "string", "list": "array", "tuple": "array", "dict": "object", "none": "null",
+}  # fmt: skip
 _NO = object()
 
 
@@ -50,10 +56,9 @@ def types(schema: Any, root: JSON, steps: int = MOST_STEPS) -> frozenset[str]:
     """All types that the schema allows; every type where it does not say."""
     schema = resolved(schema, root)
     named = schema.get("type")
-    if isinstance(named, str):
-        return frozenset({named})
-    if isinstance(named, list):
-        return frozenset(one for one in named if isinstance(one, str))
+    if isinstance(named, str | list):
+        names = [named] if isinstance(named, str) else named
+        return frozenset(OTHER_NAMES.get(one.lower(), one) for one in names if isinstance(one, str))
     choices = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(choices, list) and steps:
         return frozenset().union(*(types(one, root, steps - 1) for one in choices))
@@ -82,6 +87,8 @@ def coerce(value: Any, schema: Any, root: JSON) -> Any:
     allowed = types(schema, root)
     if not fits(value, allowed):
         value = _converted(value, allowed)
+    if isinstance(value, str) and value[:1] != "[" and _wants_texts(schema, allowed, root):
+        return [value]
     schema = _chosen(value, resolved(schema, root), root)
     if isinstance(value, dict) and isinstance(schema.get("properties"), Mapping):
         inner = schema["properties"]
@@ -89,6 +96,11 @@ def coerce(value: Any, schema: Any, root: JSON) -> Any:
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
         return [coerce(part, schema["items"], root) for part in value]
     return value
+
+
+def _wants_texts(schema: Any, allowed: frozenset[str], root: JSON) -> bool:
+    """Whether a list of texts is wanted and nothing else: a single text is then a list of one."""
+    return "array" in allowed and "string" not in allowed and types(resolved(schema, root).get("items"), root) == TEXT
 
 
 def _chosen(value: Any, schema: JSON, root: JSON) -> JSON:

@@ -20,7 +20,8 @@ WORDS = {"true": True, "false": False, "null": None, "none": None, "undefined": 
 FENCE = re.compile(r"\s*```[\w-]*\s*")
 BEHIND_A_STRING = re.compile(r"\s*(?:[,:}\];]|\Z)")
 BEHIND_A_KEY = re.compile(r"\s*:")
-BROKEN_ESCAPE = re.compile(r'\\(?![\\"/bfnrtu])|\\u(?![0-9a-fA-F]{4})')
+# A sound escape, or in the group a backslash that escapes nothing.
+ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +213,9 @@ class _Reader:
     def _unescaped(self, text: str) -> str:
         if "\\" not in text and text.isprintable():
             return text
-        if BROKEN_ESCAPE.search(text):
+        if any(found[1] for found in ESCAPE.finditer(text)):
             self._mend("kept backslashes that escape nothing")
-        text = BROKEN_ESCAPE.sub(
-            lambda found: found.group()[1:] if _is_quote(text, found) else rf"\{found.group()}", text
-        )
+        text = ESCAPE.sub(_sound_escape, text)
         if any(sign < " " for sign in text):
             self._mend("allowed line breaks inside of a string")
         text = _BARE_QUOTE.sub(r'\1\\"', text)
@@ -259,6 +258,8 @@ def _quote_at(text: str, quote: str, at: int) -> int:
     return -1
 
 
-def _is_quote(text: str, found: re.Match[str]) -> bool:
-    """A backslash before an apostrophe is needed in other languages: it may go."""
-    return text[found.end() : found.end() + 1] == "'"
+def _sound_escape(found: re.Match[str]) -> str:
+    """The escape as JSON has it; a backslash before an apostrophe is needed in other languages, it may go."""
+    if not found[1]:
+        return found.group()
+    return "" if found.string[found.end() : found.end() + 1] == "'" else r"\\"

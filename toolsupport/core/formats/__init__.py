@@ -8,12 +8,21 @@ from types import MappingProxyType
 from toolsupport.core.formats import (
     auto,
     code_mode,
+    deepseek,
+    functionary,
+    gemma,
+    glm,
+    harmony,
     hermes,
+    kimi,
     llama3_json,
+    marked_json,
     mistral,
+    other_json,
     pure_json,
     python_variants,
     qwen3_coder_xml,
+    xml_dialects,
 )
 from toolsupport.core.formats.format import Format, Parser
 from toolsupport.core.words import ToolSpec
@@ -28,6 +37,16 @@ _ALL = (
     llama3_json.FORMAT,
     qwen3_coder_xml.FORMAT,
     code_mode.FORMAT,
+    glm.FORMAT,
+    *deepseek.FORMATS,
+    *xml_dialects.FORMATS,
+    kimi.FORMAT,
+    harmony.FORMAT,
+    qwen3_coder_xml.SEED_FORMAT,
+    *gemma.FORMATS,
+    *functionary.FORMATS,
+    *marked_json.FORMATS,
+    *other_json.FORMATS,
     auto.FORMAT,
 )
 FORMATS: Mapping[str, Format] = MappingProxyType({one.name: one for one in _ALL})

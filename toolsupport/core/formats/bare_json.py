@@ -29,6 +29,8 @@ class Gate(JsonArguments):
 
     def mark(self, character: str, depth: int) -> None:
         super().mark(character, depth)
+        if self._off:
+            return
         if depth == 1 and character == ":" and not self._inside:
             self._judge_key(self._key or "")
         elif depth == 1 and self.stream.name and not self._reading.may_call(self.stream.name):
@@ -100,7 +102,8 @@ class BareJson:
         broken = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF if walk.cut_off else None
         self._written = broken or read_call(text, self._reading.tools)
         name = self._written.name or self._stream.name
-        if not self._reading.may_call(name) or not (self._reading.tools or gate.saw_arguments):
+        announced = self._reading.tools or gate.saw_arguments or self._written.arguments
+        if not self._reading.may_call(name) or not announced:
             return -1
         return source.recorded
 

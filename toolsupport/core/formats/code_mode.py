@@ -29,7 +29,7 @@ LANGUAGES = frozenset({"python", "python3", "py", "tool_code", "ipython"})
 PLAIN = re.compile(r"[^'\"#`\\]*")
 COMMENT = re.compile(r"[^\n]*")
 QUOTED = {mark: re.compile(rf"[^\\\n{mark}]*") for mark in "'\""}
-QUOTED_LONG = {mark: re.compile(rf"[^\\{mark}]*") for mark in "'\""}
+QUOTED_LONG = {mark: re.compile(rf"[^\\`{mark}]*") for mark in "'\""}
 BACKQUOTES = re.compile(r"`*")
 TO_BACKQUOTE = re.compile(r"[^`]*")
 LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z|\r\Z")
@@ -48,9 +48,14 @@ class Code:
     pieces: list[str] = field(default_factory=list)
     held: str = ""
     begun: bool = False
+    doubted: list[str] | None = None
+    place: int = 0
 
     def put(self, piece: str) -> None:
         if not piece:
+            return
+        if self.doubted is not None:
+            self.doubted.append(piece)
             return
         self.pieces.append(piece)
         if not self.begun and piece.isspace():
@@ -62,6 +67,20 @@ class Code:
         tail = LAST_BREAK.search(text)
         self.held = tail.group() if tail else ""
         self._show(json.dumps(text[: len(text) - len(self.held)], ensure_ascii=False)[1:-1])
+
+    def doubt(self) -> None:
+        """A fence seems to end here, within a text: that is so only if the text never ends."""
+        if self.doubted is None:
+            self.doubted, self.place = [], self.reading.source.recorded
+
+    def trust(self) -> None:
+        """What was in doubt is code."""
+        doubted, self.doubted = self.doubted, None
+        self.put("".join(doubted or ()))
+
+    @property
+    def begins_a_line(self) -> bool:
+        return bool(self.pieces) and self.pieces[-1].endswith("\n")
 
     def end(self) -> str:
         """All of it, without the break that was held back."""
@@ -152,10 +171,13 @@ def _through_python(code: Code, length: int) -> Steps[bool]:
         elif head == "\\":
             code.put(source.take(source.at + len((yield from peek(source, 2)))))
         else:
-            yield from _through_text(code, head)
+            yield from _through_text(code, head, length)
+            if code.doubted is not None:
+                source.back_to(code.place)
+                return True
 
 
-def _through_text(code: Code, mark: str) -> Steps[None]:
+def _through_text(code: Code, mark: str, length: int) -> Steps[None]:
     """One text of Python, to its end; one in single marks ends with its line at the latest."""
     source = code.reading.source
     long = (yield from peek(source, 3)) == mark * 3
@@ -165,11 +187,24 @@ def _through_text(code: Code, mark: str) -> Steps[None]:
         yield from pour(source, (QUOTED_LONG if long else QUOTED)[mark], code.put)
         head = yield from peek(source, len(end))
         if head == end:
+            code.trust()
             code.put(source.take(source.at + len(end)))
+        elif head and head[0] == "`":
+            yield from _backquotes(code, length)
+            continue
         if not head or head == end or head[0] == "\n":
             return
         width = len((yield from peek(source, 2))) if head[0] == "\\" else 1
         code.put(source.take(source.at + width))
+
+
+def _backquotes(code: Code, length: int) -> Steps[None]:
+    """Backquotes in a text; on a line of their own they may end the fence after all."""
+    begins_a_line = code.begins_a_line
+    marks = yield from code.reading.source.through(BACKQUOTES)
+    if begins_a_line and len(marks) >= length and (yield from peek(code.reading.source)) in ("", "\n", "\r"):
+        code.doubt()
+    code.put(marks)
 
 
 def instructions(tools: Sequence[ToolSpec]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolsupport.core.arguments import Written, read_call
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.reading import Reading
@@ -11,6 +13,7 @@ from toolsupport.core.scanner import Markers, Steps
 TOO_DEEP = Written(why_not=f"The arguments nest more than {DEEPEST} levels deep. Write the call again, flatter.")
 CUT_OFF = Written(why_not="The call ends in the middle of a value. Write it again, in smaller parts if it is long.")
 FENCE = Markers(["```json", "```"])
+TOO_MANY = "left out a bracket too many"
 BEFORE_A_CALL = frozenset("[,;]}")
 
 
@@ -22,6 +25,7 @@ class JsonCalls:
         self._closers = closers
         self._ends = ends
         self._streams = streams
+        self._listed = False
         self._stream: ArgumentStream | None = None
         self._written = Written()
         self._end = 0
@@ -40,13 +44,22 @@ class JsonCalls:
                     self._tell(source.cut())
                 yield from self._object()
             elif character and character in BEFORE_A_CALL and self._may_stand_here(character):
-                source.take(source.at + 1)
+                self._bracket(source.take(source.at + 1))
                 self._end = source.recorded
             elif character == "`" and (yield from source.marker(FENCE)):
                 source.take(source.at + len((yield from source.marker(FENCE))))
                 self._end = source.recorded
             else:
                 return self._over()
+
+    def _bracket(self, character: str) -> None:
+        """A bracket or a separator between calls; one that closes nothing is left out, and that is recorded."""
+        if character == "[":
+            self._listed = True
+        elif character == "]" and self._listed:
+            self._listed = False
+        elif character in "]}" and TOO_MANY not in self._written.repairs:
+            self._written = replace(self._written, repairs=(*self._written.repairs, TOO_MANY))
 
     def _may_stand_here(self, character: str) -> bool:
         return (character == "[") is (self._stream is None)
@@ -83,7 +96,10 @@ class JsonCalls:
         if walk.deepest > DEEPEST or walk.cut_off:
             self._written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
         else:
-            self._written = read_call(source.since(start), self._reading.tools)
+            self._written = self._read_one(source.since(start))
+
+    def _read_one(self, text: str) -> Written:
+        return read_call(text, self._reading.tools)
 
     def _tell(self, raw: str) -> bool:
         if self._stream:

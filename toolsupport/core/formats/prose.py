@@ -5,6 +5,7 @@ The text itself passes untouched. What is found is never run unasked: a person i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from toolsupport.core.events import CallFound, CallReady
@@ -14,14 +15,33 @@ from toolsupport.core.offered import find_tool
 from toolsupport.core.words import ToolSpec
 
 MOST_FOUND = 16
+PYTHON_LIST = re.compile(r"\[[\w.:/-]+\(")
 # Which mark at the beginning tells which format it was, the longest first.
 FORMATS_BY_MARK = {
     "<tool_call>{": "hermes",
     "<tool_call>[": "hermes",
     "<toolcall>": "hermes",
-    "<tool_call>": "qwen3_coder_xml",
+    "<tool_call><": "qwen3_coder_xml",
+    "<tool_call>": "glm45",
     "<seed:tool_call>": "qwen3_coder_xml",
     "<function": "qwen3_coder_xml",
+    "<｜tool▁call": "deepseek_v3",
+    "<｜DSML｜": "deepseek_dsml",
+    "<|tool_calls_section": "kimi_k2",
+    "<|channel|>": "harmony",
+    "<minimax:tool_call>": "minimax_m2",
+    "<|tool_call|>": "granite",
+    "<function_call>": "granite_20b_fc",
+    "<|START_ACTION|>": "command_r7b",
+    "<TOOLCALL>": "nemotron_toolcall",
+    "<tool_calls>": "jamba",
+    "<|action_start|>": "internlm2",
+    "<|tools_prefix|>": "apertus",
+    "<|tool_call>": "gemma4",
+    "<start_function_call>": "functiongemma",
+    "<|tool_call_start|>": "lfm2_pythonic",
+    "<|python_start|>": "llama4_pythonic",
+    "<function_calls>": "olmo3_pythonic",
     "[TOOL_CALLS]": "mistral",
     "<|python_tag|>": "llama3_json",
     "```": "pure_json",
@@ -61,4 +81,7 @@ class ProseWatcher:
 def format_of(raw: str) -> str:
     """The name of the format that a call was written in."""
     start = "".join(raw[:200].split())
-    return next((name for mark, name in FORMATS_BY_MARK.items() if start.startswith(mark)), "mistral_args")
+    named = next((name for mark, name in FORMATS_BY_MARK.items() if start.startswith(mark)), "")
+    if PYTHON_LIST.match(start):
+        return "pythonic"
+    return named or ("mistral_args" if "[ARGS]" in start else "pythonic")

@@ -74,6 +74,8 @@ class StringReader:
 
     def _one(self, put: Sink) -> Steps[None]:
         prefix = yield from self.source.through(PREFIX)
+        if "b" in prefix.lower():
+            raise Broken("bytes cannot be given, only text")
         raw = "r" in prefix.lower()
         quote = (yield from peek(self.source))[:1]
         triple = quote * 3

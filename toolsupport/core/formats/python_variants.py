@@ -46,5 +46,6 @@ FORMATS = (
     _variant("pythonic", "Pythonic", _listed()),
     _variant("llama4_pythonic", "Llama 4 Pythonic", _listed("<|python_start|>", "<|python_end|>")),
     _variant("lfm2_pythonic", "LFM2 Pythonic", _listed("<|tool_call_start|>", "<|tool_call_end|>")),
+    _variant("tool_code_python", "Python in a fence", lambda calls: "```tool_code\n" + "\n".join(calls) + "\n```"),
     _variant("olmo3_pythonic", "OLMo 3 Pythonic", _on_lines),
 )

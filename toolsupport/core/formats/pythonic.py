@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match, peek
 from toolsupport.core.formats.python_calls import CallReader
 from toolsupport.core.formats.python_strings import Broken
@@ -28,6 +29,8 @@ WRAPPERS = {
 }
 FENCE = "```"
 A_FENCE = Markers([FENCE])
+A_LIST = "\n["
+IN_A_FENCE = Markers([FENCE, A_LIST, *WRAPPERS])
 
 NAME = r"[A-Za-z_][\w.:/-]{0,127}"
 FENCED = r"(?P<fence>```[a-z_]{0,12}[ \t]{0,8}\r?\n)?"
@@ -98,19 +101,42 @@ def read_line(reading: Reading, _opener: str) -> Steps[None]:
         return
 
 
+def read_bare_line(reading: Reading, _opener: str) -> Steps[None]:
+    """Calls at the beginning of a line where other formats are read too: nothing in a fence is one."""
+    source = reading.source
+    while True:
+        reading.reply.text(source.cut())
+        found = None if reading.fenced else (yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN))
+        if found is None or found["fence"] or not reading.may_call(found["name"]):
+            return
+        if not (yield from _calls(reading, found, Around("", bool(found["list"])))):
+            return
+
+
 def read_list(reading: Reading, _opener: str) -> Steps[None]:
     """Calls in brackets, anywhere in the text."""
-    found = yield from match(reading.source, LISTED, LISTED_BEGUN)
-    if found is None or not reading.may_call(found["name"]):
-        return
-    if (yield from _calls(reading, found, Around("", listed=True))):
+    if (yield from _list(reading)):
         yield from read_line(reading, "")
 
 
+def read_list_alone(reading: Reading, _opener: str) -> Steps[None]:
+    """Calls in brackets, without those on the lines behind them."""
+    yield from _list(reading)
+
+
+def _list(reading: Reading) -> Steps[bool]:
+    """The calls behind an opening bracket; True where a new line begins behind them."""
+    found = yield from match(reading.source, LISTED, LISTED_BEGUN)
+    if found is None or not reading.may_call(found["name"]):
+        return False
+    return (yield from _calls(reading, found, Around("", listed=True)))
+
+
 def read_wrapped(reading: Reading, opener: str) -> Steps[None]:
-    """Calls behind a marker; a marker without calls is text."""
+    """Calls behind a marker, as Python or as JSON; a marker without calls is text."""
     found = yield from match(reading.source, WRAPPED, WRAPPED_BEGUN)
     if found is None:
+        yield from JsonCalls(reading, Markers([WRAPPERS[opener]]), Markers([opener, WRAPPERS[opener]])).read()
         return
     around = Around(WRAPPERS[opener], bool(found["list"]), bool(found["fence"]))
     yield from _calls(reading, found, around)
@@ -119,11 +145,22 @@ def read_wrapped(reading: Reading, opener: str) -> Steps[None]:
 
 
 def _fence(reading: Reading) -> Steps[None]:
-    """Text up to the end of the fence that begins here."""
+    """Text up to the end of the fence that begins here; calls in a list or behind a marker are calls there too."""
     source = reading.source
     source.take(source.at + len(FENCE))
-    yield from _text_to(reading, A_FENCE)
-    source.take(min(source.at + len(FENCE), len(source.buffer)))
+    while True:
+        found = yield from _text_to(reading, IN_A_FENCE)
+        if found in WRAPPERS:
+            source.take(source.at + len(found))
+            yield from read_wrapped(reading, found)
+        elif found == A_LIST:
+            source.take(source.at + 1)
+            reading.reply.text(source.cut())
+            source.take(source.at + 1)
+            yield from _list(reading)
+        else:
+            source.take(source.at + len(found))
+            return
 
 
 def _to_closer(reading: Reading, closer: str) -> Steps[None]:

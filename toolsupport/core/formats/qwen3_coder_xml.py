@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toolsupport.core.formats import hermes
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.formats.tags import TaggedCalls, Tags, written_value
+from toolsupport.core.formats.tag_value import written_value
+from toolsupport.core.formats.tags import TaggedCalls, Tags
 from toolsupport.core.formats.writing import listed
 from toolsupport.core.scanner import Markers, Steps
 from toolsupport.core.words import Message, ToolCall, ToolSpec
@@ -56,11 +58,19 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
     return "\n".join(map(_written, calls))
 
 
-def _written(call: ToolCall) -> str:
+def write_seed_calls(calls: Sequence[ToolCall]) -> str:
+    return "\n".join(_written(call, "seed:tool_call") for call in calls)
+
+
+def seed_instructions(tools: Sequence[ToolSpec]) -> str:
+    return instructions(tools).replace("tool_call>", "seed:tool_call>")
+
+
+def _written(call: ToolCall, wrapper: str = "tool_call") -> str:
     values = "".join(
         f"<parameter={key}>\n{written_value(value)}\n</parameter>\n" for key, value in call.arguments.items()
     )
-    return f"<tool_call>\n<function={call.name}>\n{values}</function>\n</tool_call>"
+    return f"<{wrapper}>\n<function={call.name}>\n{values}</function>\n</{wrapper}>"
 
 
 def write_results(results: Sequence[Message]) -> str:
@@ -69,3 +79,6 @@ def write_results(results: Sequence[Message]) -> str:
 
 GRAMMAR = Grammar({**dict.fromkeys(WRAPPERS, read), **dict.fromkeys(TAGS.functions, read_bare)})
 FORMAT = Format("qwen3_coder_xml", "Qwen3-Coder XML", GRAMMAR.parser, instructions, write_calls, write_results)
+SEED_FORMAT = replace(
+    FORMAT, name="seed_oss", label="Seed-OSS XML", instructions=seed_instructions, write_calls=write_seed_calls
+)

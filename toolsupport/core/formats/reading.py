@@ -21,6 +21,7 @@ THINKING: Mapping[str, str] = {
     "<thinking>": "</thinking>",
     "[THINK]": "[/THINK]",
     "<seed:think>": "</seed:think>",
+    "<|START_THINKING|>": "<|END_THINKING|>",
 }
 QUOTES = frozenset("`'\"“”‘’«»")
 

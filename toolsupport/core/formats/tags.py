@@ -7,15 +7,17 @@ every tag there is. Types come from the schema.
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import Written, compact, finished, schema_of
-from toolsupport.core.coercion import from_text, types
+from toolsupport.core.arguments import Written, finished, schema_of
+from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Reading
+from toolsupport.core.formats.tag_value import Value, is_json_of, without_breaks
 from toolsupport.core.json_walk import DEEPEST, Walk
 from toolsupport.core.mending import read_json
 from toolsupport.core.offered import find_tool
@@ -24,13 +26,17 @@ from toolsupport.core.scanner import Markers, Steps
 LONGEST_NAME = 128
 NAME = re.compile(r"[^<>\n]*")
 END_OF_TAG = Markers([">"])
+SAYS_ITS_TYPE = '" string="'
 TWICE = "kept the first of two values of one parameter"
 NO_PARAMETERS = Written(why_not="The call holds text that is no parameter. Write it again, each value in its own tags.")
 
 
 @dataclass(frozen=True)
 class Tags:
-    """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers."""
+    """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers.
+
+    `exact`: a line break at either end of a value belongs to it.
+    """
 
     functions: tuple[str, ...]
     parameters: tuple[str, ...]
@@ -38,6 +44,7 @@ class Tags:
     parameter_ends: tuple[str, ...]
     wrapper_ends: tuple[str, ...]
     wrappers: tuple[str, ...]
+    exact: bool = False
 
     @cached_property
     def openings(self) -> Markers:
@@ -79,6 +86,11 @@ class Tags:
     @cached_property
     def in_a_value(self) -> Markers:
         return Markers([*self.parameters, *self.parameter_ends, *self.function_ends, *self.wrapper_ends])
+
+    @cached_property
+    def behind_a_doubtful_end(self) -> Markers:
+        """What is looked for where a value may have ended, but what followed could be quoted in it as well."""
+        return Markers([*self.in_a_value.markers, *self.functions, *self.wrappers])
 
 
 class TaggedCalls:
@@ -167,13 +179,15 @@ class TaggedCall:
         return False
 
     def _parameter(self) -> Steps[None]:
-        key = yield from self._name()
+        key, _, is_text = (yield from self._name()).partition(SAYS_ITS_TYPE)
         if not key:
             self._broken = NO_PARAMETERS
             return
         allowed = self._allowed(key)
-        shows = allowed == TEXT and key not in self._arguments
-        value = Value(self._stream, key, shows=shows)
+        shows = allowed == TEXT and key not in self._arguments and is_text != "false"
+        if is_text:
+            allowed = TEXT if is_text == "true" else ALL_TYPES - TEXT
+        value = Value(self._stream, key, shows=shows, exact=self._tags.exact)
         text = yield from self._value(value, key)
         if text is None:
             self._broken = CUT_OFF
@@ -181,8 +195,15 @@ class TaggedCall:
             self._stream.stop()
             self._repairs.append(TWICE)
         else:
-            self._arguments[key] = text if allowed == TEXT else from_text(text, allowed)
+            self._arguments[key] = text if allowed == TEXT else self._typed(key, text, allowed)
             value.ends(self._arguments[key])
+
+    def _typed(self, key: str, text: str, allowed: frozenset[str]) -> Any:
+        """What a text stands for. JSON is how such values are written: to read anything else is a repair."""
+        value = from_text(text, allowed)
+        if not isinstance(value, str) and not is_json_of(value, text):
+            self._repairs.append(f"{key}: read string as {type_of(value)}")
+        return value
 
     def _allowed(self, key: str) -> frozenset[str]:
         schema = schema_of(key, self._spec)
@@ -192,46 +213,84 @@ class TaggedCall:
         """The text of a value, without one line break at each end; None where the reply ends within it."""
         source = self._reading.source
         start = source.recorded
+        self._doubtful = -1
         while True:
-            found = self._tags.in_a_value.search(source.buffer, source.at)
-            unsure = self._tags.in_a_value.unsure_from(source.buffer, source.at)
+            marks = self._tags.in_a_value if self._doubtful < 0 else self._tags.behind_a_doubtful_end
+            found = marks.search(source.buffer, source.at)
+            unsure = marks.unsure_from(source.buffer, source.at)
             value.text(source.take(found.start() if found else unsure))
+            here, end = source.recorded, -1
             if found:
-                end = source.recorded
-                if (yield from self._ends_here(key)):
-                    return _without_breaks(source.since(start)[: end - start])
-                value.text(source.since(end))
+                end = yield from self._end_here(key)
             elif source.ended:
-                return None
+                end = self._doubted_end()
+                if end < 0:
+                    return None
             else:
                 yield
+            if end >= 0:
+                value.settle(kept=end != self._doubtful)
+                text = source.since(start)[: end - start]
+                return text if self._tags.exact else without_breaks(text)
+            if self._doubtful == here:
+                value.doubt()
+            value.text(source.since(here))
 
-    def _ends_here(self, key: str) -> Steps[bool]:
-        """Whether the tag that stands here ends the value: by what it is, and by what follows it."""
+    def _end_here(self, key: str) -> Generator[None, None, int]:
+        """Where the value ends, by the tag that stands here and by what follows it; -1 where it goes on."""
         source = self._reading.source
         place = source.recorded
-        tag = yield from source.found(self._tags.in_a_value)
+        tag = yield from source.found(self._tags.behind_a_doubtful_end)
+        if tag in self._tags.behind_a_function.markers and tag not in self._tags.wrapper_ends:
+            return self._doubted_end()
         if tag in self._tags.parameters:
-            following = yield from source.word(NAME, LONGEST_NAME)
-            closed = yield from source.marker(END_OF_TAG)
-            known = schema_of(following.strip("\"' "), self._spec) is not None and following not in self._arguments
-            ends = bool(closed) and known and following.strip("\"' ") != key
-            self._repairs += ["added the end that was missing"] if ends else []
-            if ends:
-                source.back_to(place)
-            return ends
-        end = source.recorded
-        character = yield from source.space()
-        if tag in self._tags.parameter_ends:
-            ends = not character or bool((yield from source.marker(self._tags.behind_a_parameter)))
-            if ends:
-                source.back_to(end)
-            return ends
-        after = self._tags.behind_a_function if tag in self._tags.function_ends else self._tags.wrapper_openings
-        ends = not character or bool((yield from source.marker(after)))
+            ends = yield from self._another_begins(key)
+        elif tag in self._tags.parameter_ends:
+            end = source.recorded
+            ends = yield from self._followed_by(self._tags.behind_a_parameter)
+            source.back_to(end if ends else source.recorded)
+            return place if ends else -1
+        else:
+            ends = yield from self._function_ends(tag, place)
         if ends:
+            self._repairs.append("added the end that was missing")
             source.back_to(place)
+        return place if ends else -1
+
+    def _another_begins(self, key: str) -> Steps[bool]:
+        """Whether the tag that was read is that of another parameter of the tool."""
+        following = yield from self._reading.source.word(NAME, LONGEST_NAME)
+        closed = yield from self._reading.source.marker(END_OF_TAG)
+        other = following.strip("\"' ").partition(SAYS_ITS_TYPE)[0]
+        known = schema_of(other, self._spec) is not None and other not in self._arguments
+        return bool(closed) and known and other != key
+
+    def _function_ends(self, tag: str, place: int) -> Steps[bool]:
+        """Whether a function ends with a value that nothing closed. Where text follows, that stays in doubt."""
+        if tag in self._tags.wrapper_ends:
+            return (yield from self._followed_by(self._tags.wrapper_openings))
+        if (yield from self._followed_by(self._tags.wrapper_openings)) or (
+            yield from self._reading.source.marker(self._tags.openings)
+        ):
+            return True
+        if not (yield from self._reading.source.found(self._tags.wrapper_closings)):
+            return False
+        ends = yield from self._followed_by(self._tags.wrapper_openings)
+        if not ends and self._doubtful < 0:
+            self._doubtful = place
         return ends
+
+    def _followed_by(self, marks: Markers) -> Steps[bool]:
+        """Whether nothing follows but space, or one of the marks."""
+        character = yield from self._reading.source.space()
+        return not character or bool((yield from self._reading.source.marker(marks)))
+
+    def _doubted_end(self) -> int:
+        """Go back to where the value may have ended; -1 where there is no such place."""
+        if self._doubtful >= 0:
+            self._reading.source.back_to(self._doubtful)
+            self._repairs.append("added the end that was missing")
+        return self._doubtful
 
     def _json(self) -> Steps[None]:
         """Some write the arguments as one JSON object instead of parameters."""
@@ -245,58 +304,3 @@ class TaggedCall:
             self._repairs += read.repairs
         else:
             self._broken = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF if walk.cut_off else NO_PARAMETERS
-
-
-class Value:
-    """One value on its way: a text is shown as it comes, without the line break at either end."""
-
-    def __init__(self, stream: ArgumentStream, key: str, *, shows: bool) -> None:
-        self._stream = stream
-        self._key = key
-        self._shows = shows
-        self._held = ""
-        self._begun = False
-
-    def text(self, piece: str) -> None:
-        if not self._shows or not piece:
-            return
-        piece = self._held + piece
-        if not self._begun:
-            if piece in ("\n", "\r", "\r\n"):
-                self._held = piece
-                return
-            self._begin()
-            piece = _without_first_break(piece)
-        kept = len(piece) - len(_without_last_break(piece)) or int(piece.endswith("\r"))
-        self._held = piece[len(piece) - kept :]
-        self._stream.text(piece[: len(piece) - kept])
-
-    def _begin(self) -> None:
-        self._begun = True
-        self._stream.key(self._key)
-        self._stream.text_begins()
-
-    def ends(self, value: Any) -> None:
-        if not self._shows:
-            self._stream.value(self._key, value)
-            return
-        if not self._begun:
-            self._begin()
-        self._stream.text_ends()
-
-
-def _without_breaks(text: str) -> str:
-    return _without_last_break(_without_first_break(text))
-
-
-def _without_first_break(text: str) -> str:
-    return text.removeprefix("\r\n") if text.startswith("\r\n") else text.removeprefix("\n")
-
-
-def _without_last_break(text: str) -> str:
-    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
-
-
-def written_value(value: Any) -> str:
-    """A value as it stands between tags: a text as it is, everything else as JSON."""
-    return value if isinstance(value, str) else compact(value)

@@ -11,15 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.cases.case import Case
 from toolsupport.core import formats
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 
-TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto")
+TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto", "hardened", "seldom")
 FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
 EVERY_SPLIT, SOME_SPLITS = 24, 6  # places at which a reply is cut in two, at night and by day
-UNSHOWN = re.compile(r"</?think>|\[/?THINK\]|<\|python_end\|>|\s")
+UNSHOWN = re.compile(
+    r"</?think>|\[/?THINK\]|<\|(?:START|END)_(?:THINKING|RESPONSE)\|>|<\|python_end\|>|(?:>>>)?all\n|\s"
+    r"|<\|channel\|>(?:analysis|final)<\|message\|>|<\|end\|>|<\|return\|>"
+)
 
 
 def all_cases() -> Iterator[tuple[str, str, Case]]:
@@ -79,6 +83,10 @@ def ready(events: list[Event]) -> list[CallReady]:
 
 @each_case
 def test_what_is_read(name: str, case: Case) -> None:  # F3
+    assert_it_is_read(name, case)
+
+
+def assert_it_is_read(name: str, case: Case) -> None:
     events = events_of(name, case, [case.reply])
     assert [(one.call.name, one.call.arguments) for one in ready(events)] == case.calls
     assert text_of(events) == ("" if case.calls and not case.text.strip() else case.text)
@@ -109,6 +117,14 @@ def assert_what_is_shown_is_the_beginning(events: list[Event]) -> None:
     for one in ready(events):
         whole = json.dumps(one.call.arguments, ensure_ascii=False, separators=(",", ":"))
         assert whole.startswith(shown.get(one.call.id, ""))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", seldom.FRAMES)
+def test_the_same_situations_in_the_less_common_formats(name: str) -> None:  # F3
+    for case in seldom.framed(name):
+        assert_it_is_read(name, case)
+        assert_the_same_in_pieces(name, case, (1, 2, 3, 4, 5, 6, 7), EVERY_SPLIT)
 
 
 @each_case

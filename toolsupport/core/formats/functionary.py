@@ -1,0 +1,79 @@
+"""Functionary: <function=name>{…}</function> in version 3.1, a line of >>> and the name above the JSON in 3.2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsupport.core.arguments import compact
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.lookahead import match
+from toolsupport.core.formats.named_json import NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
+from toolsupport.core.formats.qwen3_coder_xml import TAGS
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.tags import TaggedCalls
+from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+LINE = ">>>"
+TO_ALL = Markers(["all\n", "all \n"])
+MARKS = NamedMarks(opens=(LINE,), behind_name=("\n", " \n"), closes=())
+
+
+def read_tag(reading: Reading, opener: str) -> Steps[None]:
+    """A function in its tags; under any name, since the tag announces it."""
+    reading.source.back_to(0)
+    yield from TaggedCalls(reading, TAGS, bare=False).read()
+
+
+def read_line(reading: Reading, opener: str) -> Steps[None]:
+    """What is said to all is text, what is said to a name is a call of it."""
+    if (yield from reading.source.found(TO_ALL)):
+        reading.source.cut()
+        return
+    yield from NamedCalls(reading, MARKS).read(opener)
+
+
+def read_first(reading: Reading, opener: str) -> Steps[None]:
+    """The prompt may end in >>> already: then the reply begins with a receiver."""
+    found = yield from match(reading.source, NAME_LINE, NAME_LINE_BEGUN)
+    if found and reading.may_call(found["name"]):
+        yield from NamedCalls(reading, MARKS).read(opener)
+    elif (yield from reading.source.found(TO_ALL)):
+        reading.source.cut()
+
+
+def _instructions(tools: Sequence[ToolSpec], example: str) -> str:
+    return (
+        f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
+        f"To call one, write this and nothing after it, once for each call, the arguments as JSON:\n{example}\n"
+        "The results come back in <tool_response> tags."
+    )
+
+
+def tag_instructions(tools: Sequence[ToolSpec]) -> str:
+    return _instructions(tools, '<function=the_name>{"an_argument": "its value"}</function>')
+
+
+def line_instructions(tools: Sequence[ToolSpec]) -> str:
+    return _instructions(tools, '>>>the_name\n{"an_argument": "its value"}')
+
+
+def write_tags(calls: Sequence[ToolCall]) -> str:
+    return "\n".join(f"<function={call.name}>{compact(call.arguments)}</function>" for call in calls)
+
+
+def write_lines(calls: Sequence[ToolCall]) -> str:
+    return "\n".join(f"{LINE}{call.name}\n{compact(call.arguments)}" for call in calls)
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return blocks(results, "<tool_response>", "</tool_response>")
+
+
+TAG_GRAMMAR = Grammar(dict.fromkeys(TAGS.functions, read_tag))
+LINE_GRAMMAR = Grammar({LINE: read_line}, beginning=read_first)
+FORMATS = (
+    Format("functionary_v31", "Functionary 3.1", TAG_GRAMMAR.parser, tag_instructions, write_tags, write_results),
+    Format("functionary_v32", "Functionary 3.2", LINE_GRAMMAR.parser, line_instructions, write_lines, write_results),
+)

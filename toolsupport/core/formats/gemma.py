@@ -1,0 +1,140 @@
+"""Gemma: call:name{key:value}, with marks of their own around texts; FunctionGemma and Gemma 4 differ in the marks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from toolsupport.core.arguments import Written, compact, finished
+from toolsupport.core.formats.argument_stream import ArgumentStream
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.json_walk import DEEPEST
+from toolsupport.core.mending import read_json
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+CALLED = Markers(["call:"])
+NAME = re.compile(r"[\w.:/-]*")
+KEY = re.compile(r"([{,]\s*)([^\s:{}\[\],\"']+)(\s*:)")
+LONGEST_NAME = 128
+UNREADABLE = "The arguments cannot be read. Write the call again, every text between its marks."
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The marks of one of them."""
+
+    opener: str
+    closer: str
+    quote: str
+
+    @cached_property
+    def structure(self) -> Markers:
+        return Markers([self.quote, self.closer, "{", "}"])
+
+    @cached_property
+    def quotes(self) -> Markers:
+        return Markers([self.quote])
+
+    @cached_property
+    def closers(self) -> Markers:
+        return Markers([self.closer])
+
+    @property
+    def grammar(self) -> Grammar:
+        return Grammar({self.opener: self.read})
+
+    def read(self, reading: Reading, opener: str) -> Steps[None]:
+        """The call behind the opener; where none begins, the record keeps what was taken."""
+        source = reading.source
+        yield from source.space()
+        if not (yield from source.found(CALLED)):
+            return
+        name = yield from source.word(NAME, LONGEST_NAME)
+        if not name or (yield from source.space()) != "{":
+            return
+        stream = ArgumentStream(reading.reply, reading.tools, name)
+        start = source.recorded
+        deepest = yield from self._object(reading)
+        written = self._written(name, source.since(start), reading.tools) if deepest else CUT_OFF
+        end = source.recorded
+        yield from source.space()
+        if not (yield from source.found(self.closers)):
+            source.back_to(end)
+        stream.done(TOO_DEEP if deepest > DEEPEST else written, source.cut())
+
+    def _object(self, reading: Reading) -> Steps[int]:
+        """Takes everything to the last brace; how deep it nests, 0 where the end is missing."""
+        source, looked_for = reading.source, self.structure
+        depth = deepest = 0
+        while True:
+            found = looked_for.search(source.buffer, source.at)
+            unsure = len(source.buffer) if source.ended else looked_for.unsure_from(source.buffer, source.at)
+            source.take(found.start() if found else unsure)
+            mark = found.group() if found else ""
+            if mark == self.closer or (not found and source.ended):
+                return 0
+            if found:
+                source.take(found.end())
+                depth += {"{": 1, "}": -1}.get(mark, 0)
+                deepest = max(deepest, depth)
+                if mark == self.quote:
+                    looked_for = self.quotes if looked_for is self.structure else self.structure
+                elif not depth:
+                    return deepest
+            else:
+                yield
+
+    def _written(self, name: str, text: str, tools: Sequence[ToolSpec]) -> Written:
+        """The texts stand between the marks, at every second place; the rest is JSON with bare keys."""
+        parts = text.split(self.quote)
+        parts[::2] = [KEY.sub(r'\1"\2"\3', part) for part in parts[::2]]
+        parts[1::2] = [json.dumps(part) for part in parts[1::2]]
+        read = read_json("".join(parts))
+        if read is None or not isinstance(read.value, dict):
+            return Written(name, why_not=UNREADABLE)
+        return finished(name, read.value, read.repairs, tools)
+
+    def instructions(self, tools: Sequence[ToolSpec]) -> str:
+        example = self.write_calls([ToolCall("", "the_name", {"an_argument": "its value", "another": 1})])
+        return (
+            f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
+            f"To call one, write this and nothing after it, once for each call:\n{example}\n"
+            "The results come back in <tool_response> tags."
+        )
+
+    def write_calls(self, calls: Sequence[ToolCall]) -> str:
+        return "".join(f"{self.opener}call:{call.name}{self._literal(call.arguments)}{self.closer}" for call in calls)
+
+    def _literal(self, value: Any) -> str:
+        if isinstance(value, dict):
+            return "{" + ",".join(f"{self._key(key)}:{self._literal(one)}" for key, one in value.items()) + "}"
+        if isinstance(value, list):
+            return "[" + ",".join(map(self._literal, value)) + "]"
+        return f"{self.quote}{value}{self.quote}" if isinstance(value, str) else compact(value)
+
+    def _key(self, key: str) -> str:
+        return key if key.isidentifier() else f"{self.quote}{key}{self.quote}"
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return blocks(results, "<tool_response>", "</tool_response>")
+
+
+def _format(name: str, label: str, dialect: Dialect) -> Format:
+    return Format(name, label, dialect.grammar.parser, dialect.instructions, dialect.write_calls, write_results)
+
+
+FUNCTION_GEMMA = Dialect("<start_function_call>", "<end_function_call>", "<escape>")
+GEMMA_4 = Dialect("<|tool_call>", "<tool_call|>", '<|"|>')
+FORMATS = (
+    _format("functiongemma", "FunctionGemma", FUNCTION_GEMMA),
+    _format("gemma4", "Gemma 4", GEMMA_4),
+)

@@ -1,0 +1,132 @@
+"""Harmony, of gpt-oss: every message has a channel, and a call is a message to a function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from toolsupport.core.arguments import compact, finished
+from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.lookahead import match
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.json_walk import DEEPEST, Walk
+from toolsupport.core.mending import read_json
+from toolsupport.core.offered import find_tool
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+START, CHANNEL, MESSAGE, CALLED = "<|start|>", "<|channel|>", "<|message|>", "<|call|>"
+ENDS = Markers([CALLED, "<|end|>", "<|return|>"])
+ALL_ENDS = Markers([*ENDS.markers, START, CHANNEL])
+# What stands in front of a message: roles, channels, names and kinds of content.
+WORDS = r"[\w .:/=-]{0,200}"
+PARTS = rf"{WORDS}(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}"
+HEADER = re.compile(rf"{PARTS}<\|message\|>")
+HEADER_BEGUN = re.compile(rf"{PARTS}(?:<(?:\|\w{{0,10}}\|?)?)?")
+RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.:/-]+)")
+REASONING = re.compile(r"<\|channel\|>\s*analysis\b")
+
+
+def read(reading: Reading, opener: str) -> Steps[None]:
+    """One message, up to what ends it; marks without a message are text."""
+    found = yield from match(reading.source, HEADER, HEADER_BEGUN)
+    if found is None:
+        return
+    reading.source.take(found.end())
+    header = opener + found.group()
+    recipient = RECIPIENT.search(header)
+    if recipient and recipient[1] != "assistant":
+        yield from _call(reading, recipient[1].split("<")[0])
+    else:
+        reading.source.cut()
+        yield from _words(reading, thinking=bool(REASONING.search(header)))
+
+
+def _words(reading: Reading, *, thinking: bool) -> Steps[None]:
+    """The text of a message, given out as it comes."""
+    source = reading.source
+    say = reading.reply.thinking if thinking else reading.reply.text
+    while True:
+        found = ALL_ENDS.search(source.buffer, source.at)
+        unsure = len(source.buffer) if source.ended else ALL_ENDS.unsure_from(source.buffer, source.at)
+        say(source.skip(found.start() if found else unsure))
+        if found or source.ended:
+            break
+        yield
+    found_end = ENDS.match(source.buffer, source.at)
+    source.skip(source.at + len(found_end))
+
+
+def _call(reading: Reading, name: str) -> Steps[None]:
+    """The arguments, an object; what is no object is the only argument of a tool that has one."""
+    source = reading.source
+    stream = ArgumentStream(reading.reply, reading.tools, name)
+    character = yield from source.space()
+    start = source.recorded
+    if character != "{":
+        yield from _raw_argument(reading, stream)
+        return
+    walk = Walk(source, ALL_ENDS, JsonArguments(stream))
+    yield from walk.value()
+    read_one = read_json(source.since(start)) if walk.deepest <= DEEPEST else None
+    written = finished(name, read_one.value if read_one else "?", read_one.repairs if read_one else (), reading.tools)
+    if walk.deepest > DEEPEST or walk.cut_off:
+        written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
+    end = source.recorded
+    yield from source.space()
+    if not (yield from source.found(ENDS)):
+        source.back_to(end)
+    stream.done(written, source.cut())
+
+
+def _raw_argument(reading: Reading, stream: ArgumentStream) -> Steps[None]:
+    """Code or words instead of JSON."""
+    source = reading.source
+    start = source.recorded
+    while not (found := ALL_ENDS.search(source.buffer, source.at)):
+        source.take(len(source.buffer) if source.ended else ALL_ENDS.unsure_from(source.buffer, source.at))
+        if source.ended:
+            break
+        yield
+    if found:
+        source.take(found.start())
+    text = source.since(start)
+    yield from source.found(ENDS)
+    key = _only_parameter(stream.name, reading.tools)
+    value: object = {key: text} if key and text.strip() else text.strip()
+    repairs = (f"took what was written for {key}",) if key and text.strip() else ()
+    stream.done(finished(stream.name, value, repairs, reading.tools), source.cut())
+
+
+def _only_parameter(name: str, tools: Sequence[ToolSpec]) -> str:
+    spec = find_tool(name, tools)
+    known = list(spec.parameters.get("properties") or ()) if spec else []
+    return known[0] if len(known) == 1 else ""
+
+
+def instructions(tools: Sequence[ToolSpec]) -> str:
+    return (
+        f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
+        "To call one, write this and nothing after it, the arguments as JSON:\n"
+        f'{_head("the_name")}{{"an_argument": "its value"}}{CALLED}\n'
+        "The results come back in <tool_response> tags."
+    )
+
+
+def write_calls(calls: Sequence[ToolCall]) -> str:
+    return START.join(f"{_head(call.name)}{compact(call.arguments)}{CALLED}" for call in calls)
+
+
+def _head(name: str) -> str:
+    return f"{CHANNEL}commentary to=functions.{name} <|constrain|>json{MESSAGE}"
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return blocks(results, "<tool_response>", "</tool_response>")
+
+
+GRAMMAR = Grammar({START: read, CHANNEL: read})
+FORMAT = Format("harmony", "Harmony", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -1,0 +1,124 @@
+"""The formats that write JSON objects with a name and arguments between two marks, each a row of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from toolsupport.core.arguments import compact
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.json_calls import JsonCalls
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import JSON, Message, ToolCall, ToolSpec
+
+
+@dataclass(frozen=True)
+class Marks:
+    """One format. The first opener and the first closer are those that are written; `listed` puts all calls in a list.
+
+    `name` and `arguments` are the keys of a call, `kinds` what may stand behind the opener, `silent`
+    what stands around words and is not shown.
+    """
+
+    opens: tuple[str, ...]
+    closes: tuple[str, ...] = ()
+    listed: bool = True
+    name: str = "name"
+    arguments: str = "arguments"
+    kinds: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
+
+    @cached_property
+    def closers(self) -> Markers:
+        return Markers(self.closes)
+
+    @cached_property
+    def ends(self) -> Markers:
+        return Markers([*self.opens, *self.closes])
+
+    @cached_property
+    def behind_the_opener(self) -> Markers:
+        return Markers(self.kinds)
+
+    def read(self, reading: Reading, opener: str) -> Steps[None]:
+        """What follows the opener: calls, or text that only mentions it."""
+        yield from reading.source.space()
+        yield from reading.source.found(self.behind_the_opener)
+        yield from JsonCalls(reading, self.closers, self.ends).read()
+
+    def instructions(self, tools: Sequence[ToolSpec]) -> str:
+        example = self._around([{self.name: "the_name", self.arguments: {"an_argument": "its value"}}])
+        return (
+            f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
+            f"To call functions, write this and nothing after it{', all calls in one list' if self.listed else ''}:\n"
+            f"{example}\nThe results come back in <tool_response> tags."
+        )
+
+    def write_calls(self, calls: Sequence[ToolCall]) -> str:
+        written = [{self.name: call.name, self.arguments: call.arguments} for call in calls]
+        return self._around(written) if calls else ""
+
+    def _around(self, objects: Sequence[JSON]) -> str:
+        opener, closer = self.opens[0] + "".join(self.kinds[:1]), "".join(self.closes[:1])
+        bodies = [compact(objects)] if self.listed else [compact(one) for one in objects]
+        return "\n".join(f"{opener}{body}{closer}" for body in bodies)
+
+    @property
+    def grammar(self) -> Grammar:
+        return Grammar({**dict.fromkeys(self.opens, self.read), **dict.fromkeys(self.silent, _drop)})
+
+
+def _drop(reading: Reading, opener: str) -> Steps[None]:
+    reading.source.cut()
+    yield from ()
+
+
+def write_results(results: Sequence[Message]) -> str:
+    return blocks(results, "<tool_response>", "</tool_response>")
+
+
+def _format(name: str, label: str) -> Format:
+    marks = ROWS[name]
+    return Format(name, label, marks.grammar.parser, marks.instructions, marks.write_calls, write_results)
+
+
+AROUND_WORDS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>")
+ROWS = {
+    "granite": Marks(("<|tool_call|>", "<tool_call>"), ("</tool_call>",)),
+    "granite_20b_fc": Marks(("<function_call>",), ("</function_call>",), listed=False),
+    "command_r7b": Marks(
+        ("<|START_ACTION|>",),
+        ("<|END_ACTION|>",),
+        name="tool_name",
+        arguments="parameters",
+        silent=AROUND_WORDS,
+    ),
+    "command_r_plus": Marks(
+        ("Action: ```json\n", "Action:"), ("\n```", "```"), name="tool_name", arguments="parameters"
+    ),
+    "nemotron_toolcall": Marks(("<TOOLCALL>",), ("</TOOLCALL>",)),
+    "jamba": Marks(("<tool_calls>",), ("</tool_calls>",)),
+    "phi4_mini": Marks(("functools",)),
+    "internlm2": Marks(
+        ("<|action_start|>",), ("<|action_end|>",), listed=False, arguments="parameters", kinds=("<|plugin|>",)
+    ),
+}
+# The same marks under another name.
+ROWS |= {"hunyuan_a13b": ROWS["jamba"], "nemotron_v2": ROWS["nemotron_toolcall"], "firefunction": ROWS["phi4_mini"]}
+LABELS = {
+    "granite": "Granite",
+    "granite_20b_fc": "Granite 20B",
+    "command_r7b": "Command R7B",
+    "command_r_plus": "Command R+",
+    "nemotron_toolcall": "Nemotron",
+    "jamba": "Jamba",
+    "phi4_mini": "Phi-4 mini",
+    "internlm2": "InternLM 2",
+    "hunyuan_a13b": "Hunyuan A13B",
+    "nemotron_v2": "Nemotron Nano 2",
+    "firefunction": "FireFunction",
+}
+FORMATS = tuple(_format(name, label) for name, label in LABELS.items())

@@ -1,0 +1,151 @@
+"""Reads calls that are written as a name, a mark and a JSON object; the formats differ in their marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from toolsupport.core.arguments import finished
+from toolsupport.core.coercion import properties
+from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
+from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.reading import Reading
+from toolsupport.core.json_walk import DEEPEST, Walk
+from toolsupport.core.mending import read_json
+from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.words import ToolSpec
+
+NAME = re.compile(r"[\w.:/-]*")
+LONGEST_NAME = 128
+# A name on a line of its own above an object.
+NAME_LINE = re.compile(r"(?P<name>[A-Za-z_][\w.:/-]{0,127})[ \t]{0,8}\r?\n\s{0,8}\{")
+NAME_LINE_BEGUN = re.compile(r"[A-Za-z_][\w.:/-]{0,127}[ \t]{0,8}(?:\r?\n?\s{0,8})|")
+FENCE = Markers(["```json", "```"])
+
+
+@dataclass(frozen=True)
+class NamedMarks:
+    """The marks of one format.
+
+    `kind` is what may stand in front of a name, `as_name` makes a name and an id of what stands there.
+    """
+
+    opens: tuple[str, ...]
+    behind_name: tuple[str, ...]
+    closes: tuple[str, ...]
+    block_opens: tuple[str, ...] = ()
+    block_closes: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    as_name: Callable[[str], tuple[str, str]] = lambda name: (name, "")
+
+    @cached_property
+    def call_opens(self) -> Markers:
+        return Markers(self.opens)
+
+    @cached_property
+    def kinds(self) -> Markers:
+        return Markers(self.kind)
+
+    @cached_property
+    def separators(self) -> Markers:
+        return Markers(self.behind_name)
+
+    @cached_property
+    def call_closes(self) -> Markers:
+        return Markers(self.closes)
+
+    @cached_property
+    def all_closed(self) -> Markers:
+        return Markers(self.block_closes)
+
+    @cached_property
+    def ends(self) -> Markers:
+        """What ends arguments that are broken."""
+        return Markers([*self.opens, *self.closes, *self.block_closes])
+
+
+class NamedCalls:
+    """The calls of one block; each is told when it is clear what follows it."""
+
+    def __init__(self, reading: Reading, marks: NamedMarks) -> None:
+        self._reading = reading
+        self._marks = marks
+
+    def read(self, opener: str) -> Steps[None]:
+        """Where no call begins here, the record keeps what was taken."""
+        source, marks = self._reading.source, self._marks
+        if opener in marks.block_opens:
+            yield from source.space()
+            if not (yield from source.found(marks.call_opens)):
+                return
+        more = True
+        while more and (yield from self._named()):
+            yield from self._arguments()
+            end = source.recorded
+            yield from source.space()
+            if (yield from source.found(marks.call_closes)):
+                end = source.recorded
+                yield from source.space()
+            if (yield from source.found(marks.all_closed)):
+                end = source.recorded
+            source.back_to(end)
+            self._tell(source.cut())
+            yield from source.space()
+            more = bool((yield from source.found(marks.call_opens)))
+            if not more:
+                source.back_to(0)
+
+    def _named(self) -> Steps[bool]:
+        """Whether a name and what must stand behind it were read."""
+        source, marks = self._reading.source, self._marks
+        yield from source.space()
+        yield from source.found(marks.kinds)
+        written = yield from source.word(NAME, LONGEST_NAME)
+        if not written or not (yield from source.found(marks.separators)):
+            return False
+        name, wanted_id = marks.as_name(written)
+        self._stream = ArgumentStream(self._reading.reply, self._reading.tools, name)
+        self._stream.wanted_id = wanted_id
+        if name.isdigit():
+            self._stream.stop()
+        return bool(name)
+
+    def _arguments(self) -> Steps[None]:
+        """An object, perhaps in a fence; nothing at all stands for no arguments."""
+        source, name, tools = self._reading.source, self._stream.name, self._reading.tools
+        character = yield from source.space()
+        if character == "`":
+            yield from source.found(FENCE)
+            character = yield from source.space()
+        start = source.recorded
+        if character != "{":
+            empty = not character or bool((yield from source.marker(self._marks.ends)))
+            self._written = finished(name, {} if empty else "?", (), tools)
+            return
+        walk = Walk(source, self._marks.ends, JsonArguments(self._stream))
+        yield from walk.value()
+        read = read_json(source.since(start)) if walk.deepest <= DEEPEST else None
+        name = _meant(name, read.value if read else None, tools)
+        self._written = finished(name, read.value if read else "?", read.repairs if read else (), tools)
+        if walk.deepest > DEEPEST or walk.cut_off:
+            self._written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
+        yield from self._closing_fence()
+
+    def _closing_fence(self) -> Steps[None]:
+        source = self._reading.source
+        end = source.recorded
+        if (yield from source.space()) != "`" or not (yield from source.found(FENCE)):
+            source.back_to(end)
+
+    def _tell(self, raw: str) -> None:
+        self._stream.done(self._written, raw)
+
+
+def _meant(name: str, arguments: object, tools: Sequence[ToolSpec]) -> str:
+    """The name; where a number stands for it, that of the only tool which has all these parameters."""
+    if not name.isdigit() or not isinstance(arguments, dict) or not arguments:
+        return name
+    fitting = [tool.name for tool in tools if set(arguments) <= set(properties(tool.parameters))]
+    return fitting[0] if len(fitting) == 1 else name

@@ -1,0 +1,90 @@
+"""Shows a value that is written between tags while it comes, and says what text it stands for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from toolsupport.core.arguments import compact
+from toolsupport.core.formats.argument_stream import ArgumentStream
+
+
+class Value:
+    """One value on its way: a text is shown as it comes, without the line break at either end."""
+
+    def __init__(self, stream: ArgumentStream, key: str, *, shows: bool, exact: bool) -> None:
+        self._stream = stream
+        self._exact = exact
+        self._key = key
+        self._shows = shows
+        self._held = ""
+        self._begun = False
+        self._doubted: list[str] | None = None
+
+    def doubt(self) -> None:
+        """The value may have ended: what follows is not shown before that is settled."""
+        self._doubted = []
+
+    def settle(self, *, kept: bool) -> None:
+        """It is known whether what was in doubt belongs to the value."""
+        doubted, self._doubted = self._doubted, None
+        self.text("".join(doubted or ()) if kept else "")
+
+    def text(self, piece: str) -> None:
+        if not self._shows or not piece:
+            return
+        if self._doubted is not None:
+            self._doubted.append(piece)
+            return
+        if self._exact:
+            if not self._begun:
+                self._begin()
+            self._stream.text(piece)
+            return
+        piece = self._held + piece
+        if not self._begun:
+            if piece in ("\n", "\r", "\r\n"):
+                self._held = piece
+                return
+            self._begin()
+            piece = _without_first_break(piece)
+        kept = len(piece) - len(_without_last_break(piece)) or int(piece.endswith("\r"))
+        self._held = piece[len(piece) - kept :]
+        self._stream.text(piece[: len(piece) - kept])
+
+    def _begin(self) -> None:
+        self._begun = True
+        self._stream.key(self._key)
+        self._stream.text_begins()
+
+    def ends(self, value: Any) -> None:
+        if not self._shows:
+            self._stream.value(self._key, value)
+            return
+        if not self._begun:
+            self._begin()
+        self._stream.text_ends()
+
+
+def is_json_of(value: Any, text: str) -> bool:
+    try:
+        return compact(json.loads(text)) == compact(value)
+    except (ValueError, RecursionError):
+        return False
+
+
+def without_breaks(text: str) -> str:
+    return _without_last_break(_without_first_break(text))
+
+
+def _without_first_break(text: str) -> str:
+    return text.removeprefix("\r\n") if text.startswith("\r\n") else text.removeprefix("\n")
+
+
+def _without_last_break(text: str) -> str:
+    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
+
+
+def written_value(value: Any) -> str:
+    """A value as it stands between tags: a text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else compact(value)
