@@ -25,6 +25,7 @@ from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.access import PUBLIC, ROLES, Action, public, requires
+from toolsupport.registry import keys
 from toolsupport.registry.sessions import SessionStore
 
 VERBS = ("get", "post")
@@ -99,6 +100,11 @@ KINDS = {
         lambda _: ModelProfileFactory().pk, lambda _: ModelProfileFactory().pk, lambda _: 987_654_321, True
     ),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
+    "key_id": Kind(
+        own=lambda person: key_of(person),
+        foreign=lambda _: key_of(UserFactory(role="user")),
+        absent=lambda _: 987_654_321,
+    ),
     "server_id": shared(lambda: ServerFactory().pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),
 }
@@ -117,6 +123,11 @@ def shared_with(reader: User) -> str:
 def with_picture(conversation: str) -> str:
     contexts.workspace(conversation).write("there.png", [b"\x89PNG\r\n\x1a\n"])
     return conversation
+
+
+def key_of(person: User) -> int:
+    keys.create(person.pk, "a program")
+    return keys.listed(person.pk)[0].id
 
 
 def asked_in(conversation: str) -> int:
@@ -149,6 +160,8 @@ def expected(who: str, permission: str, owner: str, kinds: list[Kind]) -> str:
 
 def outcome(answer: HttpResponse) -> str:
     if answer.status_code == 302 and answer.headers["Location"].startswith("/login/?next="):
+        return "sign in"
+    if answer.status_code == 401:  # what programs are told
         return "sign in"
     if answer.status_code >= 500:
         return f"failed with {answer.status_code}"

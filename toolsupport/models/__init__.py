@@ -3,6 +3,7 @@
 from toolsupport.models.detections import Detection, Trial
 from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, ReadMark, Review
+from toolsupport.models.keys import ApiKey
 from toolsupport.models.measured import PromptCount, ProvenCall
 from toolsupport.models.overrides import Override, Standing
 from toolsupport.models.people import Session, SignInTally
@@ -10,6 +11,7 @@ from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.system import Lease, Setting
 
 __all__ = [
+    "ApiKey",
     "Detection",
     "Family",
     "HistoryEntry",
