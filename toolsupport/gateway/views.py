@@ -15,7 +15,7 @@ from toolsupport import api_errors
 from toolsupport.access import Action, requires
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.events import Event, Failed
-from toolsupport.gateway import asking, attempts, failures, listing, preparing, shapes
+from toolsupport.gateway import asking, attempts, description, failures, listing, preparing, shapes
 from toolsupport.gateway.attempts import Tally
 from toolsupport.gateway.preparing import Prepared
 from toolsupport.gateway.wrong import WrongField
@@ -39,6 +39,13 @@ def model(request: HttpRequest, model_id: str) -> HttpResponse:
         return JsonResponse(listing.model(model_id))
     except NotFound as error:
         return failures.missing(error)
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def openapi(request: HttpRequest) -> JsonResponse:
+    """What may be asked here, for machines."""
+    return JsonResponse(description.document(request.build_absolute_uri("/").rstrip("/")))
 
 
 @require_POST
