@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench nightly real clean lock
+.PHONY: help run test check bench nightly real clients clean lock
 
 VENV ?= .venv
 HOST ?= 127.0.0.1
@@ -36,7 +36,7 @@ else ifeq ($(CI),true)
 else
 	@echo "Chromium is missing, so the tests in a browser are left out. Install it with:"
 	@echo "    sudo apt-get install chromium     or     brew install --cask chromium"
-	@$(PY) -m pytest -m "not e2e and not nightly and not real_server" $(ARGS)
+	@$(PY) -m pytest -m "not e2e and not nightly and not real_server and not clients" $(ARGS)
 endif
 
 check: $(STAMP) ## Everything that is checked without running the product
@@ -60,8 +60,11 @@ nightly: $(STAMP) ## What takes too long for every day
 real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server, installed for them
 	@$(PY) -m pytest -m real_server tests/real $(ARGS)
 
+clients: $(STAMP) .venv-clients/.installed ## Run programs of others (openai, llm, LangChain, AI SDK) against the gateway
+	@$(PY) -m pytest -m clients tests/clients $(ARGS)
+
 clean: ## Take away everything that was made here, except data/
-	rm -rf "$(VENV)" .venv-lock .venv-mlx .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
+	rm -rf "$(VENV)" .venv-lock .venv-mlx .venv-clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 lock: ## Choose the newest versions that fit pyproject.toml, and write them down with their hashes
@@ -78,6 +81,17 @@ endif
 	@echo "Preparing .venv-mlx (about a minute, once)"
 	@"$(PYTHON)" -m venv --clear .venv-mlx
 	@.venv-mlx/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/real/requirements.txt
+	@touch "$@"
+
+# The programs of `make clients` have their own environment too, in Python and in Node.
+.venv-clients/.installed: tests/clients/requirements.txt tests/clients/package-lock.json tests/clients/programs/ai_sdk_ways.mjs
+	@command -v npm >/dev/null || { echo "Node is missing: 'sudo apt-get install nodejs npm'" >&2; exit 1; }
+	@echo "Preparing .venv-clients (about a minute, once)"
+	@"$(PYTHON)" -m venv --clear .venv-clients
+	@.venv-clients/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/requirements.txt
+	@mkdir -p .venv-clients/node
+	@cp tests/clients/package.json tests/clients/package-lock.json tests/clients/programs/ai_sdk_ways.mjs .venv-clients/node
+	@cd .venv-clients/node && npm ci --silent --no-audit --no-fund --ignore-scripts
 	@touch "$@"
 
 # The environment is made anew only when the lock has changed; the stamp comes last, so a broken installation is repeated.

@@ -25,7 +25,7 @@ from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.access import PUBLIC, ROLES, Action, public, requires
-from toolsupport.registry import detections, history
+from toolsupport.registry import detections, history, keys
 from toolsupport.registry.detections import Asked
 from toolsupport.registry.sessions import SessionStore
 
@@ -115,6 +115,11 @@ KINDS = {
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "entry_id": shared(lambda: told_of(ModelProfileFactory().pk)),
     "ending": Kind(lambda _: "csv", lambda _: "json", lambda _: "xls", shared=True),
+    "key_id": Kind(
+        own=lambda person: key_of(person),
+        foreign=lambda _: key_of(UserFactory(role="user")),
+        absent=lambda _: 987_654_321,
+    ),
     "server_id": shared(lambda: ServerFactory().pk),
     "person_id": shared(lambda: UserFactory(role="user").pk),
 }
@@ -143,6 +148,11 @@ def answered_in(conversation: str) -> int:
     row = Conversation.objects.get(pk=conversation)
     turn = row.turns.create(client_id=uuid.uuid4().hex, profile=ModelProfileFactory(), status="done")
     return row.messages.create(role="assistant", content="Yes.", turn=turn).pk
+
+
+def key_of(person: User) -> int:
+    keys.create(person.pk, "a program")
+    return keys.listed(person.pk)[0].id
 
 
 def asked_in(conversation: str) -> int:
@@ -175,6 +185,8 @@ def expected(who: str, permission: str, owner: str, kinds: list[Kind]) -> str:
 
 def outcome(answer: HttpResponse) -> str:
     if answer.status_code == 302 and answer.headers["Location"].startswith("/login/?next="):
+        return "sign in"
+    if answer.status_code == 401:  # what programs are told
         return "sign in"
     if answer.status_code >= 500:
         return f"failed with {answer.status_code}"

@@ -25,7 +25,7 @@ FOREIGN = (
     r"\bissue[ ]\d|\bhelper[ ][A-G]\b|/tmp/brie[f]",
 )
 OURS = ("*.py", "*.md", "*.html", "*.css", "*.js", "*.toml", "*.json", "*.lock", "Makefile", "run")
-SKIPPED = {".venv", ".venv-mlx", ".git", "data", "node_modules", "vendor"}
+SKIPPED = {".venv", ".venv-mlx", ".venv-clients", ".git", "data", "node_modules", "vendor"}
 
 
 def test_the_lock_names_no_address() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
+from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.auth.views import redirect_to_login
@@ -20,7 +22,7 @@ from toolsupport import rows
 from toolsupport.core.errors import NotAllowed, NotFound
 
 Person = AbstractBaseUser | AnonymousUser
-View = Callable[..., HttpResponseBase]
+View = Callable[..., Any]  # gives an answer, or a coroutine of one
 
 
 class Action(StrEnum):
@@ -49,6 +51,13 @@ ROLES: dict[str, frozenset[Action]] = {
     "admin": frozenset(Action),
 }
 PUBLIC = "public"
+
+# What a key may be made for; it never lets its owner do more than their roles do.
+SCOPES: dict[str, frozenset[Action]] = {
+    "models": frozenset({Action.SEE_MODELS}),
+    "chat": frozenset({Action.CHAT}),
+    "detect": frozenset({Action.DETECT}),
+}
 
 ROLES_OF = """SELECT auth_user.is_superuser, auth_group.name FROM auth_user
 LEFT JOIN auth_user_groups ON auth_user_groups.user_id = auth_user.id
@@ -96,16 +105,40 @@ def requires(action: Action) -> Callable[[View], View]:
     """Declare that a view is for people who may do `action`; strangers are sent to sign in, others get a 403."""
 
     def declare(view: View) -> View:
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not request.user.is_authenticated:
-                return _to_login(request)
-            if not may(request.user, action):
-                raise PermissionDenied(f"Your role does not allow you to {action}.")
-            return view(request, *args, **kwargs)
-
-        return _declared(view, guarded, action)
+        guarded = _guarded_async if iscoroutinefunction(view) else _guarded
+        return _declared(view, guarded(view, action), action)
 
     return declare
+
+
+def _guarded(view: View, action: Action) -> View:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _to_login(request)
+        _demand(request, request.user, action)
+        return cast(HttpResponseBase, view(request, *args, **kwargs))
+
+    return guarded
+
+
+def _guarded_async(view: View, action: Action) -> View:
+    async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        person = await request.auser()
+        if not person.is_authenticated:
+            return _to_login(request)
+        await sync_to_async(_demand)(request, person, action)
+        return cast(HttpResponseBase, await view(request, *args, **kwargs))
+
+    return guarded
+
+
+def _demand(request: HttpRequest, person: Person, action: Action) -> None:
+    """Raises PermissionDenied where the person may not, or the key that the request came with."""
+    scopes: Collection[str] | None = getattr(request, "key_scopes", None)
+    if scopes is not None and not any(action in SCOPES.get(scope, ()) for scope in scopes):
+        raise PermissionDenied(f"This key was not made to {action}.")
+    if not may(person, action):
+        raise PermissionDenied(f"Your role does not allow you to {action}.")
 
 
 def public(view: View) -> View:
@@ -113,19 +146,37 @@ def public(view: View) -> View:
     return _declared(view, view, PUBLIC)
 
 
-def _declared(view: View, inner: View, permission: str) -> View:
-    @wraps(view)
-    def declared(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        # One place turns the errors of our own tree into the answers of the web.
-        try:
-            return inner(request, *args, **kwargs)
-        except NotFound as error:
-            raise Http404(str(error)) from error
-        except NotAllowed as error:
-            raise PermissionDenied(str(error)) from error
+def _declared(view: View, inner: Any, permission: str) -> View:
+    if iscoroutinefunction(inner):
 
-    declared.permission = permission  # type: ignore[attr-defined]
-    return declared
+        async def declared_async(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            with _as_answers_of_the_web():
+                return cast(HttpResponseBase, await inner(request, *args, **kwargs))
+
+        return _marked(view, declared_async, permission)
+
+    def declared(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with _as_answers_of_the_web():
+            return cast(HttpResponseBase, inner(request, *args, **kwargs))
+
+    return _marked(view, declared, permission)
+
+
+def _marked(view: View, declared: View, permission: str) -> View:
+    marked = wraps(view)(declared)
+    marked.permission = permission  # type: ignore[attr-defined]
+    return marked
+
+
+@contextmanager
+def _as_answers_of_the_web() -> Iterator[None]:
+    """The one place that turns the errors of our own tree into those of the web."""
+    try:
+        yield
+    except NotFound as error:
+        raise Http404(str(error)) from error
+    except NotAllowed as error:
+        raise PermissionDenied(str(error)) from error
 
 
 def _to_login(request: HttpRequest) -> HttpResponseBase:

@@ -9,11 +9,12 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.models import (
+    ApiKey,
     Audit,
     CallMetric,
     Detection,
@@ -33,7 +34,7 @@ from toolsupport.models import (
     Standing,
     Trial,
 )
-from toolsupport.registry import team_families
+from toolsupport.registry import keys, team_families
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -223,6 +224,21 @@ class ListOnly(AppendOnly):
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return obj is None and super().has_view_permission(request, obj)
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(AppendOnly):
+    """To look at, and to end: a key is made by the person whose it is."""
+
+    list_display = ("prefix", "name", "person", "scopes", "created_at", "used_at", "revoked_at")
+    list_select_related = ("person",)
+    fields = list_display
+    actions = ("revoke",)
+
+    @admin.action(description="Revoke the selected keys")
+    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
+        for key in chosen:
+            keys.revoke(key.person_id, key.pk)
 
 
 @admin.register(Session)

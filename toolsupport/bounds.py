@@ -26,6 +26,8 @@ MIB = 1024 * 1024
 BODY_LIMIT = 8 * MIB
 TEXT, BINARY = 1, 2  # the kinds of a frame
 FORM_BYTES = MIB  # what a form's own fields and boundaries may add to the files in it
+# Their answers begin when a model was loaded, whatever that takes; what asks the model keeps to limits of its own.
+PATIENT = b"/v1/"
 UPLOADS = re.compile(rb"/chat/[0-9a-f-]{36}/files/(\?.*)?")
 # Everything waits for this answer, which takes a millisecond; a database that takes longer gets no large upload.
 PATIENCE = 0.5
@@ -108,6 +110,8 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
 
     def check_timeouts(self) -> None:
         """Give up on an answer that was not begun in time, and on a reader that takes nothing of it."""
+        if not self._response_started and self.uri.startswith(PATIENT):
+            return
         if not self._response_started:
             super().check_timeouts()
         elif self.channel is not None and time.time() - self.moved > self.server.http_timeout:

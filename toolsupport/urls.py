@@ -3,11 +3,13 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from toolsupport.gateway.urls import PATHS as GATEWAY
 from toolsupport.pages.urls import PATHS
 
 urlpatterns = [
     # Ours come first: the administration's own door is one of them.
     *PATHS,
+    *GATEWAY,
     path("admin/", admin.site.urls),
     path("", include("chat.urls")),
 ]

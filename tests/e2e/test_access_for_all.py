@@ -16,7 +16,10 @@ pytestmark = pytest.mark.e2e
 
 Open = Callable[..., BrowserContext]
 THEMES = ("light", "dark")
-PAGES = ("/models/", "/models/1/", "/history/", "/models/import/", "/servers/", "/tools/", "/people/", "/account/")
+PAGES = (
+    *("/models/", "/models/1/", "/history/", "/models/import/", "/servers/", "/tools/", "/people/"),
+    *("/account/", "/account/code/"),
+)
 
 
 def violations(page: Page) -> list[str]:

@@ -18,6 +18,7 @@ from toolsupport.models import Family, Lease, ReadMark, Review
 from toolsupport.registry import (
     audit,
     detections,
+    keys,
     overrides,
     people,
     prompt_counts,
@@ -52,6 +53,7 @@ def rows(bob: User) -> list[str]:
     Question.objects.create(conversation=conversation, kind="approval", text="canary-text", preview="canary-raw")
     Grant.objects.create(conversation=conversation, tool="write_file", granted_by=bob)
     Share.objects.create(conversation=conversation, reader=bob)
+    made = keys.create(bob.pk, "a program")
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")
     proven_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
@@ -64,7 +66,14 @@ def rows(bob: User) -> list[str]:
     ReadMark.objects.create(person=bob, entry=1)
     audit.write(bob.pk, "read_conversation", "subject", "why")
     canaries = ["canary-text", "canary-id", "canary-system", "canary-arguments", "canary-result", "canary-raw"]
-    return [key, people.new_setup_token(), PASSWORD, bob.password.rpartition("$")[2], *canaries]
+    return [
+        key,
+        made.removeprefix("tsk-")[6:],
+        people.new_setup_token(),
+        PASSWORD,
+        bob.password.rpartition("$")[2],
+        *canaries,
+    ]
 
 
 @pytest.mark.django_db

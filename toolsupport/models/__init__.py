@@ -4,6 +4,7 @@ from toolsupport.models.audit import Audit
 from toolsupport.models.detections import Detection, Trial
 from toolsupport.models.families import Family
 from toolsupport.models.history import HistoryEntry, ReadMark, Review
+from toolsupport.models.keys import ApiKey
 from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall
 from toolsupport.models.overrides import Override, Standing
 from toolsupport.models.people import Session, SignInTally
@@ -11,6 +12,7 @@ from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.system import Lease, Setting
 
 __all__ = [
+    "ApiKey",
     "Audit",
     "CallMetric",
     "Detection",

@@ -11,17 +11,17 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
-from toolsupport.access import Action, requires
+from toolsupport.access import Action, may, requires
 from toolsupport.pages.people_forms import PasswordForm
 from toolsupport.pages.visitors import address_of
-from toolsupport.registry import sessions
+from toolsupport.registry import keys, sessions
 
 
 @require_GET
 @requires(Action.OWN_ACCOUNT)
 def account(request: HttpRequest) -> HttpResponse:
     """The page."""
-    return _answer(request, {})
+    return answer(request, {})
 
 
 @sensitive_post_parameters()
@@ -33,11 +33,11 @@ def password(request: HttpRequest) -> HttpResponse:
     form = PasswordForm(user, request.POST)
     form.address = address_of(request)
     if not form.is_valid():
-        return _answer(request, {"form": form}, status=422)
+        return answer(request, {"form": form}, status=422)
     form.save()
     update_session_auth_hash(request, user)
     ended = sessions.end(user.pk, but=request.session.session_key)
-    return _answer(request, {"said": f"Saved. Other browsers that were signed out: {ended}."})
+    return answer(request, {"said": f"Saved. Other browsers that were signed out: {ended}."})
 
 
 @require_POST
@@ -49,7 +49,9 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
     return redirect("login")
 
 
-def _answer(request: HttpRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
+def answer(request: HttpRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
+    """The page, with what there is to say."""
     user = cast(User, request.user)
-    context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), **said}
+    own_keys = keys.listed(user.pk) if may(user, Action.CHAT) else None
+    context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, **said}
     return render(request, "toolsupport/account.html", context, status=status)

@@ -6,6 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from toolsupport import api_errors
+
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _page(request, 400, "That request could not be read", "Go back and try it again.")
@@ -21,6 +23,8 @@ def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def failed(request: HttpRequest) -> HttpResponse:
+    if api_errors.wanted_by(request):
+        return api_errors.answer(500, "Something broke on our side; it was written to the server's log.")
     # No request context: what broke may be what the context needs.
     context = {
         "title": "Something broke on our side",
@@ -35,4 +39,6 @@ def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _page(request: HttpRequest, status: int, title: str, words: str) -> HttpResponse:
+    if api_errors.wanted_by(request):
+        return api_errors.answer(status, f"{title}. {words}")
     return render(request, "toolsupport/error.html", {"title": title, "words": words}, status=status)

@@ -7,6 +7,7 @@ from django.urls import URLPattern, path
 from toolsupport.pages import (
     account,
     accounts,
+    api_keys,
     detections,
     health,
     history,
@@ -56,6 +57,9 @@ PATHS: list[URLPattern] = [
     path("account/", account.account, name="account"),
     path("account/password/", account.password, name="account-password"),
     path("account/sign-out-everywhere/", account.sign_out_everywhere, name="sign-out-everywhere"),
+    path("account/keys/", api_keys.create, name="api-key-create"),
+    path("account/keys/<int:key_id>/revoke/", api_keys.revoke, name="api-key-revoke"),
+    path("account/code/", api_keys.in_code, name="in-code"),
     path("setup/", accounts.setup, name="setup"),
     path("join/", accounts.join, name="join"),
     path("login/", accounts.sign_in, name="login"),

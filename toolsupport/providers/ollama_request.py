@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from typing import Any
 
 import orjson
 
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.words import JSON, Message, Request, Role, ToolCall
 
-NO_OPTIONS = ("tool_choice", "parallel_tool_calls")  # choices for which this wire has no word
+# Choices for which this wire has no word, or one that is no option.
+NO_OPTIONS = ("tool_choice", "parallel_tool_calls", "response_format")
 
 
 def encode(request: Request) -> bytes:
@@ -27,6 +29,9 @@ def encode(request: Request) -> bytes:
     options = {name: value for name, value in request.options.items() if name not in NO_OPTIONS}
     if options:
         body["options"] = options
+    shape = _format(request.options.get("response_format"))
+    if shape and not request.tools:  # it would be forced upon the calls too
+        body["format"] = shape
     if request.think is not None:
         body["think"] = request.think
     if request.keep_alive:
@@ -35,6 +40,14 @@ def encode(request: Request) -> bytes:
         return orjson.dumps(body)
     except orjson.JSONEncodeError as error:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
+
+
+def _format(wanted: Any) -> Any:
+    """`json`, a schema, or nothing, for what OpenAI calls a response format."""
+    if not isinstance(wanted, dict) or wanted.get("type") not in ("json_object", "json_schema"):
+        return None
+    named = wanted.get("json_schema")
+    return (named.get("schema") if isinstance(named, dict) else None) or "json"
 
 
 def _keep_alive(value: str) -> str | int:

@@ -45,6 +45,7 @@ OPTIONS = {
     "num_predict": "max_tokens",
     "presence_penalty": "presence_penalty",
     "frequency_penalty": "frequency_penalty",
+    "response_format": "response_format",
 }
 CHOICES = {"auto": "auto", "required": "required", "any": "required"}
 MEDIA = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"))

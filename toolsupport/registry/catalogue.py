@@ -8,7 +8,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.words import JSON, Capabilities
 from toolsupport.models import Detection, ModelProfile, Override, Trial
-from toolsupport.registry import picker, standings
+from toolsupport.registry import picker, remembered, standings
 
 # What the interface promises, known or not; whatever is known of other tools comes with it.
 PROMISED = tuple(name for name in CAPABILITIES if name not in ("call_format", "context"))
@@ -56,6 +56,18 @@ def detection(number: int) -> JSON:
     }
 
 
+def full_name(profile_id: int) -> str:
+    """`server/name` of a model. Raises NotFound."""
+    row = remembered.profile(profile_id)
+    if row is None:
+        raise NotFound("There is no such model.")
+    return _full_name(row)
+
+
+def _full_name(row: ModelProfile) -> str:
+    return f"{row.server.name}/{row.name}"
+
+
 def _find(wanted: str) -> ModelProfile:
     rows = ModelProfile.objects.select_related("server")
     server, slash, name = wanted.partition("/")
@@ -68,7 +80,8 @@ def _find(wanted: str) -> ModelProfile:
 
 def _model(row: ModelProfile, known: Capabilities) -> JSON:
     return {
-        "id": f"{row.server.name}/{row.name}",
+        "id": _full_name(row),
+        "created": int(row.first_seen.timestamp()),
         "server": row.server.name,
         "name": row.name,
         "digest": row.digest,

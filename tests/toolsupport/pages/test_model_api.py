@@ -81,5 +81,7 @@ def test_the_list_takes_two_queries(profile: ModelProfile, django_assert_num_que
 
 
 @pytest.mark.parametrize("path", ["/api/models", "/api/models/1"])
-def test_strangers_are_sent_away(client: Client, path: str) -> None:
-    assert client.get(path).status_code == 302
+def test_strangers_are_told_to_bring_a_key(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 401
+    assert answer.json()["error"]["code"] == "invalid_api_key"

@@ -88,3 +88,17 @@ def test_choices_for_which_there_is_no_word_are_not_sent() -> None:  # F6
     choices = {"tool_choice": "required", "parallel_tool_calls": True}
     assert body(Request("m", (), options=choices | {"num_ctx": 1}))["options"] == {"num_ctx": 1}
     assert "options" not in body(Request("m", (), options=choices))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sent"),
+    [
+        ({"type": "json_object"}, "json"),
+        ({"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "array"}}}, {"type": "array"}),
+        ({"type": "text"}, None),
+    ],
+)
+def test_a_response_format_is_no_option(wanted: dict, sent: object) -> None:  # G1
+    asked = Request("m", (Message(Role.USER, "Hi"),), options={"response_format": wanted})
+    body = orjson.loads(codec("ollama").encode(asked))
+    assert (body.get("format"), "options" in body) == (sent, False)

@@ -1,0 +1,72 @@
+"""Programs of others use the gateway unchanged: a loop of two rounds ends alike in whatever language a model calls."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serving import ADMIN, ROOT, Site, serving
+
+pytestmark = pytest.mark.clients
+HERE = Path(__file__).parent
+ENVIRONMENT = ROOT / ".venv-clients"
+PATIENCE = 120
+
+# Simulated models that write their calls as text → the format in which they do.
+LANGUAGES = {
+    "sim-hermes": "hermes",
+    "sim-mistral": "mistral",
+    "sim-mistral-args": "mistral_args",
+    "sim-pythonic": "pythonic",
+    "sim-llama4": "llama4_pythonic",
+    "sim-lfm2": "lfm2_pythonic",
+    "sim-olmo3": "olmo3_pythonic",
+    "sim-json": "pure_json",
+    "sim-llama3-json": "llama3_json",
+    "sim-qwen3-coder-xml": "qwen3_coder_xml",
+    "sim-broken-json": "hermes",
+}
+NATIVE = ("sim-honest", "sim-parallel-less", "sim-thinks")
+MODELS = (*NATIVE, *LANGUAGES)
+PROGRAMS = {
+    "openai": (str(ENVIRONMENT / "bin/python"), str(HERE / "programs/openai_ways.py")),
+    "langchain": (str(ENVIRONMENT / "bin/python"), str(HERE / "programs/langchain_ways.py")),
+    "llm": (str(ENVIRONMENT / "bin/python"), str(HERE / "programs/llm_ways.py")),
+    "ai_sdk": ("node", str(ENVIRONMENT / "node/ai_sdk_ways.mjs")),
+}
+KNOWN = """
+from toolsupport.models import ModelProfile
+from toolsupport.registry import overrides
+for name, format in {languages}.items():
+    profile = ModelProfile.objects.get(name=name + ":latest")
+    overrides.add(overrides.Decision(profile.pk, "format", format, reason="It writes so."))
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        running.manage("shell", "--no-imports", "-c", KNOWN.format(languages=LANGUAGES))
+        yield running
+
+
+@pytest.fixture(scope="module")
+def key(site: Site) -> str:
+    return site.manage("create_api_key", ADMIN[0]).strip()
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_loop_ends_alike_in_every_language(site: Site, key: str, program: str) -> None:  # G2
+    command = [*PROGRAMS[program], f"{site.url}/v1", key, *MODELS]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    ways: dict[str, dict[str, Any]] = json.loads(ran.stdout.splitlines()[-1])
+    honest = [[["list_directory", {"path": "."}]], "This folder holds 1 entry:\n\n- `config.json`"]
+    otherwise = {(way, name): told for way, models in ways.items() for name, told in models.items() if told != honest}
+    assert otherwise == {}
+    assert all(set(models) == set(MODELS) for models in ways.values())

@@ -1,0 +1,171 @@
+"""Asks until the answer holds what was promised: every call fits a tool that was offered.
+
+A call that cannot be used, a call that had to be made and was not, an answer without a word: as long as no call was
+passed on the model is asked again, in its next format where nothing was passed on at all, else with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from toolsupport import exchange
+from toolsupport.core.events import (
+    CallDelta,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Finished,
+    TextDelta,
+    ToolsRefused,
+    Usage,
+)
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.words import Brief, Message, Role, ToolCall
+from toolsupport.gateway.preparing import Prepared
+
+MOST_RETRIES = 2
+NO_CALL = "An answer without a call cannot be used here. Call one of the tools now."
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of a request, told in headers and in the last piece of a stream."""
+
+    format: str = ""
+    source: str = ""
+    repairs: list[str] = field(default_factory=list)
+    retries: int = 0
+    left_out: str = ""
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One answer on its way. `spoiled` says why it cannot be used, as the model is told."""
+
+    prepared: Prepared
+    brief: Brief
+    text: list[str] = field(default_factory=list)
+    passed: bool = False
+    called: set[str] = field(default_factory=set)
+    held: list[Event] = field(default_factory=list)
+    rejected: CallRejected | None = None
+    spoiled: str = ""
+
+    def take(self, event: Event) -> list[Event]:
+        """The events to pass on now."""
+        if isinstance(event, TextDelta):
+            self.text.append(event.text)
+        elif isinstance(event, CallRejected):
+            return self._rejected(event)
+        elif isinstance(event, CallDelta | CallReady):
+            return self._call(event)
+        elif isinstance(event, Finished):
+            return self._finished(event)
+        elif isinstance(event, Failed):
+            return self._failed(event)
+        return self._passed([event])
+
+    def _passed(self, events: list[Event]) -> list[Event]:
+        """A program that waits for the whole, or must get a call, is given nothing before it is sure."""
+        if not self.prepared.stream or self.prepared.must_call:
+            self.held += events
+            return []
+        self.passed = self.passed or any(isinstance(event, TextDelta | CallDelta | CallReady) for event in events)
+        return events
+
+    def _call(self, event: CallDelta | CallReady) -> list[Event]:
+        call, name = (event.call.id, event.call.name) if isinstance(event, CallReady) else (event.id, event.name)
+        if self.prepared.one_call and self.called - {call}:
+            return []
+        if isinstance(event, CallDelta) and name not in {tool.name for tool in self.brief.tools}:
+            return []  # it may still become a call of another name, or none
+        self.called.add(call)
+        return self._passed([event])
+
+    def _rejected(self, event: CallRejected) -> list[Event]:
+        live = self.passed and bool(self.called)
+        self.rejected = event
+        if live:
+            return [Failed("garbled", f"A call of {event.name} cannot be used: {event.reason}")]
+        self.spoiled = event.reason
+        return []
+
+    def _finished(self, event: Finished) -> list[Event]:
+        if self.prepared.must_call and not self.called:
+            self.spoiled = NO_CALL
+            return []
+        self.passed = True
+        return [*self.held, event]
+
+    def _failed(self, event: Failed) -> list[Event]:
+        if event.kind == "empty" and not self.passed:
+            self.spoiled = event.message
+            return []
+        return [event]
+
+
+async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event], None]:
+    """Batches of events to pass on, none of them empty; the last event is Finished or Failed."""
+    brief, log = prepared.brief, prepared.log
+    while True:
+        attempt = Attempt(prepared, brief)
+        async with aclosing(_passed_on(attempt, log, tally)) as batches:
+            async for batch in batches:
+                yield batch
+        if not attempt.spoiled:
+            return
+        if tally.retries >= MOST_RETRIES:
+            yield [Failed("garbled", f"The model's answer could not be used: {attempt.spoiled}")]
+            return
+        tally.retries += 1
+        brief, log = _again(attempt, log)
+
+
+async def _passed_on(attempt: Attempt, log: Sequence[Message], tally: Tally) -> AsyncGenerator[list[Event], None]:
+    """One attempt; ends early where it is spoiled, which stops the server."""
+    tally.format = attempt.brief.format
+    async with aclosing(exchange.ask(attempt.prepared.endpoint, attempt.brief, log)) as batches:
+        async for batch in batches:
+            passed: list[Event] = []
+            for event in batch:
+                _count(event, attempt, tally)
+                if not isinstance(event, Usage | ToolsRefused):
+                    passed += attempt.take(event)
+                if attempt.spoiled:
+                    break
+            if passed:
+                yield passed
+            if attempt.spoiled or any(isinstance(event, Failed) for event in passed):
+                return
+
+
+def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
+    if isinstance(event, Usage):
+        tally.prompt_tokens += event.prompt_tokens or 0
+        tally.output_tokens += event.output_tokens or 0
+    elif isinstance(event, CallReady):
+        tally.repairs += event.call.repairs
+    elif isinstance(event, ToolsRefused):
+        attempt.brief = exchange.otherwise(attempt.brief, event)
+        tally.format, tally.retries = attempt.brief.format, tally.retries + 1
+        tally.left_out = "" if attempt.brief.format else "refused"
+
+
+def _again(attempt: Attempt, log: Sequence[Message]) -> tuple[Brief, tuple[Message, ...]]:
+    """How to ask once more: in the next format, or with what was wrong."""
+    brief = attempt.brief
+    following = [name for name in brief.fallbacks if name in FORMATS]
+    if following and not attempt.passed:
+        reason = f"A call in the format {brief.format} could not be used: {attempt.spoiled}"
+        return replace(brief, format=following[0], format_reason=reason, fallbacks=tuple(following[1:])), tuple(log)
+    text = "".join(attempt.text)
+    if attempt.rejected is None:
+        return brief, (*log, Message(Role.ASSISTANT, text), Message(Role.USER, attempt.spoiled))
+    call = ToolCall(attempt.rejected.id, attempt.rejected.name, {})
+    result = Message(Role.TOOL, attempt.spoiled, call_id=call.id, name=call.name)
+    return brief, (*log, Message(Role.ASSISTANT, text, calls=(call,)), result)

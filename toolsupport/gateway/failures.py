@@ -1,0 +1,35 @@
+"""What a program is told where its model could not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from django.http import JsonResponse
+
+from toolsupport import api_errors
+from toolsupport.core.errors import NotFound
+from toolsupport.core.events import Failed
+from toolsupport.core.words import JSON
+
+UPSTREAM = 502
+
+# Kind of failure → status; programs try again what begins with 5, so what will not get better has a 4.
+STATUSES: Mapping[str, int] = MappingProxyType({"timeout": 504, "busy": 503, "model_missing": 404, "refused": 400})
+
+
+def status(failed: Failed) -> int:
+    return STATUSES.get(failed.kind, UPSTREAM)
+
+
+def body(failed: Failed) -> JSON:
+    """The object of the error; its code is a key of events.FAILURES."""
+    return api_errors.body(status(failed), failed.message, code=failed.kind)
+
+
+def answer(failed: Failed) -> JsonResponse:
+    return JsonResponse(body(failed), status=status(failed))
+
+
+def missing(error: NotFound) -> JsonResponse:
+    return api_errors.answer(404, str(error), "model", "model_not_found")

@@ -1,0 +1,14 @@
+"""The addresses that programs ask."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+from toolsupport.gateway import views
+
+PATHS: list[URLPattern] = [
+    path("v1/models", views.models, name="v1-models"),
+    path("v1/models/<path:model_id>", views.model, name="v1-model"),
+    path("v1/chat/completions", views.completions, name="v1-completions"),
+    path("api/openapi.json", views.openapi, name="api-openapi"),
+]

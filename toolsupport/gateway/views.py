@@ -1,0 +1,131 @@
+"""The addresses of /v1."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+
+import orjson
+from channels.db import database_sync_to_async as in_database
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_GET, require_POST
+
+from toolsupport import api_errors
+from toolsupport.access import Action, requires
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.events import Event, Failed
+from toolsupport.gateway import asking, attempts, description, failures, listing, preparing, shapes
+from toolsupport.gateway.attempts import Tally
+from toolsupport.gateway.preparing import Prepared
+from toolsupport.gateway.wrong import WrongField
+
+BODY_LIMIT = 8 * 1024 * 1024
+TOO_LARGE = "The request is larger than this site takes."
+
+
+@require_GET
+@requires(Action.CHAT)
+def models(request: HttpRequest) -> JsonResponse:
+    """Every model that may be asked."""
+    return JsonResponse({"object": "list", "data": listing.models()})
+
+
+@require_GET
+@requires(Action.CHAT)
+def model(request: HttpRequest, model_id: str) -> HttpResponse:
+    """One of them."""
+    try:
+        return JsonResponse(listing.model(model_id))
+    except NotFound as error:
+        return failures.missing(error)
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def openapi(request: HttpRequest) -> JsonResponse:
+    """What may be asked here, for machines."""
+    return JsonResponse(description.document(request.build_absolute_uri("/").rstrip("/")))
+
+
+@require_POST
+@requires(Action.CHAT)
+async def completions(request: HttpRequest) -> HttpResponseBase:
+    """One answer, whole or as a stream."""
+    body = request.read(BODY_LIMIT + 1)
+    if len(body) > BODY_LIMIT:
+        return api_errors.answer(413, TOO_LARGE)
+    try:
+        prepared = await in_database(preparing.prepare)(asking.read(body))
+    except WrongField as error:
+        return api_errors.answer(400, str(error), error.param or None)
+    except NotFound as error:
+        return failures.missing(error)
+    except ConfigError as error:
+        return api_errors.answer(502, str(error))
+    return await (_streamed(prepared) if prepared.stream else _whole(prepared))
+
+
+async def _whole(prepared: Prepared) -> HttpResponseBase:
+    tally = _tally(prepared)
+    async with aclosing(attempts.answer(prepared, tally)) as batches:
+        events = [event async for batch in batches for event in batch]
+    if isinstance(events[-1], Failed):
+        return _with_headers(failures.answer(events[-1]), prepared, tally)
+    return _with_headers(JsonResponse(shapes.whole(prepared.model, events, tally)), prepared, tally)
+
+
+async def _streamed(prepared: Prepared) -> HttpResponseBase:
+    """Waits for the first event, so that a failure before it gets its own status."""
+    tally = _tally(prepared)
+    batches = attempts.answer(prepared, tally)
+    first = await anext(batches)
+    if isinstance(first[0], Failed):
+        await batches.aclose()
+        return _with_headers(failures.answer(first[0]), prepared, tally)
+    pieces = shapes.Pieces(prepared.model, tally, prepared.include_usage)
+    response = StreamingHttpResponse(_lines(first, batches, pieces), content_type="text/event-stream")
+    # Nobody on the way may gather the pieces: a compressor, a proxy.
+    response.headers["Content-Encoding"] = "identity"
+    response.headers["X-Accel-Buffering"] = "no"
+    return _with_headers(response, prepared, tally)
+
+
+async def _lines(
+    first: list[Event], batches: AsyncGenerator[list[Event], None], pieces: shapes.Pieces
+) -> AsyncIterator[bytes]:
+    async with aclosing(batches):
+        yield _written(pieces, first)
+        async for batch in batches:
+            if pieces.failed is None:
+                yield _written(pieces, batch)
+
+
+def _written(pieces: shapes.Pieces, events: list[Event]) -> bytes:
+    """The lines of these events; a failure takes the place of the end mark."""
+    lines = [b"data: " + orjson.dumps(piece) + b"\n\n" for piece in pieces.take(events)]
+    if pieces.failed is not None:
+        lines.append(b"event: error\ndata: " + orjson.dumps(failures.body(pieces.failed)) + b"\n\n")
+    elif pieces.ended:
+        lines.append(b"data: [DONE]\n\n")
+    return b"".join(lines)
+
+
+def _tally(prepared: Prepared) -> Tally:
+    return Tally(prepared.brief.format, prepared.source, left_out=prepared.left_out)
+
+
+def _with_headers(response: HttpResponseBase, prepared: Prepared, tally: Tally) -> HttpResponseBase:
+    """What became of the request; of a stream, what is known when it begins."""
+    facts = {
+        "Model": prepared.model,
+        "Format": tally.format or "none",
+        "Source": tally.source,
+        "Repairs": str(len(tally.repairs)),
+        "Retries": str(tally.retries),
+        "Tools-Left-Out": tally.left_out,
+    }
+    for name, value in facts.items():
+        if value:
+            response.headers[f"X-Toolsupport-{name}"] = value.encode("ascii", "replace").decode()
+    return response

@@ -1,0 +1,32 @@
+"""Makes a key for a program of somebody."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from toolsupport.access import Action, may
+from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.registry import keys
+
+
+class Command(BaseCommand):
+    help = "Make an API key for somebody, and print it: it is shown this once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--name", default="command line", help="What it is for.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        person = User.objects.filter(username=options["username"], is_active=True).first()
+        if person is None:
+            raise CommandError(f"Nobody called {options['username']!r} may sign in.")
+        if not may(person, Action.CHAT):
+            raise CommandError(f"The role of {options['username']} does not allow to {Action.CHAT}.")
+        try:
+            self.stdout.write(keys.create(person.pk, options["name"]))
+        except (Busy, ConfigError) as error:
+            raise CommandError(str(error)) from error
