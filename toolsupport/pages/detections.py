@@ -13,8 +13,9 @@ from toolsupport.access import Action, actions, requires
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.detection import DETECTORS, KINDS
 from toolsupport.detection.examination import longest
+from toolsupport.pages import model_filters
 from toolsupport.pages.htmx import wants_part
-from toolsupport.registry import detection_reports, detections, profiles
+from toolsupport.registry import detection_reports, detections, profiles, reviews
 from toolsupport.registry.detections import Asked
 
 PAGE = "toolsupport/detection.html"
@@ -82,7 +83,7 @@ def start_all(request: HttpRequest) -> HttpResponse:
     """Test every model that the filter lets through and that is there."""
     opened = []
     try:
-        for row in profiles.listed(request.POST.get("q", "")):
+        for row in model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing()):
             if row.enabled and not row.gone:
                 opened.append(open_test(request, Asked(row.id, "bulk")))
     except (Busy, ConfigError) as error:

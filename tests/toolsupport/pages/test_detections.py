@@ -114,6 +114,16 @@ def test_the_filtered_models_are_tested_together(client: Client, alice: User, mo
     assert "Cancelled." in part and not Detection.objects.filter(status="queued").exists()
 
 
+def test_every_filter_of_the_list_holds_for_the_tests(client: Client, alice: User):
+    here, elsewhere = ModelProfileFactory(), ModelProfileFactory()
+    client.force_login(alice)
+    page = client.get(reverse("models"), {"server": here.server.name}).content.decode()
+    assert "Test this model" in page and f'name="server" value="{here.server.name}"' in page
+    client.post(reverse("models-detect"), {"q": "", "server": here.server.name}, headers=HTMX)
+    assert not Detection.objects.filter(profile=elsewhere).exists()
+    assert Detection.objects.filter(profile=here).exists()
+
+
 def test_switched_off_is_said_and_nothing_begins(client: Client, alice: User, model: ModelProfile, settings: Settings):
     settings.ENV = settings.ENV | {
         "TOOLSUPPORT_FILTER_ONLY": True,

@@ -231,7 +231,7 @@ def test_three_hundred_models_take_few_queries(
 ):
     standings.refold(ModelProfileFactory.create_batch(300, server=ServerFactory()))
     client.force_login(charlie)
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(12):
         assert client.get("/models/").content.count(b'<tr id="model-') == 300
 
 
@@ -241,7 +241,7 @@ def test_a_model_with_a_long_history_takes_few_queries(
     for number in range(30):
         overrides.add(Decision(profile.pk, "tools", bool(number % 2), actor=bob.pk))
     client.force_login(bob)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(22):
         client.get(f"/models/{profile.pk}/")
 
 
