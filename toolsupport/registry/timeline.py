@@ -151,9 +151,13 @@ def batches(wanted: Filter) -> Iterator[tuple[Entry, ...]]:
 
 
 def unread(person: int) -> int:
-    """How many entries of others somebody has not seen, at most one more than MOST_UNREAD."""
+    """How many entries of others somebody has not seen, at most one more than MOST_UNREAD.
+
+    What servers declare of themselves is no news to look through: a first start alone would bring dozens.
+    """
     mark = Coalesce(Subquery(ReadMark.objects.filter(person_id=person).values("entry")[:1]), 0)
     newer = HistoryEntry.objects.filter(pk__gt=mark).order_by("pk").exclude(actor_id=person)
+    newer = newer.exclude(source="declared")
     return len(newer.values_list("pk", flat=True)[: MOST_UNREAD + 1])
 
 

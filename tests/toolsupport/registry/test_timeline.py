@@ -89,6 +89,7 @@ def test_what_others_did_is_unread_until_it_was_seen(alice, bob):
     told(profile, actor=alice)
     told(profile, actor=bob)
     told(profile, actor=None)
+    told(profile, actor=None, source="declared")
     assert timeline.unread(alice.pk) == 2
     timeline.mark_read(alice.pk)
     assert (timeline.unread(alice.pk), timeline.unread(bob.pk)) == (0, 2)
