@@ -36,8 +36,7 @@ const refresh = async () => {
     swap.refreshPicker(path);
   } catch { /* The server went away again: the next hello leads here again. */ }
   catching = false;
-  const late = waiting;
-  waiting = [];
+  const late = waiting.splice(0);
   deltas.restart(send);
   for (const frame of late) receive(frame, true);
 };

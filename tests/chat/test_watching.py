@@ -46,7 +46,8 @@ async def test_one_test_for_all_pages_and_a_decision_reaches_them(site: Site, cl
         assert await asyncio.gather(*map(ended, pages)) == ["done"] * 5
         told = [await each.until("notice", code="detected") for each in pages]
         assert all(notice["model"]["state"] == "tested" for notice in told)
-        assert site.rows("SELECT COUNT(*) FROM toolsupport_detection") == [(1,)]
+        of_this_model = "JOIN toolsupport_modelprofile AS model ON model.id = profile_id WHERE model.name = ?"
+        assert site.rows(f"SELECT COUNT(*) FROM toolsupport_detection {of_this_model}", UNKNOWN) == [(1,)]
         decide(client, site)
         saved = await asyncio.gather(*(each.until("notice", code="saved") for each in pages))
         assert all(notice["model"]["state"] == "off" for notice in saved)

@@ -14,7 +14,7 @@ from chat.models import Grant, Message, Question, Share, ToolRun, Turn
 from tests.factories import PASSWORD, ConversationFactory, OverrideFactory, ServerFactory
 from toolsupport.core.prompt.fitting import Counted
 from toolsupport.core.words import ToolSpec
-from toolsupport.models import Family, Lease, ReadMark, Review
+from toolsupport.models import CallMetric, Family, Lease, ReadMark, Review
 from toolsupport.registry import (
     audit,
     detections,
@@ -58,6 +58,7 @@ def rows(bob: User) -> list[str]:
     sign_in_limits.attempt("bob", "address")
     proven_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
     prompt_counts.learn("build", "", Counted(40, 10))
+    CallMetric.objects.create(profile_id=claim.profile_id, format="native", outcome="ready", day="2030-01-01")
     Family.objects.create(name="ours", patterns=["ours"])
     test = detections.open_test(detections.Asked(claim.profile_id, "page", actor=bob.pk)).id
     detections.claim("worker")

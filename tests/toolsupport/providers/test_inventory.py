@@ -152,7 +152,7 @@ async def test_a_description_that_says_nothing(shown: object) -> None:
 async def test_a_server_that_does_not_answer_well(
     steps: tuple[Step, ...], error: type[ProviderError], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inventory, "SURVEY_SECONDS", 0.3)
+    monkeypatch.setattr(inventory, "SURVEY_SECONDS", 1.0)
     async with scripted(steps) as server:
         with pytest.raises(error) as raised:
             await providers.survey(server.endpoint())

@@ -43,6 +43,8 @@ def _built_in(reading: Reading) -> Steps[None]:
         if source.ended or source.left > LONGEST_LIST:
             return
         yield
+    if found.end() - source.at > LONGEST_LIST:  # in one piece it is no shorter than in many
+        return
     source.take(found.end())
     values = {one[1]: _value(one[2]) for one in NAMED_VALUE.finditer(source.since(start)[:-1])}
     stream = ArgumentStream(reading.reply, reading.tools)

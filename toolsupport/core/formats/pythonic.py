@@ -214,7 +214,7 @@ def _call(reading: Reading, name: str, around: Around) -> Steps[CallReady | Call
     try:
         arguments = yield from reader.read()
     except Broken as broken:
-        prose = not shown and not reader.arguments and source.left > 0
+        prose = not shown and not reader.arguments and bool((yield from peek(source)))
         yield from _to_its_end(reading, around)
         reason = f"The call of {name} could not be read: {broken}. Write it again."
         return None if prose else CallRejected(name, reason, "", identity)
