@@ -28,15 +28,23 @@ run: $(STAMP) ## Start the site at http://127.0.0.1:8000 (make run HOST=… PORT
 	@$(PY) manage.py migrate --no-input --verbosity 0
 	@exec $(PY) manage.py serve --host "$(HOST)" --port "$(PORT)"
 
+# Without ARGS the tests in a browser run beside the others: they wait for different things.
+DAILY := not nightly and not real_server and not clients
+
 test: $(STAMP) ## Run every test, those in a browser too (make test ARGS='-k name')
-ifneq ($(CHROMIUM),)
+ifneq ($(ARGS),)
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest $(ARGS)
+else ifneq ($(CHROMIUM),)
+	@seen=$$(mktemp); CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m e2e >"$$seen" 2>&1 & browser=$$!; \
+	trap 'kill $$browser 2>/dev/null; rm -f "$$seen"' EXIT; failed=0; \
+	$(PY) -m pytest -m "$(DAILY) and not e2e" || failed=1; \
+	wait $$browser || failed=1; echo "And in a browser:"; cat "$$seen"; exit $$failed
 else ifeq ($(CI),true)
 	@echo "Chromium is missing, and here nothing may be left out." >&2; exit 1
 else
 	@echo "Chromium is missing, so the tests in a browser are left out. Install it with:"
 	@echo "    sudo apt-get install chromium     or     brew install --cask chromium"
-	@$(PY) -m pytest -m "not e2e and not nightly and not real_server and not clients" $(ARGS)
+	@$(PY) -m pytest -m "$(DAILY) and not e2e"
 endif
 
 check: $(STAMP) ## Everything that is checked without running the product

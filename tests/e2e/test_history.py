@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import THEMES, overflow, violations
 from tests.serving import Site
 
@@ -83,6 +83,7 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     new_chat(page, "sim-refuses")
     ask(page, "What's in this folder?")
     expect(page.locator("[data-code=tools_refused]")).to_be_visible()
+    answered(page)
     expect(page.locator("[data-question]")).to_have_count(0)
     page.goto("/history/?kind=refusal")
     expect(page.locator("article").first).to_contain_text("contradicted")

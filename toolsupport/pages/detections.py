@@ -13,7 +13,7 @@ from toolsupport.access import Action, actions, requires
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.detection import DETECTORS, KINDS
 from toolsupport.detection.examination import longest
-from toolsupport.pages import model_filters
+from toolsupport.pages import model_context, model_filters
 from toolsupport.pages.htmx import wants_part
 from toolsupport.registry import detection_reports, detections, profiles, reviews
 from toolsupport.registry.detections import Asked
@@ -130,7 +130,8 @@ def _tests(request: HttpRequest, profile_id: int, said: str) -> HttpResponse:
     page = profiles.shown(profile_id)
     if not wants_part(request):
         return redirect("model", profile_id)
-    found = {"page": page, "said": said, "oob": True} | context(request, profile_id)
+    found = {"page": page, "said": said, "oob": True, **model_context.known(request, page)}
+    found |= context(request, profile_id)
     return render(request, "toolsupport/model.html#tests", found)
 
 

@@ -10,13 +10,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.access import Action, actions, requires
 from toolsupport.core.errors import Conflict, NotAllowed
-from toolsupport.pages import detections, model_filters
-from toolsupport.pages.capability_form import CapabilityForm, choices
+from toolsupport.pages import detections, model_context, model_filters
+from toolsupport.pages.capability_form import CapabilityForm
 from toolsupport.pages.forms import DecisionForm, OptionsForm
 from toolsupport.pages.htmx import wants_part
 from toolsupport.registry import detection_reports, model_claims, model_options, overrides, profiles, reviews
 from toolsupport.registry.overrides import Decision
-from toolsupport.registry.profiles import Page
 
 
 @require_GET
@@ -129,14 +128,6 @@ def _decide_capability(form: CapabilityForm, profile_id: int, request: HttpReque
     return proposed
 
 
-def _rows(page: Page) -> list[dict[str, Any]]:
-    """Each capability of the page with what can be chosen for it."""
-    known = model_claims.decidable(page.profile)
-    return [
-        {"cell": cell, "known": known.get(cell.capability), "choices": choices(cell.capability)} for cell in page.cells
-    ]
-
-
 def _answer(request: HttpRequest, profile_id: int, said: dict[str, Any]) -> HttpResponse:
     """The whole page, or the part a form of it belongs to."""
     page = profiles.shown(profile_id)
@@ -144,10 +135,7 @@ def _answer(request: HttpRequest, profile_id: int, said: dict[str, Any]) -> Http
     part = f"#{said['part']}" if said.get("part") and wants_part(request) else ""
     context = {
         "page": page,
-        "rows": _rows(page),
-        "needs_review": page.model.id in reviews.needing([page.model.id]),
-        "may_decide": Action.DECIDE_FOR_ALL in allowed,
-        "may_propose": Action.DECIDE_FOR_CHAT in allowed,
+        **model_context.known(request, page),
         "may_administer": Action.ADMINISTER in allowed,
         "decision_form": DecisionForm.of(page.editor),
         "options_form": OptionsForm.of(page),

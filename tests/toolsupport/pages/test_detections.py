@@ -99,6 +99,12 @@ def test_what_was_interrupted_is_offered_again(client: Client, alice: User, mode
     assert "It was interrupted; test again." in page and 'id="detect-tools"' in page
 
 
+def test_what_a_test_measured_comes_with_it(client: Client, alice: User, model: ModelProfile):
+    client.force_login(alice)
+    part = client.get(reverse("model-tests", args=[model.pk]), headers=HTMX).content.decode()
+    assert 'id="known"' in part and "<dt>Vision</dt>" in part
+
+
 def test_the_filtered_models_are_tested_together(client: Client, alice: User, model: ModelProfile):
     others = [ModelProfileFactory(name=f"wanted{n}") for n in range(3)]
     client.force_login(alice)
