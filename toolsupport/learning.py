@@ -12,7 +12,7 @@ from toolsupport.access import Action, actions_of
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal
 from toolsupport.redaction import redact
-from toolsupport.registry import detections, history, overrides, profiles, reviews, subjects, switches
+from toolsupport.registry import detections, history, model_options, overrides, profiles, reviews, subjects, switches
 from toolsupport.registry.overrides import Decision
 
 MOST_BODY = 2000
@@ -58,7 +58,7 @@ NOTHING = Lesson()
 
 def hear(refused: Refused) -> Lesson:
     """Keep a refusal in the history, and say what to ask or to tell. Raises NotFound."""
-    if not switches.in_force().learns:
+    if not switches.in_force().learns or not model_options.learns(refused.profile):
         return NOTHING
     heard = HEARD.get(refused.refusal.label)
     return heard(refused) if heard else NOTHING

@@ -233,6 +233,13 @@ async def test_a_team_that_does_not_learn_is_not_asked(conversation: Conversatio
     assert "tools" not in bodies[1] and not of(told, frames.QuestionAsked) and not await in_database(refusals)()
 
 
+@pytest.mark.asyncio
+async def test_a_model_may_be_left_out_of_learning(conversation: Conversation, profile: ModelProfile) -> None:  # M5
+    await in_database(ModelProfile.objects.filter(pk=profile.pk).update)(options={"learns": False})
+    told, _ = await answered(conversation, REFUSED, FINE)
+    assert not of(told, frames.QuestionAsked) and not await in_database(refusals)()
+
+
 # D9: a page without its socket
 def test_a_form_answers_as_well(client: Client, conversation: Conversation, profile: ModelProfile) -> None:
     asyncio.run(answered(conversation, REFUSED, FINE))

@@ -32,7 +32,7 @@ def _outcome(reply: Reply) -> Outcome:
             why = f"The server has to be set up for tools first: {found.message}"
             return Outcome("accepted", "misconfigured", why, subject="tools", flag=found.message)
     told = trouble(reply)
-    if told is not None and told[0] != "no_word":
+    if told is not None and told[0] not in ("no_word", "malformed"):
         return Outcome("accepted", *told, subject="tools")
     return Outcome("accepted", "right", "A request with tools is taken.", subject="tools")
 

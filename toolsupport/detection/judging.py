@@ -7,6 +7,8 @@ from toolsupport.detection.laboratory import Question, Reply, trouble
 from toolsupport.detection.questions import TICKET, Demand
 
 LONGEST_QUOTE = 160
+# What was wrong with a call that could be read.
+FAULTS = {"unknown": "unknown_tool", "schema": "wrong_arguments"}
 
 
 def judge(step: str, question: Question, reply: Reply, asked: Demand) -> Outcome:
@@ -21,8 +23,7 @@ def _of_calls(reply: Reply, asked: Demand) -> tuple[str, str]:
         return "no_call", f"It called nothing and wrote: {quoted(reply.text)}"
     if not reply.calls:
         first = reply.rejected[0]
-        unknown = first.name and first.name != TICKET.name
-        return ("unknown_tool" if unknown else "malformed"), first.reason
+        return FAULTS.get(first.fault, "malformed"), first.reason
     call = next((call for call in reply.calls if call.name == TICKET.name), None)
     if call is None:
         return "unknown_tool", f"It called {reply.calls[0].name} where {TICKET.name} was demanded."

@@ -20,8 +20,10 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
+from toolsupport.core.refusals import MALFORMED, classify
 from toolsupport.core.verdicts import Outcome
 from toolsupport.core.words import Brief, Endpoint, Message, Permit, ToolCall, ToolSpec
+from toolsupport.providers.openai_compatible import CALL_LOST
 
 STEP_SECONDS = 5.0  # for one answer of a loaded model
 STRETCH = 3.0  # times its warm answer, where it is slower than that
@@ -181,9 +183,14 @@ class Laboratory:
 
 
 def trouble(reply: Reply) -> tuple[str, str] | None:
-    """(code, why) where the reply says nothing about the model; None where it can be judged."""
+    """(code, why) where there is no reply to judge; None where there is one.
+
+    A call that the server could not read is the model's doing; anything else that failed says nothing about it.
+    """
     if reply.failed is None:
         return None
+    if reply.failed.message == CALL_LOST or classify(reply.failed.status, reply.failed.body).label == MALFORMED:
+        return "malformed", reply.failed.message
     if reply.failed.kind == "empty":
         return "no_word", reply.failed.message
     return ("timeout" if reply.failed.kind == "timeout" else "failed"), reply.failed.message

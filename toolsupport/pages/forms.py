@@ -97,6 +97,12 @@ class OptionsForm(forms.Form):
         required=False, min_value=1, max_value=LONGEST_WAIT, label="Longest silence after it", help_text="In seconds."
     )
 
+    learns = forms.ChoiceField(
+        required=False,
+        choices=[("", "As the team has it"), ("false", "No")],
+        label="Learning from its refusals",
+        help_text="Without it, nobody is asked whether to remember that its server refused tools.",
+    )
     format = forms.ChoiceField(
         required=False,
         choices=[("", "As is known of the model"), *FORMATS],
@@ -114,7 +120,7 @@ class OptionsForm(forms.Form):
     def options(self) -> Options:
         chosen = dict(self.cleaned_data)
         chosen["think"] = THINK[chosen["think"]]
-        for switch in ("parallel_tool_calls", "strong_nudge"):
+        for switch in ("parallel_tool_calls", "strong_nudge", "learns"):
             chosen[switch] = SWITCH[chosen[switch]]
         chosen["disabled_formats"] = tuple(chosen["disabled_formats"])
         return Options(**chosen)

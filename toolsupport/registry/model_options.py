@@ -26,7 +26,8 @@ class Options:
     """What is set for a model; None and "" leave it to the server, the team, or what is known of the model.
 
     `num_ctx` in tokens, `first_token` (loading included) and `between` two tokens in seconds. `format` is the call
-    format to prefer, `disabled_formats` are those never to use.
+    format to prefer, `disabled_formats` are those never to use. `learns` False: its refusals
+    teach nothing.
     """
 
     num_ctx: int
@@ -41,6 +42,7 @@ class Options:
     between: float | None = None
     format: str = ""
     disabled_formats: tuple[str, ...] = ()
+    learns: bool | None = None
 
 
 def _number(least: float, most: float) -> Callable[[Any], bool]:
@@ -61,6 +63,7 @@ VALID: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
         "parallel_tool_calls": _switch,
         "turn_context": lambda value: isinstance(value, str) and value in TURN_CONTEXTS,
         "strong_nudge": _switch,
+        "learns": _switch,
         "format": lambda value: value in format_choice.names(),
         "disabled_formats": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
     }
@@ -75,6 +78,14 @@ def of(profile: ModelProfile) -> Options:
     stored |= {name: tuple(value) for name, value in stored.items() if name == "disabled_formats"}
     stored |= {name: value for name, value in limits(profile).items() if name in WAITS}
     return Options(num_ctx(profile), **stored)
+
+
+def learns(profile_id: int) -> bool:
+    """Whether refusals of this model may lead to a question. Raises NotFound."""
+    profile = ModelProfile.objects.filter(pk=profile_id).first()
+    if profile is None:
+        raise NotFound("There is no such model.")
+    return of(profile).learns is not False
 
 
 def limits(profile: ModelProfile) -> dict[str, float]:
