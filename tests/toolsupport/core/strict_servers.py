@@ -7,6 +7,7 @@ raise an exception: Llama 3 (one call in a message), Gemma and Llama 2 (roles al
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
@@ -89,3 +90,12 @@ NATIVE: Mapping[str, Callable[[Sequence[Message]], None]] = {
     "kimi_k2": kimi,
     "hermes": openai,
 }
+
+
+def refusal(history: Sequence[Message], check: Callable[[Sequence[Message]], None]) -> str:
+    """What a server would refuse, as the line of its check that fails; "" where it takes the history."""
+    try:
+        check(history)
+    except AssertionError as refused:
+        return str(traceback.extract_tb(refused.__traceback__)[-1].line)
+    return ""

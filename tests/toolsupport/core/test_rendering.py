@@ -207,14 +207,16 @@ TARGETS = st.one_of(
 )
 
 
-def check(rendered: tuple[Message, ...], target: Target) -> None:
+def refusal(log: list[Message], target: Target) -> str:
+    """Why the strictest server of a target would not take the log as it is rendered for it, or ""."""
     native = target.format == "native"
-    (strict_servers.NATIVE[target.call_format] if native else strict_servers.alternating)(rendered)
+    check = strict_servers.NATIVE[target.call_format] if native else strict_servers.alternating
+    return strict_servers.refusal(history(log, target), check)
 
 
 @given(LOGS, TARGETS)
 def test_no_server_refuses_any_log(log: list[Message], target: Target) -> None:  # F7
-    check(history(log, target), target)
+    assert refusal(log, target) == ""
 
 
 @given(LOGS, st.lists(st.tuples(TARGETS, LOGS), min_size=1, max_size=4))
@@ -222,14 +224,14 @@ def test_no_server_refuses_a_log_after_any_swaps(log: list[Message], swaps: list
     """The log grows, each time for another model, and may be cut between a call and its result."""
     for target, grown in swaps:
         log = [*log, *grown]
-        check(history(log, target), target)
+        assert refusal(log, target) == ""
 
 
 @given(LOGS, st.data())
 def test_no_server_refuses_a_stop_anywhere(log: list[Message], data: st.DataObject) -> None:
     cut = log[: data.draw(st.integers(0, len(log)))]
     target = data.draw(TARGETS)
-    check(history([*cut, user("go on")], target), target)
+    assert refusal([*cut, user("go on")], target) == ""
 
 
 @given(LOGS, TARGETS)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.cases.case import Case
+from tests.toolsupport.core.formats.reading import joined
 from toolsupport.core import formats
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 
@@ -44,22 +45,6 @@ def events_of(name: str, case: Case, pieces: list[str]) -> list[Event]:
     for piece in pieces:
         found += parser.feed(piece)
     return joined(found + parser.flush())
-
-
-def joined(events: list[Event]) -> list[Event]:
-    """Neighbouring pieces of the same kind as one."""
-    result: list[Event] = []
-    for event in events:
-        last = result[-1] if result else None
-        if isinstance(event, TextDelta) and isinstance(last, TextDelta):
-            result[-1] = TextDelta(last.text + event.text)
-        elif isinstance(event, ThinkingDelta) and isinstance(last, ThinkingDelta):
-            result[-1] = ThinkingDelta(last.text + event.text)
-        elif isinstance(event, CallDelta) and isinstance(last, CallDelta) and event.id == last.id:
-            result[-1] = CallDelta(last.id, last.name, last.text + event.text)
-        else:
-            result.append(event)
-    return result
 
 
 def cut(text: str, size: int) -> list[str]:
