@@ -13,7 +13,7 @@ from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError, OperationalError
 
 from chat import fragments, frames
 from chat.clerk import Clerk
@@ -288,14 +288,14 @@ class Runner:
             try:
                 ended = await self.clerk.write(run.claimed.conversation, lambda: turns.end(self.owner, turn, outcome))
                 break
-            except DatabaseError as error:
-                # It goes on being kept alive: the end is written as soon as the database takes it.
+            except (OperationalError, InterfaceError) as error:
+                # Kept alive until the database takes it; what it would never take is no reason to wait.
                 self._complain(error)
                 await asyncio.sleep(TICK)
         if ended is not None:
             self.tell_end(ended)
 
-    def _complain(self, error: DatabaseError) -> None:
+    def _complain(self, error: Exception) -> None:
         """Tell, once, the pages of running answers that these are not written down at the moment."""
         if self._cannot_write:
             return

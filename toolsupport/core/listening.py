@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
-from toolsupport.core.events import CallReady, CallRejected, Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import (
+    CallDelta,
+    CallFound,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+)
 from toolsupport.core.formats import FORMATS, parser
 from toolsupport.core.formats.prose import ProseWatcher
 from toolsupport.core.words import ToolSpec
@@ -33,7 +45,7 @@ class Listener:
                 heard += self._noted(self._end())
                 heard += self._found() if isinstance(event, Finished) else []
             heard += self._noted(self._one(event))
-        return heard
+        return [without_nul(event) for event in heard]
 
     def _noted(self, events: list[Event]) -> list[Event]:
         """The same events, once the prose among them and whether there is a call are remembered."""
@@ -70,3 +82,23 @@ class Listener:
         for event in events:
             if isinstance(event, CallReady) and event.raw not in {draft.raw for draft in self._drafts}:
                 self._drafts.append(event)
+
+
+def without_nul(event: Event) -> Event:
+    """The event with U+FFFD for each NUL: PostgreSQL keeps none, and one model must not stop the writing of all."""
+    if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
+        return replace(event, text=_kept(event.text)) if "\0" in event.text else event
+    if isinstance(event, CallReady | CallFound):
+        call = replace(event.call, name=_kept(event.call.name), arguments=_kept(event.call.arguments))
+        return replace(event, call=call, raw=_kept(event.raw))
+    if isinstance(event, CallRejected):
+        return replace(event, name=_kept(event.name), reason=_kept(event.reason), raw=_kept(event.raw))
+    return event
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd")
+    if isinstance(value, dict):
+        return {_kept(key): _kept(inner) for key, inner in value.items()}
+    return [_kept(inner) for inner in value] if isinstance(value, list) else value

@@ -78,3 +78,11 @@ def test_a_reply_that_breaks_off_loses_no_text() -> None:
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "Then " + CALL[:30]
     assert any(isinstance(event, CallRejected) for event in events)
     assert isinstance(events[-1], Failed)
+
+
+def test_no_nul_comes_through() -> None:
+    """PostgreSQL keeps none: the texts of everybody are written together."""
+    call = '<tool_call>{"name": "read_file", "arguments": {"path": "a\\u0000b"}}</tool_call>'
+    events = heard("hermes", ThinkingDelta("t\0"), TextDelta("x\0y " + call), Finished("stop"))
+    assert "\0" not in repr([event for event in events]) and "\\x00" not in repr(events)
+    assert calls(events) == [{"path": "a\ufffdb"}]
