@@ -324,13 +324,15 @@ def settle(running: Collection[int] = ()) -> tuple[list[Ended], list[int]]:
 
 def expire(turns: QuerySet[Turn]) -> list[Ended]:
     """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
-    expired = turns.filter(status="running").filter(Q(lease_until__lt=Now()) | Q(lease_until=None))
+    ran_out = Q(status="running") & (Q(lease_until__lt=Now()) | Q(lease_until=None))
+    expired = turns.filter(ran_out)
     hold(*expired.values_list("conversation_id", flat=True))
     ended = []
+    interrupted = {"status": "interrupted", "ended_at": Now(), "lease_until": None}
+    interrupted["reason"] = "The server that wrote this answer stopped before it was finished."
     for turn in expired.select_related("conversation", "profile"):
-        text = "The server that wrote this answer stopped before it was finished."
-        changed = turns.model.objects.filter(pk=turn.pk, status="running", lease_until=turn.lease_until)
-        if changed.update(status="interrupted", reason=text, ended_at=Now(), lease_until=None):
+        # Asked of the database once more: a moment read from a row of SQLite need not equal that row's own text.
+        if Turn.objects.filter(ran_out, pk=turn.pk).update(**interrupted):
             turn.refresh_from_db()
             ended.append(_close(turn, "interrupted"))
     return ended

@@ -13,6 +13,7 @@ from chat.transcript import questions, recording, turns
 from chat.transcript.history import INTERRUPTED, canonical
 from chat.transcript.turns import Outcome, Sent, accept, claim, end, keep_alive, request_stop, settle
 from tests.factories import ConversationFactory
+from toolsupport import rows
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.words import Role, ToolCall, ToolResult
 
@@ -122,6 +123,13 @@ def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Convers
     ended, _ = settle()
     assert [(one.turn, one.reason) for one in ended] == [(turn_id, "interrupted")]
     assert settle() == ([], [])
+
+
+def test_a_turn_that_died_before_its_first_heartbeat_is_interrupted(alice: User, conversation: Conversation) -> None:
+    turn_id = accept(alice, str(conversation.pk), Sent("c1", "hello"), owner="dead").turn
+    # As the statement that begins a turn leaves it in SQLite: with three digits, where Django compares with six.
+    rows.change("UPDATE chat_turn SET lease_until = %s WHERE id = %s", "2026-01-01 00:00:00.260", turn_id)
+    assert [one.turn for one in settle()[0]] == [turn_id]
 
 
 def test_a_dead_answer_does_not_block_the_next_message(alice: User, conversation: Conversation) -> None:
