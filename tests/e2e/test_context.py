@@ -54,6 +54,8 @@ def test_what_was_left_out_on_a_small_dark_screen(open_browser: Callable[..., Br
     page = open_browser(color_scheme="dark", viewport={"width": 320, "height": 800}).new_page()
     new_chat(page, "sim-honest")
     send(page, "word " * 5_500)
+    expect(page.locator("[data-code=context_raised]")).to_contain_text("is given 16,384 from now on")
+    send(page, "word " * 6_200)
     expect(page.locator("[data-code=tools_no_room]")).to_contain_text("is asked without")
     photograph(page, "context-dark-320")
     assert violations(page) == [] and overflow(page) <= 0
