@@ -53,7 +53,8 @@ def _value(name: str, schema: JSON, wish: Wish, given: JSON) -> Any:
 
 def _things(schema: JSON, wish: Wish) -> list[JSON]:
     """What was said as a list of one object, where a list of objects is wanted that have what was said."""
-    thing = Tool("", "", schema.get("items") if isinstance(schema.get("items"), dict) else {})
+    items = schema.get("items")
+    thing = Tool("", "", items if isinstance(items, dict) else {})
     meant = {wish[MEANINGS.get(name.lower(), "")] for name in thing.properties}
     return [fill(thing, wish)] if kind_of(schema) == "array" and any(meant) else []
 
