@@ -16,7 +16,7 @@ import pytest
 
 from tests.chat.test_corridor import choose
 from tests.chat.tools.mcp.conftest import SCRIPT
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import Page, Site, approve_tools, new_chat, page, serving, sign_in
 
 MARKED = ("hang", "hangs", "die", "kinds", "progress")  # as only reading, so that nobody is asked
 
@@ -52,11 +52,7 @@ def post(client: httpx.Client, path: str, **sent: str) -> str:
 def client(site: Site) -> Iterator[httpx.Client]:
     """An administrator who has approved what the server offers."""
     with closing(sign_in(site)) as browser:
-        ((server,),) = site.rows("SELECT id FROM toolsupport_mcpserver")
-        post(browser, f"{server}/test")
-        for id_, name, digest in site.rows("SELECT id, name, waiting_digest FROM toolsupport_mcptool"):
-            marked = {"read_only": "1"} if name in MARKED else {}
-            post(browser, f"tools/{id_}/approve", digest=digest, **marked)
+        approve_tools(site, browser, MARKED)
         yield browser
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import overflow, violations
-from tests.serving import ROOT, Site, serving, sign_in
+from tests.serving import ROOT, Site, approve_tools, serving, sign_in
 
 pytestmark = pytest.mark.e2e
 
@@ -43,18 +43,9 @@ def site(tmp_path_factory: pytest.TempPathFactory, facts: Path) -> Iterator[Site
     file.write_text(json.dumps({"mcpServers": programs}))
     chosen = {"TOOLSUPPORT_MCP_STDIO": str(file), "TOOLSUPPORT_TEXT_FORMATS": "all"}
     with serving(tmp_path_factory.mktemp("site"), **chosen) as running:
-        approve(running)
+        with closing(sign_in(running)) as admin:
+            approve_tools(running, admin, ("get_current_time", "convert_time"))
         yield running
-
-
-def approve(site: Site) -> None:
-    with closing(sign_in(site)) as admin:
-        headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
-        for (server,) in site.rows("SELECT id FROM toolsupport_mcpserver"):
-            admin.post(f"/tools/mcp/{server}/test/", headers=headers)
-        for id_, name, digest in site.rows("SELECT id, name, waiting_digest FROM toolsupport_mcptool"):
-            sent = {"digest": digest} | ({"read_only": "1"} if "time" in name else {})
-            admin.post(f"/tools/mcp/tools/{id_}/approve/", data=sent, headers=headers)
 
 
 def explained(page: Page) -> Page:
