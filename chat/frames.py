@@ -43,11 +43,12 @@ class ModelSelect:
 @dataclass(frozen=True, slots=True)
 class ToolsSwitch:
     on: bool
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TurnStop:
-    pass
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,13 @@ class BranchSelect:
 @dataclass(frozen=True, slots=True)
 class TurnResync:
     message: int
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CallStop:
     call: str
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ class QuestionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    pass
+    client_id: str | None = None
 
 
 ClientFrame = (

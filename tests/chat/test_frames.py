@@ -1,5 +1,6 @@
 """Every bad frame gets a typed error; every good one is read as it was meant."""
 
+import dataclasses
 import json
 import string
 
@@ -34,6 +35,8 @@ GOOD = [
     ({"type": "call.stop", "call": "9"}, frames.CallStop("9")),
     ({"type": "call.repeat", "call": "9", "client_id": "c"}, frames.CallRepeat("9", "c")),
     ({"type": "ping"}, frames.Ping()),
+    ({"type": "turn.stop", "client_id": "c"}, frames.TurnStop("c")),
+    ({"type": "tools.switch", "on": True, "client_id": "c"}, frames.ToolsSwitch(True, "c")),
 ]
 
 BAD = [
@@ -75,6 +78,11 @@ BAD = [
     (b'{"type": "ping"}', "bad_frame"),
     (None, "bad_frame"),
 ]
+
+
+@pytest.mark.parametrize("kind", frames.CLIENT_FRAMES)
+def test_every_frame_may_carry_a_client_id(kind: str) -> None:
+    assert "client_id" in {field.name for field in dataclasses.fields(frames.CLIENT_FRAMES[kind])}
 
 
 @pytest.mark.parametrize(("frame", "expected"), GOOD, ids=lambda case: str(case)[:40])
