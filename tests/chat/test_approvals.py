@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import ADMIN, Page, Site, new_chat, page, serving, sign_in
 
 ASK = 'Write "hello there" to notes.md'
 
@@ -47,7 +47,8 @@ async def test_nothing_is_written_before_it_is_allowed(site: Site, client: httpx
         assert "hello there" in card["html"] and notes(site, conversation) == before
         await open_page.send("question.answer", question=question, answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
-        assert open_page.of("question.closed")[0]["answer"] == "once"
+        closed = open_page.of("question.closed")[0]
+        assert (closed["answer"], closed["by"]) == ("once", ADMIN[0])
         assert open_page.of("call.finished")[-1]["call"]["status"] == "done"
         assert notes(site, conversation) == "hello there"
         await open_page.send("question.answer", question=question, answer="once")
