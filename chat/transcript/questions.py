@@ -227,10 +227,12 @@ def expire() -> list[Closed]:
     return closed
 
 
-def close_all(turn: Turn, given: str) -> None:
-    """Close what a turn still asks, when it ends without an answer. Must run inside a transaction."""
+def close_all(turn: Turn, given: str) -> tuple[int, ...]:
+    """Close what a turn still asks (ids), when it ends without an answer. Must run inside a transaction."""
     asked = Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS)
+    closed = tuple(asked.values_list("pk", flat=True))
     asked.update(answer=given, answered_at=Now())
+    return closed
 
 
 @dataclass(frozen=True, slots=True)

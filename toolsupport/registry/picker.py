@@ -85,8 +85,8 @@ def chip(capabilities: Capabilities) -> tuple[str, str]:
 
 def size_text(row: ModelProfile) -> str:
     """How large a model is, in few letters: "8.2B · Q4_K_M", else "4.9 GB", else ""."""
-    if row.parameter_count:
-        parts = (_short(row.parameter_count), row.quantization)
+    if row.parameters:
+        parts = (_short(row.parameters), row.precision)
         return " · ".join(part for part in parts if part)
     if row.size_bytes and row.size_bytes >= 10**8:
         return f"{row.size_bytes / 10**9:.1f} GB"
