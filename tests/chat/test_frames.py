@@ -59,6 +59,7 @@ BAD = [
     ('{"type": "tools.switch", "on": 1}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c"}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c", "text": ""}', "bad_frame"),
+    ('{"type": "message.send", "client_id": "c", "text": " \\n"}', "bad_frame"),
     ('{"type": "message.send", "client_id": 5, "text": "x"}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c", "text": ["x"]}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c", "text": "x", "attachments": "a.png"}', "bad_frame"),
