@@ -218,6 +218,7 @@ _TAKES_NO_TOOLS = (
         r"(?!['`\"](?:tool|function)['`\"])THING"
         r"(?! (?:(?:use|usage|calls?|calling) )?(?:of|types?|with|results?|messages?|choices?|named|streaming|that"
         r"|outputs?|names?|ids?|parameters?)\b)"
+        r"(?! (?:in|for|on) (?:the |this |an? )?(?:[\w-]+ ){0,2}(?:roles?|messages?|modes?|batch(?:es)?|requests?)\b)"
         r"(?! '')",
     ),
     _rule(
@@ -250,12 +251,13 @@ _TAKES_NO_TOOLS = (
         r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
         r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b).*(?:models?\b|\d).* supports? THING(?! \w)",
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"
-        r"(?:model|llm) (?:that|which|with) (?:supports? )?THING",
+        r"(?:model|llm) (?:that|which|with) (?:supports? )?THING(?! with)",
     ),
     _rule(
         UNSUPPORTED,
         "not-able",
         r"models?\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|trained for|compatible with) THING",
+        r"models?\b[^.]{0,60} (?:can ?not|can't) (?:use|call) THING(?! (?:when|while|with|if|in|together|on|for)\b)",
         r"not an? (?:tool|function)[- ]?(?:calling|use|capable)\b",
         r"\b(?:no|without|lacks?) (?:support for THING|(?:tool|function)(?:[ -]calling|[ -]use)? support)",
         r"^(?:A_MODEL(?: '')?|[\w./:-]+) (?:does|do)(?: not|n't) have (?:any |the |a )?CALLING"
