@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import ADMIN, Page, Site, new_chat, page, serving, sign_in
 
 ASK = 'Write "hello there" to notes.md'
 
@@ -47,7 +47,8 @@ async def test_nothing_is_written_before_it_is_allowed(site: Site, client: httpx
         assert "hello there" in card["html"] and notes(site, conversation) == before
         await open_page.send("question.answer", question=question, answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
-        assert open_page.of("question.closed")[0]["answer"] == "once"
+        closed = open_page.of("question.closed")[0]
+        assert (closed["answer"], closed["by"]) == ("once", ADMIN[0])
         assert open_page.of("call.finished")[-1]["call"]["status"] == "done"
         assert notes(site, conversation) == "hello there"
         await open_page.send("question.answer", question=question, answer="once")
@@ -149,13 +150,18 @@ async def test_a_new_message_supersedes_and_stop_cancels(site: Site, client: htt
         before = notes(site, conversation)
         question = await asked(open_page)
         await open_page.send("message.send", text="What is 17*23?")
+        assert (await open_page.until("question.closed", question=question))["answer"] == "superseded"
+        assert (await open_page.until("turn.ended"))["reason"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         await open_page.send("question.answer", question=question, answer="once")
         assert (await open_page.until("error"))["code"] == "conflict"
         await open_page.send("message.send", text=ASK)
         await open_page.until("turn.waiting")
         await open_page.send("turn.stop")
+        assert (await open_page.until("question.closed"))["answer"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "stopped"
+        seqs = [frame["seq"] for frame in open_page.got if "seq" in frame]
+        assert seqs == list(range(seqs[0], seqs[0] + len(seqs))), "nothing is announced without being told"
         assert notes(site, conversation) == before
 
 
