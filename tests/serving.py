@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Container, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -138,6 +138,17 @@ def new_chat(client: httpx.Client) -> str:
     """The id of a conversation made now."""
     answer = client.post("/chat/new/", headers={"X-CSRFToken": client.cookies["csrftoken"]})
     return str(answer.url).rstrip("/").rsplit("/", 1)[-1]
+
+
+def approve_tools(site: Site, admin: httpx.Client, unasked: Container[str] = ()) -> None:
+    """Approve all that the MCP servers of a site offer, some of it to run `unasked`."""
+    headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
+    for (server,) in site.rows("SELECT id FROM toolsupport_mcpserver"):
+        admin.post(f"/tools/mcp/{server}/test/", headers=headers)
+    for id_, name, digest in site.rows("SELECT id, name, waiting_digest FROM toolsupport_mcptool"):
+        marked = {"read_only": "1"} if name in unasked else {}
+        answer = admin.post(f"/tools/mcp/tools/{id_}/approve/", data={"digest": digest, **marked}, headers=headers)
+        assert answer.status_code == 200
 
 
 class Page:

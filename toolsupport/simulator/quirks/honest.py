@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolsupport.simulator.nouns import Call, Prompt, Reply
-from toolsupport.simulator.rules import answers, handed_on, offers
+from toolsupport.simulator.rules import answers, handed_on, offers, searching
 from toolsupport.simulator.rules.arguments import fill
 from toolsupport.simulator.rules.wishes import Wish, understand
 
@@ -11,6 +11,10 @@ from toolsupport.simulator.rules.wishes import Wish, understand
 def reply(prompt: Prompt) -> Reply:
     """Calls for what tools serve and has no result yet; otherwise the answer."""
     wishes = understand(prompt.asked, [tool.name for tool in prompt.tools])
+    search = searching.search(wishes, prompt)
+    if search is not None:
+        return Reply(calls=(search,))
+    prompt = searching.without_searches(wishes, prompt)
     calls = planned(wishes, prompt)
     return Reply(calls=calls) if calls else Reply(content=answer(wishes, prompt))
 
