@@ -73,6 +73,14 @@ def switch(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
+def trust(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
+    """Say whether what models tell a server stays in the house."""
+    mcp.set_in_house(mcp_server_id, request.POST.get("in_house") == "1", int(request.user.pk or 0))
+    return _answer(request, {})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
 def remove(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
     """Forget a server that was defined here."""
     mcp.remove(mcp_server_id)
@@ -129,6 +137,7 @@ MCP_URLS = [
     path("tools/mcp/add/", add, name="mcp-add"),
     path("tools/mcp/<int:mcp_server_id>/test/", test, name="mcp-test"),
     path("tools/mcp/<int:mcp_server_id>/switch/", switch, name="mcp-switch"),
+    path("tools/mcp/<int:mcp_server_id>/trust/", trust, name="mcp-trust"),
     path("tools/mcp/<int:mcp_server_id>/remove/", remove, name="mcp-remove"),
     path("tools/mcp/tools/<int:mcp_tool_id>/approve/", approve, name="mcp-approve"),
     path("tools/mcp/tools/<int:mcp_tool_id>/mark/", mark, name="mcp-mark"),

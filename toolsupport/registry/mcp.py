@@ -64,6 +64,7 @@ class ShownServer:
     kind: str
     reached_by: str
     enabled: bool
+    in_house: bool
     version: str
     reachable: bool | None
     last_seen_at: datetime | None
@@ -126,6 +127,16 @@ def set_enabled(server_id: int, enabled: bool) -> None:
     """Use a server, or no longer. Raises NotFound."""
     if not McpServer.objects.filter(pk=server_id).update(enabled=enabled):
         raise NotFound("There is no such server.")
+
+
+@transaction.atomic
+def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
+    """Say whether what models tell a server goes nowhere else, so that its reading tools run. Raises NotFound."""
+    if not McpServer.objects.filter(pk=server_id).update(in_house=in_house):
+        raise NotFound("There is no such server.")
+    said = "what it is told stays in the house" if in_house else "what it is told may go anywhere"
+    name = _server(server_id).name
+    audit.write(actor, "trust_server", name, f"{name}: {said}")
 
 
 @transaction.atomic
@@ -236,6 +247,7 @@ def may_still_be_called(tool: RemoteTool) -> bool:
     """Whether a tool is what it was when a turn took it up: its definition, its switches, its mark."""
     rows = McpTool.objects.filter(server_id=tool.server.id, name=tool.name, digest=tool.digest, waiting_digest="")
     rows = rows.filter(enabled=True, server__enabled=True, gone_since=None)
+    rows = rows.filter(server__in_house=True) if tool.in_house else rows
     return (rows.filter(read_only=True) if tool.read_only else rows).exists()
 
 
@@ -246,6 +258,7 @@ def _tool(row: McpTool, spec: ToolSpec) -> RemoteTool:
         spec,
         row.digest,
         read_only=row.read_only,
+        in_house=row.server.in_house,
         enabled=row.enabled,
         connected=row.server.enabled,
         approved=not row.waiting_digest,
@@ -296,6 +309,7 @@ def _shown(row: McpServer) -> ShownServer:
         row.kind,
         reached_by,
         enabled=row.enabled,
+        in_house=row.in_house,
         version=row.version,
         reachable=row.reachable,
         last_seen_at=row.last_seen_at,
