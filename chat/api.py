@@ -95,7 +95,8 @@ async def _in_chat(wish: Requested, person: int, conversation: str) -> JsonRespo
             if state.question is not None or state.call is not None:
                 return _told(state)
             with suppress(TimeoutError):
-                await asyncio.wait_for(ended.wait(), LOOK)
+                async with asyncio.timeout(LOOK):
+                    await ended.wait()
     return api_errors.answer(504, LATE, None, "still_running")
 
 

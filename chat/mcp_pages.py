@@ -67,7 +67,7 @@ def test(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
 @requires(Action.ADMINISTER)
 def switch(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
     """Use a server, or no longer."""
-    mcp.set_enabled(mcp_server_id, request.POST.get("enabled") == "1")
+    mcp.set_enabled(mcp_server_id, request.POST.get("enabled") == "1", int(request.user.pk or 0))
     return _answer(request, {})
 
 
@@ -111,7 +111,7 @@ def mark(request: HttpRequest, mcp_tool_id: int) -> HttpResponse:
 @requires(Action.ADMINISTER)
 def switch_tool(request: HttpRequest, mcp_tool_id: int) -> HttpResponse:
     """Let a tool be called, or no longer."""
-    mcp.set_tool_enabled(mcp_tool_id, request.POST.get("enabled") == "1")
+    mcp.set_tool_enabled(mcp_tool_id, request.POST.get("enabled") == "1", int(request.user.pk or 0))
     return _answer(request, {"opened": mcp_tool_id})
 
 

@@ -123,10 +123,12 @@ def ensure_stdio() -> None:
 
 
 @transaction.atomic
-def set_enabled(server_id: int, enabled: bool) -> None:
+def set_enabled(server_id: int, enabled: bool, actor: int) -> None:
     """Use a server, or no longer. Raises NotFound."""
     if not McpServer.objects.filter(pk=server_id).update(enabled=enabled):
         raise NotFound("There is no such server.")
+    name = _server(server_id).name
+    audit.write(actor, "switch_tool", name, f"All tools of {name}, switched {'on' if enabled else 'off'}")
 
 
 @transaction.atomic
@@ -223,10 +225,14 @@ def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
 
 
 @transaction.atomic
-def set_tool_enabled(tool_id: int, enabled: bool) -> None:
+def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
     """Let a tool be called, or no longer. Raises NotFound."""
-    if not McpTool.objects.filter(pk=tool_id).update(enabled=enabled):
+    row = _held(tool_id)
+    if row is None:
         raise NotFound("There is no such tool.")
+    row.enabled = enabled
+    row.save(update_fields=["enabled"])
+    audit.write(actor, "switch_tool", str(row), f"{row} switched {'on' if enabled else 'off'}")
 
 
 def known_tools() -> tuple[RemoteTool, ...]:
