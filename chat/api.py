@@ -56,7 +56,7 @@ async def execute(request: HttpRequest) -> JsonResponse:
 def refusal(error: Exception) -> JsonResponse:
     """The answer to what cannot be done."""
     status, code = next(told for kind, told in ERRORS.items() if isinstance(error, kind))
-    return api_errors.answer(status, str(error), getattr(error, "param", None), code)
+    return api_errors.answer(status, str(error), getattr(error, "param", None) or None, code)
 
 
 def asked(body: bytes) -> dict[str, Any]:
