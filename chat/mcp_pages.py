@@ -7,14 +7,13 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_GET, require_POST
 
 from chat import mcp_asking, mcp_hosts
 from toolsupport.access import Action, may, requires
-from toolsupport.core.errors import ConfigError, Conflict
-from toolsupport.pages.htmx import wants_part
+from toolsupport.core.errors import Conflict
+from toolsupport.pages.boards import board, made
 from toolsupport.registry import mcp
 
 EXAMPLE = "https://…/mcp"
@@ -46,14 +45,8 @@ def listed(request: HttpRequest) -> HttpResponse:
 def add(request: HttpRequest) -> HttpResponse:
     """Define a server, which is asked at once; one that does not answer is kept and says so."""
     form = McpServerForm(request.POST)
-    if not form.is_valid():
-        return _answer(request, {"form": form})
-    try:
-        server_id = mcp.add(**form.cleaned_data)
-    except ConfigError as error:
-        form.add_error(None, str(error))
-        return _answer(request, {"form": form})
-    return _tested(request, server_id)
+    server_id = made(form, mcp.add)
+    return _answer(request, {"form": form}) if server_id is None else _tested(request, server_id)
 
 
 @require_POST
@@ -129,7 +122,7 @@ def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
         "may_administer": may(request.user, Action.ADMINISTER),
         **said,
     }
-    return render(request, "chat/mcp.html" + ("#board" if wants_part(request) else ""), context)
+    return board(request, "chat/mcp.html", context)
 
 
 MCP_URLS = [
