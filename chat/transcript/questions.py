@@ -225,10 +225,11 @@ def expire() -> list[Closed]:
     return closed
 
 
-def close_all(turn: Turn, given: str) -> None:
-    """Close what a turn still asks, when it ends without an answer. Must run inside a transaction."""
-    asked = Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS)
-    asked.update(answer=given, answered_at=Now())
+def close_all(turn: Turn, given: str) -> tuple[int, ...]:
+    """Close what a turn still asks, when it ends without an answer: which. Must run inside a transaction."""
+    asked = tuple(Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS).values_list("pk", flat=True))
+    Question.objects.filter(pk__in=asked).update(answer=given, answered_at=Now())
+    return asked
 
 
 @dataclass(frozen=True, slots=True)

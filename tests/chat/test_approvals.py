@@ -149,14 +149,21 @@ async def test_a_new_message_supersedes_and_stop_cancels(site: Site, client: htt
         before = notes(site, conversation)
         question = await asked(open_page)
         await open_page.send("message.send", text="What is 17*23?")
+        closed = await open_page.until("question.closed")
+        assert (closed["question"], closed["answer"]) == (question, "superseded")
+        assert (await open_page.until("turn.ended"))["reason"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         await open_page.send("question.answer", question=question, answer="once")
         assert (await open_page.until("error"))["code"] == "conflict"
         await open_page.send("message.send", text=ASK)
         await open_page.until("turn.waiting")
         await open_page.send("turn.stop")
+        assert (await open_page.until("question.closed"))["answer"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "stopped"
         assert notes(site, conversation) == before
+        # Nothing that was counted went untold.
+        told = [frame["seq"] for frame in open_page.got if "seq" in frame]
+        assert told == list(range(told[0], told[0] + len(told)))
 
 
 # SAFETY 3.5

@@ -240,7 +240,7 @@ def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
 # Every turn asks. A tool with what its server is now, which the model's row does not have.
 APPROVED = """SELECT toolsupport_mcptool.id, server_id, toolsupport_mcptool.name, digest, waiting_digest, gone_since,
 read_only, toolsupport_mcptool.enabled, toolsupport_mcpserver.name AS server_name, kind AS server_kind,
-toolsupport_mcpserver.enabled AS server_enabled, reachable AS server_reachable
+toolsupport_mcpserver.enabled AS server_enabled, reachable AS server_reachable, in_house
 FROM toolsupport_mcptool JOIN toolsupport_mcpserver ON toolsupport_mcpserver.id = server_id WHERE digest <> ''"""
 
 
@@ -273,7 +273,7 @@ def _tool(row: Any, spec: ToolSpec) -> RemoteTool:
         spec,
         row.digest,
         read_only=row.read_only,
-        in_house=row.server.in_house,
+        in_house=bool(row.in_house),
         enabled=row.enabled,
         connected=bool(row.server_enabled),
         approved=not row.waiting_digest,
