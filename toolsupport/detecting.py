@@ -57,7 +57,8 @@ class Tester:
             except Exception:
                 log.exception("looking for tests of models failed; it is tried again")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), LOOK)
+                async with asyncio.timeout(LOOK):
+                    await self._wake.wait()
 
     async def _claim(self) -> None:
         while len(self._running) < AT_ONCE:
@@ -133,7 +134,8 @@ class TestRun:
             if wanted.skip:
                 self.skip.add(wanted.skip)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), HEARTBEAT)
+                async with asyncio.timeout(HEARTBEAT):
+                    await self._changed.wait()
 
     async def _tell(self, step: Step) -> None:
         self.steps[step.name] = step

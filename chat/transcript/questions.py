@@ -21,6 +21,7 @@ from chat.tools import policy
 from chat.tools.changes import NO_FILE
 from chat.transcript import learning_questions, model_questions, shown, statements
 from chat.transcript.conversations import Person, announce, own
+from chat.transcript.history import EDITED
 from chat.transcript.locks import hold
 from chat.transcript.model_questions import Said
 from toolsupport.core import calls
@@ -186,7 +187,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
         raise ValueError(checked.reason)
     arguments = {**before, **arguments}
     call = ToolCall(run.call_id, run.name, arguments)
-    run.arguments, run.repairs = arguments, [*run.repairs, "edited by a person"]
+    run.arguments, run.repairs = arguments, [*run.repairs, EDITED]
     run.save(update_fields=["arguments", "repairs"])
     question.binds = policy.fingerprint(call, place(turn))
     if question.basis and tool.where and arguments.get(tool.where) != before.get(tool.where):

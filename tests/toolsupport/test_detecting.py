@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from tests.factories import ModelProfileFactory, ServerFactory
-from toolsupport import providers, redaction
+from toolsupport import detecting, providers, redaction
 from toolsupport.core.events import Failed, ToolsRefused
 from toolsupport.core.verdicts import Outcome
 from toolsupport.detecting import evidence
@@ -128,6 +128,25 @@ async def test_stopping_the_site_leaves_the_lease_to_run_out(simulator: Simulato
     await first.stop()
     shown = await in_database(detection_reports.shown)(opened.id)
     assert shown.status == "interrupted"
+
+
+# O4: a command, or a site, that ends while a test has just ended.
+@pytest.mark.asyncio
+@pytest.mark.parametrize("steps", range(6))
+async def test_it_can_be_stopped_in_whatever_step_it_is_told_to_look(steps: int, monkeypatch: pytest.MonkeyPatch):
+    async def nothing(tester: detecting.Tester) -> None: ...
+
+    monkeypatch.setattr(detecting.Tester, "_claim", nothing)
+    work = Work()
+    task = work.spawn(work.tester.serve())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    work.tester.look()
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await work.stop()
+    assert task.cancelled()
 
 
 def test_the_command_tells_by_its_exit_code(simulator_url: str):
