@@ -81,9 +81,8 @@ def test_tools_are_switched_off_for_a_chat(page: Page) -> None:
 
 
 # T11
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open, theme: str) -> None:
-    page = new_chat(open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page())
+def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open) -> None:
+    page = new_chat(open_browser(viewport={"width": 320, "height": 700}).new_page())
     asked(page)
     page.get_by_role("button", name="Allow in this chat").click()
     answered(page)
@@ -118,9 +117,8 @@ def overheard(page: Page) -> tuple[list[WebSocketRoute], list[dict[str, Any]]]:
 
 
 # F10
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_call_is_shown_while_it_is_written(open_browser: Open, theme: str) -> None:
-    page = open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page()
+def test_a_call_is_shown_while_it_is_written(open_browser: Open) -> None:
+    page = open_browser(viewport={"width": 320, "height": 700}).new_page()
     lines, _ = overheard(page)
     new_chat(page)
     ask(page, "Hello")
