@@ -19,7 +19,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
+def ana(site: Site) -> Iterator[httpx.Client]:
     """The administrator of that site, signed in."""
-    with closing(sign_in(site)) as browser:
-        yield browser
+    with closing(sign_in(site)) as client:
+        yield client

@@ -30,9 +30,9 @@ async def asked(open_page: Page, text: str = ASK) -> int:
 
 # T11
 @pytest.mark.asyncio
-async def test_nothing_is_written_before_it_is_allowed(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_nothing_is_written_before_it_is_allowed(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         before = notes(site, conversation)
         question = await asked(open_page)
         card = open_page.of("question.asked")[0]
@@ -48,9 +48,9 @@ async def test_nothing_is_written_before_it_is_allowed(site: Site, browser: http
 
 
 @pytest.mark.asyncio
-async def test_denied_is_told_to_the_model_and_the_turn_goes_on(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_denied_is_told_to_the_model_and_the_turn_goes_on(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         before = notes(site, conversation)
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="deny")
@@ -61,9 +61,9 @@ async def test_denied_is_told_to_the_model_and_the_turn_goes_on(site: Site, brow
 
 
 @pytest.mark.asyncio
-async def test_in_this_chat_asks_only_once(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_in_this_chat_asks_only_once(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="chat")
         await open_page.until("turn.ended")
@@ -74,9 +74,9 @@ async def test_in_this_chat_asks_only_once(site: Site, browser: httpx.Client) ->
 
 
 @pytest.mark.asyncio
-async def test_edited_arguments_are_what_is_written(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_edited_arguments_are_what_is_written(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="edit", arguments={"content": 7})
         assert (await open_page.until("error"))["code"] == "bad_answer"
@@ -88,9 +88,9 @@ async def test_edited_arguments_are_what_is_written(site: Site, browser: httpx.C
 
 # SAFETY 3.4
 @pytest.mark.asyncio
-async def test_what_was_allowed_does_not_replace_something_newer(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_what_was_allowed_does_not_replace_something_newer(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         (site.directory / "workspaces" / conversation / "notes.md").write_text("newer")
         await open_page.send("question.answer", question=question, answer="once")
@@ -108,9 +108,9 @@ async def test_what_was_allowed_does_not_replace_something_newer(site: Site, bro
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("path", "status"), [("fresh.md", "done"), ("config.json", "failed")])
-async def test_an_edited_path_must_be_free(site: Site, browser: httpx.Client, path: str, status: str) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_an_edited_path_must_be_free(site: Site, ana: httpx.Client, path: str, status: str) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="edit", arguments={"path": path})
         await open_page.until("turn.ended")
@@ -121,24 +121,24 @@ async def test_an_edited_path_must_be_free(site: Site, browser: httpx.Client, pa
 
 # D9: every question can be answered by a form too.
 @pytest.mark.asyncio
-async def test_a_form_answers_as_well(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_a_form_answers_as_well(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
-        headers = {"X-CSRFToken": browser.cookies["csrftoken"]}
-        answer = browser.post(f"/questions/{question}/answer/", data={"answer": "once"}, headers=headers)
+        headers = {"X-CSRFToken": ana.cookies["csrftoken"]}
+        answer = ana.post(f"/questions/{question}/answer/", data={"answer": "once"}, headers=headers)
         assert (answer.status_code, answer.text) == (200, "Allowed.")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         assert notes(site, conversation) == "hello there"
-        late = browser.post(f"/questions/{question}/answer/", data={"answer": "deny"}, headers=headers)
+        late = ana.post(f"/questions/{question}/answer/", data={"answer": "deny"}, headers=headers)
         assert "answered already" in late.text
-        assert browser.post("/questions/999999/answer/", data={"answer": "once"}, headers=headers).status_code == 404
+        assert ana.post("/questions/999999/answer/", data={"answer": "once"}, headers=headers).status_code == 404
 
 
 @pytest.mark.asyncio
-async def test_a_new_message_supersedes_and_stop_cancels(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_a_new_message_supersedes_and_stop_cancels(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         before = notes(site, conversation)
         question = await asked(open_page)
         await open_page.send("message.send", text="What is 17*23?")
@@ -154,9 +154,9 @@ async def test_a_new_message_supersedes_and_stop_cancels(site: Site, browser: ht
 
 # SAFETY 3.5
 @pytest.mark.asyncio
-async def test_after_reading_a_file_a_change_asks_each_time(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
-    async with page(site, browser, conversation) as open_page:
+async def test_after_reading_a_file_a_change_asks_each_time(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="chat")
         await open_page.until("turn.ended")
@@ -169,16 +169,16 @@ async def test_after_reading_a_file_a_change_asks_each_time(site: Site, browser:
 # C2: an approval survives a restart; any process can go on.
 @pytest.mark.asyncio
 async def test_an_approval_survives_kill_9(tmp_path: Path) -> None:
-    with serving(tmp_path) as site, closing(sign_in(site)) as browser:
-        conversation = new_chat(browser)
-        async with page(site, browser, conversation) as open_page:
+    with serving(tmp_path) as site, closing(sign_in(site)) as ana:
+        conversation = new_chat(ana)
+        async with page(site, ana, conversation) as open_page:
             question = await asked(open_page)
             site.kill(signal.SIGKILL)
         site.start()
-        async with page(site, browser, conversation) as open_page:
+        async with page(site, ana, conversation) as open_page:
             hello = await open_page.until("hello")
             assert "turn" in hello
-            shown = browser.get(f"/chat/{conversation}/messages/").text
+            shown = ana.get(f"/chat/{conversation}/messages/").text
             assert f'id="question-{question}"' in shown
             await open_page.send("question.answer", question=question, answer="once")
             assert (await open_page.until("turn.ended"))["reason"] == "done"

@@ -13,15 +13,15 @@ from tests.serving import Site
 
 
 # SAFETY 1.2
-def test_hostile_frames_get_typed_errors(site: Site, browser: httpx.Client) -> None:
-    codes = asyncio.run(hostile_frames.torment(site, browser, 300, seed=0))
+def test_hostile_frames_get_typed_errors(site: Site, ana: httpx.Client) -> None:
+    codes = asyncio.run(hostile_frames.torment(site, ana, 300, seed=0))
     assert codes["bad_frame"] > 50 and set(codes) <= ERRORS.keys() - {"internal"}
     assert not hostile_frames.complaints(site)
 
 
 # SAFETY 2
-def test_two_tabs_lose_nothing(site: Site, browser: httpx.Client) -> None:
-    done = two_tabs.drive(site, browser, runs=5, steps=20)
+def test_two_tabs_lose_nothing(site: Site, ana: httpx.Client) -> None:
+    done = two_tabs.drive(site, ana, runs=5, steps=20)
     assert done["runs"] == 5 and done["acknowledged"] > 0
 
 

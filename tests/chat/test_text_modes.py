@@ -33,8 +33,8 @@ async def looked(open_page: Page) -> list[str]:
 
 # F3 F7
 @pytest.mark.asyncio
-async def test_one_conversation_is_swapped_through_every_language(site: Site, browser: httpx.Client) -> None:
-    async with page(site, browser, new_chat(browser)) as open_page:
+async def test_one_conversation_is_swapped_through_every_language(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await open_page.until("hello")
         for name in LANGUAGES:
             await open_page.send("model.select", model=f"{name}:latest")
@@ -45,8 +45,8 @@ async def test_one_conversation_is_swapped_through_every_language(site: Site, br
 
 # F11
 @pytest.mark.asyncio
-async def test_a_format_that_keeps_failing_falls_to_the_next(site: Site, browser: httpx.Client) -> None:
-    async with page(site, browser, new_chat(browser)) as open_page:
+async def test_a_format_that_keeps_failing_falls_to_the_next(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-hopeless-json:latest")
         await open_page.send("message.send", text=LOOK)
         ended = await open_page.until("turn.ended")

@@ -17,8 +17,8 @@ async def ask(open_page: Page, text: str) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_refusal_in_words_leads_to_another_offer(site: Site, browser: httpx.Client) -> None:
-    async with page(site, browser, new_chat(browser)) as open_page:
+async def test_a_refusal_in_words_leads_to_another_offer(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json and tell me its version.")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         replies = open_page.of("message.finished")
@@ -37,10 +37,10 @@ async def test_a_refusal_in_words_leads_to_another_offer(site: Site, browser: ht
 
 
 @pytest.mark.asyncio
-async def test_a_change_asks_with_the_same_diff_as_the_tool_itself(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
+async def test_a_change_asks_with_the_same_diff_as_the_tool_itself(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
     notes = site.directory / "workspaces" / conversation / "notes.md"
-    async with page(site, browser, conversation) as open_page:
+    async with page(site, ana, conversation) as open_page:
         before = notes.read_text()
         await ask(open_page, 'Append "A new line" to notes.md')
         question = await open_page.until("question.asked")
@@ -54,11 +54,11 @@ async def test_a_change_asks_with_the_same_diff_as_the_tool_itself(site: Site, b
 
 
 @pytest.mark.asyncio
-async def test_a_change_can_be_edited_and_stays_what_it_was(site: Site, browser: httpx.Client) -> None:
-    conversation = new_chat(browser)
+async def test_a_change_can_be_edited_and_stays_what_it_was(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
     notes = site.directory / "workspaces" / conversation / "notes.md"
     before = notes.read_text()
-    async with page(site, browser, conversation) as open_page:
+    async with page(site, ana, conversation) as open_page:
         await ask(open_page, 'Append "A new line" to notes.md')
         question = (await open_page.until("question.asked"))["question"]
         await open_page.send("question.answer", question=question, answer="edit", arguments={"append": False})
@@ -69,8 +69,8 @@ async def test_a_change_can_be_edited_and_stays_what_it_was(site: Site, browser:
 
 
 @pytest.mark.asyncio
-async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(site: Site, browser: httpx.Client) -> None:
-    async with page(site, browser, new_chat(browser)) as open_page:
+async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json")
         await open_page.until("turn.ended")
         await open_page.send("message.send", text="Run `rm -rf .`")
@@ -81,10 +81,10 @@ async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(sit
 
 # T9
 @pytest.mark.asyncio
-async def test_a_program_reads_files_by_the_tools_behind_bash(site: Site, browser: httpx.Client) -> None:
-    headers = {"X-CSRFToken": browser.cookies["csrftoken"]}
-    browser.post("/tools/switch/", data={"tool": "python_execution", "on": "on"}, headers=headers)
-    async with page(site, browser, new_chat(browser)) as open_page:
+async def test_a_program_reads_files_by_the_tools_behind_bash(site: Site, ana: httpx.Client) -> None:
+    headers = {"X-CSRFToken": ana.cookies["csrftoken"]}
+    ana.post("/tools/switch/", data={"tool": "python_execution", "on": "on"}, headers=headers)
+    async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json")
         await open_page.until("turn.ended")
         await open_page.send("message.send", text="Sum column cups of data.csv with Python")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
-from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.e2e.conftest import answered, ask, choose, new_chat, ready
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.e2e.test_approvals import ASK, asked
 
@@ -43,6 +43,8 @@ def test_commands_do_what_the_buttons_do(page: Page) -> None:
 
 
 def test_detect_tests_the_model(page: Page) -> None:
+    # A model of its own: the other chats with it are told how the test ended, at any time.
+    choose(page, "sim-thinks")
     command(page, "/detect")
     expect(page.locator("[data-code=detected]")).to_contain_text("calls tools natively")
 
