@@ -26,7 +26,6 @@ from tests import databases
 ROOT = Path(__file__).resolve().parent.parent
 ADMIN = ("ana", "a passphrase for tests")
 PATIENCE = 20.0
-WITHOUT_ID = ("ping", "turn.stop", "turn.resync", "call.stop", "tools.switch")
 
 
 def free_port() -> int:
@@ -162,8 +161,6 @@ class Page:
     async def send(self, kind: str, **fields: Any) -> str:
         """Send a frame; gives the client_id that was made for it."""
         client_id = fields.setdefault("client_id", uuid.uuid4().hex)
-        if kind in WITHOUT_ID or kind.startswith("detection."):
-            del fields["client_id"]
         await self.ws.send_str(json.dumps({"type": kind, **fields}))
         return str(client_id)
 

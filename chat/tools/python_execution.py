@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -101,8 +102,14 @@ def _lines(printed: str, rest: str) -> str:
 
 
 def functions(context: ToolContext) -> dict[str, ToolSpec]:
-    """The tools by what they are called in a program."""
-    return {re.sub(r"\W", "_", spec.name): spec for spec in context.functions}
+    """The tools by what they are called in a program.
+
+    Where several would be called alike, the one of exactly that name is; else none is.
+    """
+    written = {spec.name: re.sub(r"\W", "_", spec.name) for spec in context.functions}
+    count = Counter(written.values())
+    able = (spec for spec in context.functions if count[written[spec.name]] == 1 or spec.name.isidentifier())
+    return {written[spec.name]: spec for spec in able}
 
 
 def asked(called: Called, known: Mapping[str, ToolSpec]) -> CallReady | CallRejected:

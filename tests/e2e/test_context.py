@@ -8,9 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, new_chat
+from tests.e2e.conftest import answered, new_chat, photograph
 from tests.e2e.test_access_for_all import overflow, violations
-from tests.e2e.test_translation import photograph
 
 pytestmark = pytest.mark.e2e
 ASKED = "What's in this folder?"

@@ -66,6 +66,7 @@ class ShownServer:
     kind: str
     reached_by: str
     enabled: bool
+    in_house: bool
     version: str
     reachable: bool | None
     last_seen_at: datetime | None
@@ -124,10 +125,22 @@ def ensure_stdio() -> None:
 
 
 @transaction.atomic
-def set_enabled(server_id: int, enabled: bool) -> None:
+def set_enabled(server_id: int, enabled: bool, actor: int) -> None:
     """Use a server, or no longer. Raises NotFound."""
     if not McpServer.objects.filter(pk=server_id).update(enabled=enabled):
         raise NotFound("There is no such server.")
+    name = _server(server_id).name
+    audit.write(actor, "switch_tool", name, f"All tools of {name}, switched {'on' if enabled else 'off'}")
+
+
+@transaction.atomic
+def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
+    """Say whether what models tell a server goes nowhere else, so that its reading tools run. Raises NotFound."""
+    if not McpServer.objects.filter(pk=server_id).update(in_house=in_house):
+        raise NotFound("There is no such server.")
+    said = "what it is told stays in the house" if in_house else "what it is told may go anywhere"
+    name = _server(server_id).name
+    audit.write(actor, "trust_server", name, f"{name}: {said}")
 
 
 @transaction.atomic
@@ -214,16 +227,20 @@ def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
 
 
 @transaction.atomic
-def set_tool_enabled(tool_id: int, enabled: bool) -> None:
+def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
     """Let a tool be called, or no longer. Raises NotFound."""
-    if not McpTool.objects.filter(pk=tool_id).update(enabled=enabled):
+    row = _held(tool_id)
+    if row is None:
         raise NotFound("There is no such tool.")
+    row.enabled = enabled
+    row.save(update_fields=["enabled"])
+    audit.write(actor, "switch_tool", str(row), f"{row} switched {'on' if enabled else 'off'}")
 
 
 # Every turn asks. A tool with what its server is now, which the model's row does not have.
 APPROVED = """SELECT toolsupport_mcptool.id, server_id, toolsupport_mcptool.name, digest, waiting_digest, gone_since,
 read_only, toolsupport_mcptool.enabled, toolsupport_mcpserver.name AS server_name, kind AS server_kind,
-toolsupport_mcpserver.enabled AS server_enabled, reachable AS server_reachable
+toolsupport_mcpserver.enabled AS server_enabled, reachable AS server_reachable, in_house
 FROM toolsupport_mcptool JOIN toolsupport_mcpserver ON toolsupport_mcpserver.id = server_id WHERE digest <> ''"""
 
 
@@ -245,6 +262,7 @@ def may_still_be_called(tool: RemoteTool) -> bool:
     """Whether a tool is what it was when a turn took it up: its definition, its switches, its mark."""
     rows = McpTool.objects.filter(server_id=tool.server.id, name=tool.name, digest=tool.digest, waiting_digest="")
     rows = rows.filter(enabled=True, server__enabled=True, gone_since=None)
+    rows = rows.filter(server__in_house=True) if tool.in_house else rows
     return (rows.filter(read_only=True) if tool.read_only else rows).exists()
 
 
@@ -255,6 +273,7 @@ def _tool(row: Any, spec: ToolSpec) -> RemoteTool:
         spec,
         row.digest,
         read_only=row.read_only,
+        in_house=bool(row.in_house),
         enabled=row.enabled,
         connected=bool(row.server_enabled),
         approved=not row.waiting_digest,
@@ -305,6 +324,7 @@ def _shown(row: McpServer) -> ShownServer:
         row.kind,
         reached_by,
         enabled=row.enabled,
+        in_house=row.in_house,
         version=row.version,
         reachable=row.reachable,
         last_seen_at=row.last_seen_at,

@@ -115,6 +115,7 @@ SHELL = {
     Kind.READ: "cat {path}",
     Kind.WRITE: "printf '%s\\n' {content} > {path}",
     Kind.APPEND: "echo {content} >> {path}",
+    Kind.EDIT: "sed -i {script} {path}",
 }
 
 # Words in the names of tools that say nothing about what a tool is for.
@@ -191,10 +192,17 @@ def _player(role: Role, tools: Sequence[Tool]) -> Tool | None:
 def _through_shell(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
     if wish.kind not in SHELL:
         return None
-    quoted = {name: shlex.quote(value) for name, value in wish.values.items()}
+    values = dict(wish.values) | ({"script": _script(wish)} if wish.kind == Kind.EDIT else {})
+    quoted = {name: shlex.quote(value) for name, value in values.items()}
     command = SHELL[wish.kind].format(**{"path": ".", "content": "''", **quoted})
     found = _best(Wish(Kind.RUN, wish.text, {"command": command}), tools)
     return (found[0], replace(wish, values={**wish.values, "command": command})) if found else None
+
+
+def _script(wish: Wish) -> str:
+    """What sed is told: the old text to the letter, and the new one."""
+    old, new = re.sub(r"([\\/.*\[\]^$])", r"\\\1", wish["old"]), re.sub(r"([\\/&])", r"\\\1", wish["new"])
+    return f"s/{old}/{new}/"
 
 
 def _by_subject(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
