@@ -101,7 +101,9 @@ async def test_edited_arguments_are_what_is_sent(site: Site, client: httpx.Clien
 
 # T4
 @pytest.mark.asyncio
-async def test_killed_in_mid_call_it_costs_one_result(site: Site, client: httpx.Client) -> None:
+async def test_killed_in_mid_call_it_costs_one_result(site: Site, client: httpx.Client, words: Path) -> None:
+    number = words.with_name("number")
+    before = number.read_text()
     async with chat(site, client) as open_page:
         await open_page.send("message.send", text="Call pipes__die with text=now")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
@@ -110,6 +112,9 @@ async def test_killed_in_mid_call_it_costs_one_result(site: Site, client: httpx.
         bad = [frame["call"] for frame in open_page.of("call.finished") if frame["call"]["status"] != "done"]
         assert bad == [call] and not open_page.of("call.rejected") and not open_page.of("notice")[1:]
         assert open_page.text(open_page.of("message.finished")[-1]["message"]), "the model answers from that"
+    async with asyncio.timeout(20):
+        while number.read_text() == before:
+            await asyncio.sleep(0.05)
     async with chat(site, client) as open_page:
         await open_page.send("message.send", text="Call pipes__progress with text=now")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
