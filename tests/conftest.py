@@ -56,8 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def starts_sites(item: pytest.Item) -> bool:
     module = item.getparent(pytest.Module)
-    named = vars(module.obj).values() if module else ()
-    return any(getattr(one, "__module__", "") == "tests.serving" for one in named)
+    known = vars(module.obj).values() if module else ()
+    return any(getattr(named, "__module__", "") == "tests.serving" for named in known)
 
 
 def use_database(url: str) -> None:
