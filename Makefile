@@ -28,31 +28,26 @@ run: $(STAMP) ## Start the site at http://127.0.0.1:8000 (make run HOST=… PORT
 	@$(PY) manage.py migrate --no-input --verbosity 0
 	@exec $(PY) manage.py serve --host "$(HOST)" --port "$(PORT)"
 
-# Without ARGS the tests in a browser run beside the others: they wait for different things. Some promise times, which
-# a machine that is busy with the other half may miss: what failed is told, then tried once more with nothing beside it.
+# Without ARGS two processes for each of two cores: half of the time tests wait. A file's tests share what they start, so
+# they stay together. Some promise times, which a busy machine may miss: what failed is tried once more, alone.
 DAILY := not nightly and not real_server and not clients
-HALF = $(PY) -m pytest -o cache_dir=.pytest_cache/$(1) -m "$(2)"
-# One process for each of two cores; a file's tests share what they start, so they stay together.
-BOTH := -n 2 --dist loadfile
-ALONE = { echo "Once more, alone:"; $(call HALF,$(1),$(2)) --last-failed --last-failed-no-failures none; }
+SIDE_BY_SIDE := -n 4 --dist loadfile --no-loadscope-reorder
+define EVERYTHING
+@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m "$(1)" $(SIDE_BY_SIDE) || { echo "Once more, alone:"; \
+	CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m "$(1)" --last-failed --last-failed-no-failures none; }
+endef
 
 test: $(STAMP) ## Run every test, those in a browser too (make test ARGS='-k name')
 ifneq ($(ARGS),)
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest $(ARGS)
 else ifneq ($(CHROMIUM),)
-	@export CHROMIUM="$(CHROMIUM)"; seen=$$(mktemp); rm -rf .pytest_cache/browser .pytest_cache/others; \
-	$(call HALF,browser,e2e) >"$$seen" 2>&1 & browser=$$!; \
-	trap 'kill $$browser 2>/dev/null || true; rm -f "$$seen"' EXIT; others=0; shown=0; failed=0; \
-	$(call HALF,others,$(DAILY) and not e2e) $(BOTH) || others=1; \
-	wait $$browser || shown=1; echo "And in a browser:"; cat "$$seen"; \
-	[ $$others = 0 ] || $(call ALONE,others,$(DAILY) and not e2e) || failed=1; \
-	[ $$shown = 0 ] || $(call ALONE,browser,e2e) || failed=1; exit $$failed
+	$(call EVERYTHING,$(DAILY))
 else ifeq ($(CI),true)
 	@echo "Chromium is missing, and here nothing may be left out." >&2; exit 1
 else
 	@echo "Chromium is missing, so the tests in a browser are left out. Install it with:"
 	@echo "    sudo apt-get install chromium     or     brew install --cask chromium"
-	@$(PY) -m pytest -m "$(DAILY) and not e2e"
+	$(call EVERYTHING,$(DAILY) and not e2e)
 endif
 
 check: $(STAMP) ## Everything that is checked without running the product

@@ -1,4 +1,4 @@
-"""The frames that tell of a turn's end."""
+"""What the pages are told of a turn that is over."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from chat import fragments, frames
 from chat.transcript.turns import Ended
 
 
-def told(ended: Ended) -> Iterator[frames.ServerFrame]:
-    """The last state of what the turn left, the questions that nobody will answer any more, then its end."""
-    seq = ended.seq - len(ended.unanswered) - len(ended.messages)
-    for number, shown in enumerate(ended.messages, start=seq):
+def frames_of(ended: Ended) -> Iterator[frames.ServerFrame]:
+    """The last state of what it left, what it asks no more, then its end."""
+    closing = ended.seq - len(ended.closed)
+    for number, shown in enumerate(ended.messages, start=closing - len(ended.messages)):
         yield frames.MessageFinished(number, shown.id, fragments.message(shown))
-    for number, question in enumerate(ended.unanswered, start=ended.seq - len(ended.unanswered)):
-        yield frames.QuestionClosed(number, question, ended.why, "")
-    yield frames.TurnEnded(ended.seq, ended.turn, ended.reason, dict(ended.usage), ended.detail)
+    for number, question in enumerate(ended.closed, start=closing):
+        yield frames.QuestionClosed(number, question, ended.reason, "")
+    reason = "stopped" if ended.reason == "superseded" else ended.reason
+    yield frames.TurnEnded(ended.seq, ended.turn, reason, dict(ended.usage), ended.detail)

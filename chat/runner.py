@@ -304,11 +304,11 @@ class Runner:
         for run in self.runs.values():
             self.tell(run.claimed.conversation, frames.Error("storage", NOT_KEPT_YET))
 
-    def tell_end(self, *over: turns.Ended) -> None:
-        """Tell the pages of the end of turns."""
-        for ended in over:
-            for frame in endings.told(ended):
-                self.tell(ended.conversation, frame)
+    def tell_end(self, *ended: turns.Ended) -> None:
+        """Show how turns ended."""
+        for each in ended:
+            for frame in endings.frames_of(each):
+                self.tell(each.conversation, frame)
 
     # -- the tick --
 
@@ -358,8 +358,7 @@ class Runner:
         for closed in await in_database(questions.expire)():
             await self.go_on(closed)
         ended, queued = await in_database(turns.settle)(list(self.runs))
-        for each in ended:
-            self.tell_end(each)
+        self.tell_end(*ended)
         for turn_id in queued if self.accepting else []:
             await self.wake(turn_id)
 

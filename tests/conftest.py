@@ -41,10 +41,22 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.DATA_DIR = DATA_DIR
     settings.WORKSPACES_DIR = DATA_DIR / "workspaces"
     settings.STATIC_ROOT = DATA_DIR / "static"
+    # Every client of a test has middleware of its own, which would look at each static file before its first request.
+    settings.SERVESTATIC_USE_FINDERS = False
     settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     if OTHER_DATABASE:
         use_database(OTHER_DATABASE)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts sites begins first: it takes long, and with several processes none is left alone with it."""
+    items.sort(key=lambda item: not starts_sites(item))
+
+
+def starts_sites(item: pytest.Item) -> bool:
+    module = item.getparent(pytest.Module)
+    return any(getattr(named, "__module__", "") == "tests.serving" for named in vars(module.obj).values())
 
 
 def use_database(url: str) -> None:

@@ -14,9 +14,10 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from toolsupport import redaction
+from toolsupport.core.refusals import classify
 from toolsupport.core.verdicts import Verdict
 from toolsupport.core.words import JSON, Message, ToolSpec
-from toolsupport.detection import DETECTORS, KINDS, Laboratory, Subject, Trial
+from toolsupport.detection import DETECTORS, KINDS, Laboratory, Reply, Subject, Trial
 from toolsupport.detection.examination import Step, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry import detections, subjects
@@ -180,6 +181,7 @@ def evidence(trial: Trial) -> TrialMade:
         "calls": [{"name": call.name, "arguments": call.arguments, "repairs": call.repairs} for call in reply.calls],
         "rejected": [{"name": one.name, "reason": one.reason, "raw": one.raw} for one in reply.rejected],
         "refused": reply.refused.message if reply.refused else "",
+        "rule": _rule(reply),
         "failed": {"kind": reply.failed.kind, "message": reply.failed.message, "body": reply.failed.body}
         if reply.failed
         else None,
@@ -198,6 +200,13 @@ def evidence(trial: Trial) -> TrialMade:
         prompt_tokens=reply.usage.prompt_tokens,
         output_tokens=reply.usage.output_tokens,
     )
+
+
+def _rule(reply: Reply) -> str:
+    """The rule by which the words of the server were understood, "" where none was."""
+    if reply.refused is not None:
+        return reply.refused.rule
+    return classify(reply.failed.status, reply.failed.body).rule if reply.failed else ""
 
 
 def _status(trial: Trial) -> int | None:

@@ -75,9 +75,8 @@ def accept(person: Person, conversation_id: str, wish: GoOn | Anew, owner: str) 
     if room.known is not None:
         asked = shown.message(turns.question_of(room.known))
         return Accepted(room.known, asked, conversation.tail, repeated=True)
-    if isinstance(wish, GoOn):
-        return replace(_gone_on(conversation, wish, owner), ended=room.ended)
-    return replace(_anew(conversation, wish, owner), ended=room.ended)
+    begun = _gone_on(conversation, wish, owner) if isinstance(wish, GoOn) else _anew(conversation, wish, owner)
+    return replace(begun, ended=room.ended)
 
 
 def _gone_on(conversation: Conversation, wish: GoOn, owner: str) -> Accepted:

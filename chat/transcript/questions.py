@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -167,7 +168,9 @@ def answer(person: Person, question_id: int, given: Answer) -> Closed:
         )
     effect = EFFECTS.get(question.kind)
     said = effect(person, question, given.answer) if effect else None
-    return replace(_closed(question, given.answer, person.get_username()), said=said)
+    # Of whoever stands behind a socket only the number is at hand.
+    by = User.objects.values_list("username", flat=True).get(pk=person.pk or 0)
+    return replace(_closed(question, given.answer, by), said=said)
 
 
 def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
@@ -226,10 +229,11 @@ def expire() -> list[Closed]:
 
 
 def close_all(turn: Turn, given: str) -> tuple[int, ...]:
-    """Close what a turn still asks, when it ends without an answer: which. Must run inside a transaction."""
-    asked = tuple(Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS).values_list("pk", flat=True))
-    Question.objects.filter(pk__in=asked).update(answer=given, answered_at=Now())
-    return asked
+    """Close what a turn still asks (ids), when it ends without an answer. Must run inside a transaction."""
+    asked = Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS)
+    closed = tuple(asked.values_list("pk", flat=True))
+    asked.update(answer=given, answered_at=Now())
+    return closed
 
 
 @dataclass(frozen=True, slots=True)

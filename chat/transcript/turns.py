@@ -68,11 +68,33 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """A turn is over. `messages` are those whose last state must be shown again, `closed` what it still asked (ids)."""
+
+    turn: int
+    conversation: str
+    seq: int
+    reason: str
+    detail: str
+    usage: Mapping[str, Any]
+    messages: tuple[ShownMessage, ...] = ()
+    closed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Whether there is room for a turn: the one that is `known` already, and those that `ended` to make room."""
+
+    known: int | None = None
+    ended: tuple[Ended, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """The message is kept. `repeated` says that this client_id was already known: nothing was done again.
 
     A turn that began at once has `claimed` with the empty `reply` it will write into; the numbers of the three
-    announcements (message, turn, reply) follow each other from `seq` on. `ended` are turns that made room for it.
+    announcements (message, turn, reply) follow each other from `seq` on. `ended` made room for it.
     """
 
     turn: int
@@ -96,32 +118,6 @@ class Outcome:
     usage: Mapping[str, Any] = field(default_factory=dict)
     reply: tuple[int, str, str, int | None] | None = None
     calls: tuple[CallCount, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A turn is over. `messages` are those whose last state must be shown again.
-
-    `unanswered` are the questions that were closed with it, for the reason `why`.
-    """
-
-    turn: int
-    conversation: str
-    seq: int
-    reason: str
-    detail: str
-    usage: Mapping[str, Any]
-    messages: tuple[ShownMessage, ...] = ()
-    unanswered: tuple[int, ...] = ()
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """There is room for a turn: `known` is that of the same client_id, `ended` are those that made room."""
-
-    known: int | None = None
-    ended: tuple[Ended, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +195,13 @@ def grown(conversation: Conversation, leaf: Message, things: int) -> int:
 
 def room_for(conversation: Conversation, client_id: str) -> Room:
     """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn."""
-    room = statements.room(conversation, client_id)
-    ended: tuple[Ended, ...] = ()
+    room, ended = statements.room(conversation, client_id), list[Ended]()
     if room.known is not None:
         return Room(room.known)
     if room.open_here:
         # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
         here = Turn.objects.filter(conversation=conversation)
-        ended = tuple(expire(here) or supersede(here))
+        ended = expire(here) or supersede(here)
         if not ended:
             raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
         conversation.refresh_from_db(fields=["tail", "leaf"])
@@ -215,7 +210,7 @@ def room_for(conversation: Conversation, client_id: str) -> Room:
     # A turn that waits for a person runs nowhere.
     if room.running >= most:
         raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
-    return Room(ended=ended)
+    return Room(ended=tuple(ended))
 
 
 @transaction.atomic
@@ -363,16 +358,16 @@ def _close(turn: Turn, reason: str) -> Ended:
     last = answers[-1] if answers else None
     # The end is told in the turn's last message, so that one is shown again even if it was whole.
     again = [row for row in answers if not row.finished or row is last]
-    unanswered: tuple[int, ...] = ()
+    closed: tuple[int, ...] = ()
     if reason != "done":
         open_runs = ToolRun.objects.filter(turn=turn, status__in=UNFINISHED)
         status = "interrupted" if reason == "interrupted" else "stopped"
         open_runs.update(status=status, error=f"Not finished: the answer was {reason}.", snapshot=None)
-        unanswered = questions.close_all(turn, reason)
+        closed = questions.close_all(turn, reason)
     for row in again:
         row.finished, row.turn = True, turn
         statements.finish(row.pk)
-    seq = statements.count_up(turn.conversation_id, len(again) + len(unanswered) + 1)
+    seq = statements.count_up(turn.conversation_id, len(again) + len(closed) + 1)
     return Ended(
         turn=turn.pk,
         conversation=str(turn.conversation_id),
@@ -381,8 +376,7 @@ def _close(turn: Turn, reason: str) -> Ended:
         detail=turn.reason,
         usage=turn.usage,
         messages=tuple(_last_state(row, row is last) for row in again),
-        unanswered=unanswered,
-        why=reason,
+        closed=closed,
     )
 
 

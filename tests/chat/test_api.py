@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.serving import ADMIN, Site, new_chat, page, sign_in
+from tests.serving import ADMIN, Site, new_chat, page
 
 MODEL = "sim-honest:latest"
 WRITE = {"model": MODEL, "name": "write_file", "arguments": {"path": "notes.md", "content": "by a program\n"}}
-
-
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +83,11 @@ def test_a_body_that_is_none(program: httpx.Client) -> None:
         assert program.post("/api/tools/execute", content=body).status_code == 400
 
 
-def test_in_a_conversation_it_is_a_card_of_it(client: httpx.Client, program: httpx.Client) -> None:
-    conversation = new_chat(client)
+def test_in_a_conversation_it_is_a_card_of_it(ana: httpx.Client, program: httpx.Client) -> None:
+    conversation = new_chat(ana)
     said = execute(program, conversation, name="list_directory", arguments={"path": "."})
     assert said.status_code == 200 and "config.json" in said.json()["result"]
-    assert f'data-call="{said.json()["call"]["id"]}"' in client.get(f"/chat/{conversation}/messages/").text
+    assert f'data-call="{said.json()["call"]["id"]}"' in ana.get(f"/chat/{conversation}/messages/").text
     # Nothing is remembered of what was told: the files may be others by now.
     assert (
         execute(program, conversation, name="list_directory", arguments={"path": "."}).json()["call"]
@@ -104,12 +97,12 @@ def test_in_a_conversation_it_is_a_card_of_it(client: httpx.Client, program: htt
 
 @pytest.mark.asyncio
 async def test_a_change_waits_for_a_person_and_is_told_once(
-    site: Site, client: httpx.Client, program: httpx.Client
+    site: Site, ana: httpx.Client, program: httpx.Client
 ) -> None:
-    conversation = new_chat(client)
+    conversation = new_chat(ana)
     notes = site.directory / "workspaces" / conversation / "notes.md"
     before = notes.read_text()
-    async with page(site, client, conversation) as open_page:
+    async with page(site, ana, conversation) as open_page:
         first = program.post("/api/tools/execute", json=WRITE | {"conversation": conversation})
         assert code(first) == (409, "approval_needed")
         asked = await open_page.until("question.asked")
@@ -132,9 +125,9 @@ async def test_a_change_waits_for_a_person_and_is_told_once(
 
 
 @pytest.mark.asyncio
-async def test_a_call_that_was_denied_is_told_so(site: Site, client: httpx.Client, program: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_a_call_that_was_denied_is_told_so(site: Site, ana: httpx.Client, program: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = program.post("/api/tools/execute", json=WRITE | {"conversation": conversation}).json()["question"]
         await open_page.until("turn.waiting")
         await open_page.send("question.answer", question=question, answer="deny")
@@ -143,13 +136,11 @@ async def test_a_call_that_was_denied_is_told_so(site: Site, client: httpx.Clien
         assert told["call"]["status"] == "denied" and "did not allow" in told["result"]
 
 
-def test_who_may(site: Site, client: httpx.Client, program: httpx.Client) -> None:
+def test_who_may(site: Site, ana: httpx.Client, program: httpx.Client) -> None:
     read: dict[str, Any] = {"name": "read_file", "arguments": {"path": "notes.md"}}
     assert code(execute(program, str(uuid.uuid4()), **read)) == (404, "conversation_not_found")
     assert code(execute(program, "nonsense", **read)) == (404, "conversation_not_found")
     with httpx.Client(base_url=site.url) as nobody:
         assert execute(nobody, **read).status_code == 401
     # A page of somebody else's cannot send it with the cookies of a person.
-    assert (
-        client.post("/api/tools/execute", json={"model": MODEL} | read, headers={"X-CSRFToken": ""}).status_code == 403
-    )
+    assert ana.post("/api/tools/execute", json={"model": MODEL} | read, headers={"X-CSRFToken": ""}).status_code == 403

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,15 +10,9 @@ import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import ADMIN, Page, Site, new_chat, page, serving, sign_in
 
 ASK = 'Write "hello there" to notes.md'
-
-
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
 
 
 def notes(site: Site, conversation: str) -> str:
@@ -37,9 +30,9 @@ async def asked(open_page: Page, text: str = ASK) -> int:
 
 # T11
 @pytest.mark.asyncio
-async def test_nothing_is_written_before_it_is_allowed(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_nothing_is_written_before_it_is_allowed(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         before = notes(site, conversation)
         question = await asked(open_page)
         card = open_page.of("question.asked")[0]
@@ -47,7 +40,8 @@ async def test_nothing_is_written_before_it_is_allowed(site: Site, client: httpx
         assert "hello there" in card["html"] and notes(site, conversation) == before
         await open_page.send("question.answer", question=question, answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
-        assert open_page.of("question.closed")[0]["answer"] == "once"
+        closed = open_page.of("question.closed")[0]
+        assert (closed["answer"], closed["by"]) == ("once", ADMIN[0])
         assert open_page.of("call.finished")[-1]["call"]["status"] == "done"
         assert notes(site, conversation) == "hello there"
         await open_page.send("question.answer", question=question, answer="once")
@@ -55,9 +49,9 @@ async def test_nothing_is_written_before_it_is_allowed(site: Site, client: httpx
 
 
 @pytest.mark.asyncio
-async def test_denied_is_told_to_the_model_and_the_turn_goes_on(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_denied_is_told_to_the_model_and_the_turn_goes_on(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         before = notes(site, conversation)
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="deny")
@@ -68,9 +62,9 @@ async def test_denied_is_told_to_the_model_and_the_turn_goes_on(site: Site, clie
 
 
 @pytest.mark.asyncio
-async def test_in_this_chat_asks_only_once(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_in_this_chat_asks_only_once(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="chat")
         await open_page.until("turn.ended")
@@ -81,9 +75,9 @@ async def test_in_this_chat_asks_only_once(site: Site, client: httpx.Client) -> 
 
 
 @pytest.mark.asyncio
-async def test_edited_arguments_are_what_is_written(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_edited_arguments_are_what_is_written(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="edit", arguments={"content": 7})
         assert (await open_page.until("error"))["code"] == "bad_answer"
@@ -95,9 +89,9 @@ async def test_edited_arguments_are_what_is_written(site: Site, client: httpx.Cl
 
 # SAFETY 3.4
 @pytest.mark.asyncio
-async def test_what_was_allowed_does_not_replace_something_newer(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_what_was_allowed_does_not_replace_something_newer(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         (site.directory / "workspaces" / conversation / "notes.md").write_text("newer")
         await open_page.send("question.answer", question=question, answer="once")
@@ -115,9 +109,9 @@ async def test_what_was_allowed_does_not_replace_something_newer(site: Site, cli
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("path", "status"), [("fresh.md", "done"), ("config.json", "failed")])
-async def test_an_edited_path_must_be_free(site: Site, client: httpx.Client, path: str, status: str) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_an_edited_path_must_be_free(site: Site, ana: httpx.Client, path: str, status: str) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="edit", arguments={"path": path})
         await open_page.until("turn.ended")
@@ -128,29 +122,28 @@ async def test_an_edited_path_must_be_free(site: Site, client: httpx.Client, pat
 
 # D9: every question can be answered by a form too.
 @pytest.mark.asyncio
-async def test_a_form_answers_as_well(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_a_form_answers_as_well(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
-        headers = {"X-CSRFToken": client.cookies["csrftoken"]}
-        answer = client.post(f"/questions/{question}/answer/", data={"answer": "once"}, headers=headers)
+        headers = {"X-CSRFToken": ana.cookies["csrftoken"]}
+        answer = ana.post(f"/questions/{question}/answer/", data={"answer": "once"}, headers=headers)
         assert (answer.status_code, answer.text) == (200, "Allowed.")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         assert notes(site, conversation) == "hello there"
-        late = client.post(f"/questions/{question}/answer/", data={"answer": "deny"}, headers=headers)
+        late = ana.post(f"/questions/{question}/answer/", data={"answer": "deny"}, headers=headers)
         assert "answered already" in late.text
-        assert client.post("/questions/999999/answer/", data={"answer": "once"}, headers=headers).status_code == 404
+        assert ana.post("/questions/999999/answer/", data={"answer": "once"}, headers=headers).status_code == 404
 
 
 @pytest.mark.asyncio
-async def test_a_new_message_supersedes_and_stop_cancels(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_a_new_message_supersedes_and_stop_cancels(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         before = notes(site, conversation)
         question = await asked(open_page)
         await open_page.send("message.send", text="What is 17*23?")
-        closed = await open_page.until("question.closed")
-        assert (closed["question"], closed["answer"]) == (question, "superseded")
+        assert (await open_page.until("question.closed", question=question))["answer"] == "superseded"
         assert (await open_page.until("turn.ended"))["reason"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         await open_page.send("question.answer", question=question, answer="once")
@@ -160,17 +153,16 @@ async def test_a_new_message_supersedes_and_stop_cancels(site: Site, client: htt
         await open_page.send("turn.stop")
         assert (await open_page.until("question.closed"))["answer"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "stopped"
+        seqs = [frame["seq"] for frame in open_page.got if "seq" in frame]
+        assert seqs == list(range(seqs[0], seqs[0] + len(seqs))), "nothing is announced without being told"
         assert notes(site, conversation) == before
-        # Nothing that was counted went untold.
-        told = [frame["seq"] for frame in open_page.got if "seq" in frame]
-        assert told == list(range(told[0], told[0] + len(told)))
 
 
 # SAFETY 3.5
 @pytest.mark.asyncio
-async def test_after_reading_a_file_a_change_asks_each_time(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_after_reading_a_file_a_change_asks_each_time(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="chat")
         await open_page.until("turn.ended")
@@ -183,16 +175,16 @@ async def test_after_reading_a_file_a_change_asks_each_time(site: Site, client: 
 # C2: an approval survives a restart; any process can go on.
 @pytest.mark.asyncio
 async def test_an_approval_survives_kill_9(tmp_path: Path) -> None:
-    with serving(tmp_path) as site, closing(sign_in(site)) as client:
-        conversation = new_chat(client)
-        async with page(site, client, conversation) as open_page:
+    with serving(tmp_path) as site, closing(sign_in(site)) as ana:
+        conversation = new_chat(ana)
+        async with page(site, ana, conversation) as open_page:
             question = await asked(open_page)
             site.kill(signal.SIGKILL)
         site.start()
-        async with page(site, client, conversation) as open_page:
+        async with page(site, ana, conversation) as open_page:
             hello = await open_page.until("hello")
             assert "turn" in hello
-            shown = client.get(f"/chat/{conversation}/messages/").text
+            shown = ana.get(f"/chat/{conversation}/messages/").text
             assert f'id="question-{question}"' in shown
             await open_page.send("question.answer", question=question, answer="once")
             assert (await open_page.until("turn.ended"))["reason"] == "done"

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import closing
 
 import httpx
-import pytest
 
 from chat.frames import ERRORS
 from tests.nightly import hostile_frames, kills, poison, two_tabs
 from tests.nightly.test_nightly import expect_the_figures
-from tests.serving import Site, sign_in
-
-
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
+from tests.serving import Site
 
 
 # SAFETY 1.2
-def test_hostile_frames_get_typed_errors(site: Site, client: httpx.Client) -> None:
-    codes = asyncio.run(hostile_frames.torment(site, client, 300, seed=0))
+def test_hostile_frames_get_typed_errors(site: Site, ana: httpx.Client) -> None:
+    codes = asyncio.run(hostile_frames.torment(site, ana, 300, seed=0))
     assert codes["bad_frame"] > 50 and set(codes) <= ERRORS.keys() - {"internal"}
     assert not hostile_frames.complaints(site)
 
 
 # SAFETY 2
-def test_two_tabs_lose_nothing(site: Site, client: httpx.Client) -> None:
-    done = two_tabs.drive(site, client, runs=5, steps=20)
+def test_two_tabs_lose_nothing(site: Site, ana: httpx.Client) -> None:
+    done = two_tabs.drive(site, ana, runs=5, steps=20)
     assert done["runs"] == 5 and done["acknowledged"] > 0
 
 

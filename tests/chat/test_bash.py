@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -21,15 +20,9 @@ WHY_NOT = self_test.why_not()
 needs_a_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 
 
-@pytest.fixture
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
-
-
-def switch(client: httpx.Client, state: str) -> None:
-    answer = client.post(
-        "/tools/switch/", data={"tool": "bash", "on": state}, headers={"X-CSRFToken": client.cookies["csrftoken"]}
+def switch(ana: httpx.Client, state: str) -> None:
+    answer = ana.post(
+        "/tools/switch/", data={"tool": "bash", "on": state}, headers={"X-CSRFToken": ana.cookies["csrftoken"]}
     )
     assert answer.status_code == 200
 
@@ -43,9 +36,9 @@ async def asked(open_page: Page, text: str) -> dict[str, object]:
 
 # SAFETY 3.2
 @pytest.mark.asyncio
-async def test_it_is_not_there_before_an_administrator_switches_it_on(site: Site, client: httpx.Client) -> None:
-    switch(client, "off")
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_it_is_not_there_before_an_administrator_switches_it_on(site: Site, ana: httpx.Client) -> None:
+    switch(ana, "off")
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-honest:latest")
         await open_page.send("message.send", text="Run `ls` with bash")
         started = await open_page.until("turn.started")
@@ -57,9 +50,9 @@ async def test_it_is_not_there_before_an_administrator_switches_it_on(site: Site
 # T3, T11, SAFETY 3.1, 3.5
 @needs_a_sandbox
 @pytest.mark.asyncio
-async def test_the_whole_command_is_asked_for_each_time_and_taint_is_said(site: Site, client: httpx.Client) -> None:
-    switch(client, "on")
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_the_whole_command_is_asked_for_each_time_and_taint_is_said(site: Site, ana: httpx.Client) -> None:
+    switch(ana, "on")
+    async with page(site, ana, new_chat(ana)) as open_page:
         question = await asked(open_page, "Read config.json and run `echo one; echo two`")
         assert question["options"] == ["once", "edit", "deny"]
         assert question["text"] == "Asked for after reading untrusted content. Run this command?"
@@ -79,17 +72,17 @@ async def test_the_whole_command_is_asked_for_each_time_and_taint_is_said(site: 
 # C5, T11
 @needs_a_sandbox
 @pytest.mark.asyncio
-async def test_it_is_heard_while_it_runs_and_stopped_with_all_it_began(site: Site, client: httpx.Client) -> None:
-    switch(client, "on")
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_it_is_heard_while_it_runs_and_stopped_with_all_it_began(site: Site, ana: httpx.Client) -> None:
+    switch(ana, "on")
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         command = "echo here; (sleep 4545 &) ; sleep 0.3; echo €; sleep 4546"
         question = await asked(open_page, f"Run `{command}` with bash")
         await open_page.send("question.answer", question=question["question"], answer="once")
         await open_page.until("call.output", offset=5)
         pieces = open_page.of("call.output")
         assert [(piece["offset"], piece["text"]) for piece in pieces] == [(0, "here\n"), (5, "€\n")]
-        async with page(site, client, conversation) as late:
+        async with page(site, ana, conversation) as late:
             await late.until("hello")
             await late.send("turn.resync", message=pieces[0]["message"])
             assert (await late.until("call.output"))["text"] == "here\n€\n"
@@ -108,9 +101,9 @@ async def test_it_is_heard_while_it_runs_and_stopped_with_all_it_began(site: Sit
 # C5
 @needs_a_sandbox
 @pytest.mark.asyncio
-async def test_the_end_of_the_answer_is_the_end_of_its_command(site: Site, client: httpx.Client) -> None:
-    switch(client, "on")
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_the_end_of_the_answer_is_the_end_of_its_command(site: Site, ana: httpx.Client) -> None:
+    switch(ana, "on")
+    async with page(site, ana, new_chat(ana)) as open_page:
         question = await asked(open_page, "Run `echo up; sleep 4646` with bash")
         await open_page.send("question.answer", question=question["question"], answer="once")
         await open_page.until("call.output")
@@ -132,8 +125,8 @@ def test_where_the_sandbox_fails_it_is_absent_and_says_so(tmp_path: Path) -> Non
     if os.geteuid() == 0:
         for above in (fake.parent, tmp_path, *tmp_path.parents[:-2]):
             above.chmod(above.stat().st_mode | 0o011)
-    with serving(tmp_path, PATH=f"{fake.parent}:{os.environ['PATH']}") as site, closing(sign_in(site)) as client:
-        switch(client, "on")
-        shown = client.get("/tools/").text
+    with serving(tmp_path, PATH=f"{fake.parent}:{os.environ['PATH']}") as site, closing(sign_in(site)) as ana:
+        switch(ana, "on")
+        shown = ana.get("/tools/").text
         assert why in shown and 'id="switch-bash" aria-label="Switch bash on" disabled' in shown
         assert f"tool bash: Bubblewrap cannot make a sandbox here (bwrap: {why})." in site.manage("doctor")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,12 +12,6 @@ import httpx
 import pytest
 
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
-
-
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
 
 
 async def choose(open_page: Page, model: str) -> None:
@@ -31,8 +24,8 @@ async def choose(open_page: Page, model: str) -> None:
 
 # C1 C3 T3
 @pytest.mark.asyncio
-async def test_a_tool_runs_and_the_answer_uses_its_result(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_tool_runs_and_the_answer_uses_its_result(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-honest:latest")
         client_id = await open_page.send("message.send", text="What's in this folder?")
         ended = await open_page.until("turn.ended")
@@ -48,8 +41,8 @@ async def test_a_tool_runs_and_the_answer_uses_its_result(site: Site, client: ht
 
 # F6 D4
 @pytest.mark.asyncio
-async def test_a_model_without_tools_is_said_so_and_answers_without(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_model_without_tools_is_said_so_and_answers_without(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-refuses:latest")
         notice = open_page.of("notice")[0]
         assert notice["text"] == "Switched to sim-refuses:latest. Tools: Disabled (profile)"
@@ -67,8 +60,8 @@ def said(open_page: Page, *codes: str) -> list[str]:
 
 # F9
 @pytest.mark.asyncio
-async def test_a_context_is_raised_before_what_does_not_fit_is_sent(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_context_is_raised_before_what_does_not_fit_is_sent(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-honest:latest")
         for text in (*["word " * 12_000] * 3, "and now?"):
             await open_page.send("message.send", text=text)
@@ -82,8 +75,8 @@ async def test_a_context_is_raised_before_what_does_not_fit_is_sent(site: Site, 
 
 # F9 M8
 @pytest.mark.asyncio
-async def test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-truncates:latest")
         asked = "What's in this folder?"
 
@@ -98,7 +91,7 @@ async def test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back(sit
         assert "16,384 from now on" in said(open_page, "cut_raised")[0]
         assert await answers(asked)
         assert not said(open_page, "context_taken_back", "prompt_cut")
-        assert not await answers("a " * 16_000 + asked)
+        assert not await answers("a " * 15_500 + asked)
         assert "32,768 from now on" in said(open_page, "cut_raised")[1]
         await answers(asked)
         back = said(open_page, "context_taken_back")
@@ -113,8 +106,8 @@ async def test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back(sit
 
 # D4
 @pytest.mark.asyncio
-async def test_choosing_the_same_model_again_says_nothing(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_choosing_the_same_model_again_says_nothing(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-honest:latest")
         before = len(open_page.of("notice"))
         await open_page.send("model.select", model="sim-honest:latest")
@@ -125,9 +118,9 @@ async def test_choosing_the_same_model_again_says_nothing(site: Site, client: ht
 
 # C5
 @pytest.mark.asyncio
-async def test_stop_ends_a_long_answer_at_once_and_keeps_its_text(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_stop_ends_a_long_answer_at_once_and_keeps_its_text(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         await choose(open_page, "sim-long:latest")
         await open_page.send("message.send", text="Tell me a long story")
         delta = await open_page.until("text.delta")
@@ -136,15 +129,15 @@ async def test_stop_ends_a_long_answer_at_once_and_keeps_its_text(site: Site, cl
         ended = await open_page.until("turn.ended")
         assert ended["reason"] == "stopped" and time.monotonic() - asked < 5
         said = open_page.text(delta["message"])
-    shown = client.get(f"/chat/{conversation}/messages/").text
+    shown = ana.get(f"/chat/{conversation}/messages/").text
     assert said.split()[0] in shown and "Stopped by you" in shown
 
 
 # C5
 @pytest.mark.asyncio
-async def test_a_stopped_answer_goes_on_and_can_be_made_anew(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_a_stopped_answer_goes_on_and_can_be_made_anew(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         await choose(open_page, "sim-long:latest")
         await open_page.send("message.send", text="Tell me a long story")
         first = (await open_page.until("text.delta"))["message"]
@@ -164,14 +157,14 @@ async def test_a_stopped_answer_goes_on_and_can_be_made_anew(site: Site, client:
         await open_page.send("branch.select", message=first)
         assert (await open_page.until("hello"))["tail"] == tail + 1
         assert len(open_page.of("message.accepted")) == 3
-    shown = client.get(f"/chat/{conversation}/messages/").text
+    shown = ana.get(f"/chat/{conversation}/messages/").text
     assert f'id="message-{second["message"]}"' in shown and f'id="message-{third["message"]}"' not in shown
 
 
 # C5
 @pytest.mark.asyncio
-async def test_what_cannot_be_answered_again_is_told(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_what_cannot_be_answered_again_is_told(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         for kind, fields in (
             ("turn.continue", {}),
             ("turn.regenerate", {"message": 1}),
@@ -184,13 +177,13 @@ async def test_what_cannot_be_answered_again_is_told(site: Site, client: httpx.C
 
 # C2
 @pytest.mark.asyncio
-async def test_a_page_that_comes_late_catches_up_exactly(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as first:
+async def test_a_page_that_comes_late_catches_up_exactly(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as first:
         await choose(first, "sim-long:latest")
         await first.send("message.send", text="Tell me a long story")
         message = (await first.until("text.delta"))["message"]
-        async with page(site, client, conversation) as second:
+        async with page(site, ana, conversation) as second:
             hello = await second.until("hello")
             assert hello["turn"] == first.of("turn.started")[0]["turn"]
             await second.send("turn.resync", message=message)
@@ -205,9 +198,9 @@ async def test_a_page_that_comes_late_catches_up_exactly(site: Site, client: htt
 
 # C5
 @pytest.mark.asyncio
-async def test_the_same_client_id_twice_is_one_turn(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_the_same_client_id_twice_is_one_turn(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         await choose(open_page, "sim-honest:latest")
         await open_page.send("message.send", text="What is 17*23?", client_id="once")
         await open_page.send("message.send", text="What is 17*23?", client_id="once")
@@ -221,8 +214,8 @@ async def test_the_same_client_id_twice_is_one_turn(site: Site, client: httpx.Cl
 
 # C9
 @pytest.mark.asyncio
-async def test_a_second_message_while_one_is_answered_is_busy(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_second_message_while_one_is_answered_is_busy(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-long:latest")
         await open_page.send("message.send", text="Tell me a long story")
         await open_page.until("text.delta")
@@ -235,8 +228,8 @@ async def test_a_second_message_while_one_is_answered_is_busy(site: Site, client
 
 # SAFETY 1.2
 @pytest.mark.asyncio
-async def test_hostile_frames_get_typed_errors_and_the_socket_stays_usable(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_hostile_frames_get_typed_errors_and_the_socket_stays_usable(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await open_page.until("hello")
         hostile = ["", "{", "[]", "null", "NaN", "[" * 5000, '{"type":"x"}', '{"type":"turn.resync","message":"1"}']
         for text in hostile:
@@ -250,8 +243,8 @@ async def test_hostile_frames_get_typed_errors_and_the_socket_stays_usable(site:
 
 # SAFETY 2 (Web)
 @pytest.mark.asyncio
-async def test_a_page_of_another_origin_gets_no_socket(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
+async def test_a_page_of_another_origin_gets_no_socket(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
     stranger = Site(site.directory, port=site.port)
     for origin in (
         "http://evil.example",
@@ -260,13 +253,13 @@ async def test_a_page_of_another_origin_gets_no_socket(site: Site, client: httpx
         "null",
     ):
         with pytest.raises(Exception, match="403"):
-            await _open_from(stranger, client, conversation, origin)
+            await _open_from(stranger, ana, conversation, origin)
 
 
-async def _open_from(site: Site, client: httpx.Client, conversation: str, origin: str) -> None:
+async def _open_from(site: Site, ana: httpx.Client, conversation: str, origin: str) -> None:
     import aiohttp
 
-    cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    cookies = "; ".join(f"{name}={value}" for name, value in ana.cookies.items())
     headers = {"Origin": origin, "Cookie": cookies}
     async with aiohttp.ClientSession() as session:
         await session.ws_connect(f"{site.url}/ws/chat/{conversation}/", headers=headers)
@@ -275,9 +268,9 @@ async def _open_from(site: Site, client: httpx.Client, conversation: str, origin
 # C2 O4
 @pytest.mark.asyncio
 async def test_kill_9_in_the_middle_leaves_it_interrupted_and_loses_nothing_acknowledged(tmp_path: Path) -> None:
-    with serving(tmp_path) as site, closing(sign_in(site)) as client:
-        conversation = new_chat(client)
-        async with page(site, client, conversation) as open_page:
+    with serving(tmp_path) as site, closing(sign_in(site)) as ana:
+        conversation = new_chat(ana)
+        async with page(site, ana, conversation) as open_page:
             await choose(open_page, "sim-long:latest")
             await open_page.send("message.send", text="Tell me a long story, please")
             message = (await open_page.until("text.delta"))["message"]
@@ -287,11 +280,11 @@ async def test_kill_9_in_the_middle_leaves_it_interrupted_and_loses_nothing_ackn
             said = open_page.text(message)
             site.kill(signal.SIGKILL)
         site.start()
-        async with page(site, client, conversation) as open_page:
+        async with page(site, ana, conversation) as open_page:
             hello = await open_page.until("hello")
             if "turn" in hello:
                 assert (await open_page.until("turn.ended"))["reason"] == "interrupted"
-        shown = client.get(f"/chat/{conversation}/messages/").text
+        shown = ana.get(f"/chat/{conversation}/messages/").text
         assert "Tell me a long story, please" in shown
         assert said.split("\n")[0].lstrip("# ")[:40] in shown
         assert "interrupted" in shown
@@ -300,9 +293,9 @@ async def test_kill_9_in_the_middle_leaves_it_interrupted_and_loses_nothing_ackn
 # O4
 @pytest.mark.asyncio
 async def test_sigterm_lets_a_running_answer_finish(tmp_path: Path) -> None:
-    with serving(tmp_path) as site, closing(sign_in(site)) as client:
-        conversation = new_chat(client)
-        async with page(site, client, conversation) as open_page:
+    with serving(tmp_path) as site, closing(sign_in(site)) as ana:
+        conversation = new_chat(ana)
+        async with page(site, ana, conversation) as open_page:
             await choose(open_page, "sim-honest:latest")
             await open_page.send("message.send", text="What's in this folder?")
             await open_page.until("turn.started")

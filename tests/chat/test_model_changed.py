@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Site, new_chat, page, sign_in
-
-
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
+from tests.serving import Site, new_chat, page
 
 
 # C4
 @pytest.mark.asyncio
-async def test_the_round_is_completed_and_the_new_model_goes_on(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_the_round_is_completed_and_the_new_model_goes_on(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         await choose(open_page, "sim-honest:latest")
         await open_page.send("message.send", text='Write "hello there" to notes.md')
         question = await open_page.until("question.asked")
@@ -36,14 +27,14 @@ async def test_the_round_is_completed_and_the_new_model_goes_on(site: Site, clie
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         assert open_page.of("turn.started")[-1]["model"].startswith("sim-thinks")
         assert len(open_page.of("call.finished")) == 1
-        page_now = client.get(f"/chat/{conversation}/").text
+        page_now = ana.get(f"/chat/{conversation}/").text
         assert "The model was changed in the middle of this answer." in page_now
 
 
 # C4: there and back again is no change, and neither is another model for one answer.
 @pytest.mark.asyncio
-async def test_what_is_no_change_does_not_stop_it(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_what_is_no_change_does_not_stop_it(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-honest:latest")
         await open_page.send("message.send", text='Write "hello" to notes.md')
         question = await open_page.until("question.asked")

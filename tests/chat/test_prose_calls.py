@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,12 +14,6 @@ from tests.chat.test_corridor import choose
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
 LOOK = "What's in this folder?"
-
-
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
 
 
 async def asked(open_page: Page, text: str = LOOK) -> int:
@@ -34,8 +27,8 @@ async def asked(open_page: Page, text: str = LOOK) -> int:
 
 # F5
 @pytest.mark.asyncio
-async def test_it_runs_once_a_person_says_so(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_it_runs_once_a_person_says_so(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         question = await asked(open_page)
         assert open_page.of("call.finished") == []
         await open_page.send("question.answer", question=question, answer="chat")
@@ -49,8 +42,8 @@ async def test_it_runs_once_a_person_says_so(site: Site, client: httpx.Client) -
 
 # F5
 @pytest.mark.asyncio
-async def test_denied_it_stays_text_and_the_turn_is_done(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_denied_it_stays_text_and_the_turn_is_done(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         question = await asked(open_page)
         message = open_page.of("message.finished")[-1]["message"]
         said = open_page.text(message)
@@ -65,10 +58,10 @@ async def test_denied_it_stays_text_and_the_turn_is_done(site: Site, client: htt
 
 # F5, T11
 @pytest.mark.asyncio
-async def test_a_change_is_shown_in_the_same_question_and_asked_once(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
+async def test_a_change_is_shown_in_the_same_question_and_asked_once(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
     notes = site.directory / "workspaces" / conversation / "notes.md"
-    async with page(site, client, conversation) as open_page:
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page, 'Write "hello there" to notes.md')
         assert "hello there" in open_page.of("question.asked")[0]["html"]
         await open_page.send("question.answer", question=question, answer="once")
@@ -77,8 +70,8 @@ async def test_a_change_is_shown_in_the_same_question_and_asked_once(site: Site,
 
 
 @pytest.mark.asyncio
-async def test_a_new_message_takes_its_place(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_new_message_takes_its_place(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await asked(open_page)
         await open_page.send("message.send", text="What is 17*23?")
         assert (await open_page.until("question.closed"))["answer"] == "superseded"
@@ -90,13 +83,13 @@ async def test_a_new_message_takes_its_place(site: Site, client: httpx.Client) -
 # F5: it waits in rows
 @pytest.mark.asyncio
 async def test_it_survives_that_the_server_is_killed(tmp_path: Path) -> None:
-    with serving(tmp_path) as site, closing(sign_in(site)) as client:
-        conversation = new_chat(client)
-        async with page(site, client, conversation) as open_page:
+    with serving(tmp_path) as site, closing(sign_in(site)) as ana:
+        conversation = new_chat(ana)
+        async with page(site, ana, conversation) as open_page:
             question = await asked(open_page)
         site.kill(signal.SIGKILL)
         await asyncio.to_thread(site.start)
-        async with page(site, client, conversation) as open_page:
+        async with page(site, ana, conversation) as open_page:
             await open_page.send("question.answer", question=question, answer="once")
             assert (await open_page.until("turn.ended"))["reason"] == "done"
             assert open_page.of("call.finished")[0]["call"]["status"] == "done"

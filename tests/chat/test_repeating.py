@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
-from tests.chat.test_approvals import asked, client, notes
+from tests.chat.test_approvals import asked, notes
 from tests.chat.test_corridor import choose
 from tests.serving import Page, Site, new_chat, page
-
-__all__ = ["client"]
 
 
 async def again(open_page: Page) -> None:
@@ -18,8 +17,8 @@ async def again(open_page: Page) -> None:
 
 # DESIGN 6, UX
 @pytest.mark.asyncio
-async def test_a_call_runs_again_and_the_model_goes_on(site: Site, client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_call_runs_again_and_the_model_goes_on(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-honest:latest")
         await open_page.send("message.send", text="What is in config.json?")
         await open_page.until("turn.ended")
@@ -37,9 +36,9 @@ async def test_a_call_runs_again_and_the_model_goes_on(site: Site, client) -> No
 
 
 @pytest.mark.asyncio
-async def test_a_change_asks_again(site: Site, client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_a_change_asks_again(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         question = await asked(open_page)
         await open_page.send("question.answer", question=question, answer="once")
         await open_page.until("turn.ended")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import Page, Site, new_chat, page, serving
 from toolsupport.simulator.models import TEXT
 
 LOOK = "What's in this folder?"
@@ -24,12 +23,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
-
-
 async def looked(open_page: Page) -> list[str]:
     """Ask for the folder; how the calls of this answer ended."""
     before = len(open_page.of("call.finished"))
@@ -40,8 +33,8 @@ async def looked(open_page: Page) -> list[str]:
 
 # F3 F7
 @pytest.mark.asyncio
-async def test_one_conversation_is_swapped_through_every_language(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_one_conversation_is_swapped_through_every_language(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await open_page.until("hello")
         for name in LANGUAGES:
             await open_page.send("model.select", model=f"{name}:latest")
@@ -52,8 +45,8 @@ async def test_one_conversation_is_swapped_through_every_language(site: Site, cl
 
 # F11
 @pytest.mark.asyncio
-async def test_a_format_that_keeps_failing_falls_to_the_next(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_format_that_keeps_failing_falls_to_the_next(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-hopeless-json:latest")
         await open_page.send("message.send", text=LOOK)
         ended = await open_page.until("turn.ended")

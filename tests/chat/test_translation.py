@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, sign_in
+from tests.serving import Page, Site, new_chat, page
 
 MODEL = "sim-shell:latest"
-
-
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
 
 
 async def ask(open_page: Page, text: str) -> None:
@@ -26,8 +17,8 @@ async def ask(open_page: Page, text: str) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_refusal_in_words_leads_to_another_offer(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_refusal_in_words_leads_to_another_offer(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json and tell me its version.")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         replies = open_page.of("message.finished")
@@ -46,10 +37,10 @@ async def test_a_refusal_in_words_leads_to_another_offer(site: Site, client: htt
 
 
 @pytest.mark.asyncio
-async def test_a_change_asks_with_the_same_diff_as_the_tool_itself(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
+async def test_a_change_asks_with_the_same_diff_as_the_tool_itself(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
     notes = site.directory / "workspaces" / conversation / "notes.md"
-    async with page(site, client, conversation) as open_page:
+    async with page(site, ana, conversation) as open_page:
         before = notes.read_text()
         await ask(open_page, 'Append "A new line" to notes.md')
         question = await open_page.until("question.asked")
@@ -63,11 +54,11 @@ async def test_a_change_asks_with_the_same_diff_as_the_tool_itself(site: Site, c
 
 
 @pytest.mark.asyncio
-async def test_a_change_can_be_edited_and_stays_what_it_was(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
+async def test_a_change_can_be_edited_and_stays_what_it_was(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
     notes = site.directory / "workspaces" / conversation / "notes.md"
     before = notes.read_text()
-    async with page(site, client, conversation) as open_page:
+    async with page(site, ana, conversation) as open_page:
         await ask(open_page, 'Append "A new line" to notes.md')
         question = (await open_page.until("question.asked"))["question"]
         await open_page.send("question.answer", question=question, answer="edit", arguments={"append": False})
@@ -83,8 +74,8 @@ async def test_a_change_can_be_edited_and_stays_what_it_was(site: Site, client: 
 
 
 @pytest.mark.asyncio
-async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json")
         await open_page.until("turn.ended")
         await open_page.send("message.send", text="Run `rm -rf .`")
@@ -95,10 +86,10 @@ async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(sit
 
 # T9
 @pytest.mark.asyncio
-async def test_a_program_reads_files_by_the_tools_behind_bash(site: Site, client: httpx.Client) -> None:
-    headers = {"X-CSRFToken": client.cookies["csrftoken"]}
-    client.post("/tools/switch/", data={"tool": "python_execution", "on": "on"}, headers=headers)
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_a_program_reads_files_by_the_tools_behind_bash(site: Site, ana: httpx.Client) -> None:
+    headers = {"X-CSRFToken": ana.cookies["csrftoken"]}
+    ana.post("/tools/switch/", data={"tool": "python_execution", "on": "on"}, headers=headers)
+    async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json")
         await open_page.until("turn.ended")
         await open_page.send("message.send", text="Sum column cups of data.csv with Python")

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack
 
 import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, sign_in
+from tests.serving import Page, Site, new_chat, page
 
 UNKNOWN = "sim-unknown:latest"
-
-
-@pytest.fixture(scope="module")
-def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        yield browser
 
 
 async def ended(open_page: Page, **wanted: int) -> str:
@@ -28,9 +21,9 @@ async def ended(open_page: Page, **wanted: int) -> str:
 
 # D5, D7
 @pytest.mark.asyncio
-async def test_one_test_for_all_pages_and_a_decision_reaches_them(site: Site, client: httpx.Client) -> None:
+async def test_one_test_for_all_pages_and_a_decision_reaches_them(site: Site, ana: httpx.Client) -> None:
     async with AsyncExitStack() as stack:
-        pages = [await stack.enter_async_context(page(site, client, new_chat(client))) for _ in range(5)]
+        pages = [await stack.enter_async_context(page(site, ana, new_chat(ana))) for _ in range(5)]
         for each in pages:
             await choose(each, UNKNOWN)
         question = await pages[0].until("question.asked")
@@ -42,22 +35,22 @@ async def test_one_test_for_all_pages_and_a_decision_reaches_them(site: Site, cl
         assert all(notice["model"]["state"] == "tested" for notice in told)
         of_this_model = "JOIN toolsupport_modelprofile AS model ON model.id = profile_id WHERE model.name = ?"
         assert site.rows(f"SELECT COUNT(*) FROM toolsupport_detection {of_this_model}", UNKNOWN) == [(1,)]
-        decide(client, site)
+        decide(ana, site)
         saved = await asyncio.gather(*(each.until("notice", code="saved") for each in pages))
         assert all(notice["model"]["state"] == "off" for notice in saved)
         assert len({notice["seq"] for notice in pages[0].of("notice")}) == len(pages[0].of("notice"))
 
 
-def decide(client: httpx.Client, site: Site) -> None:
+def decide(ana: httpx.Client, site: Site) -> None:
     """On the model's page: no tools, for everyone."""
     [(row,)] = site.rows("SELECT id FROM toolsupport_modelprofile WHERE name = ?", UNKNOWN)
     sent = {
         "decision": "no",
         "reason": "",
         "newest": str(newest(site, row)),
-        "csrfmiddlewaretoken": client.cookies["csrftoken"],
+        "csrfmiddlewaretoken": ana.cookies["csrftoken"],
     }
-    assert client.post(f"/models/{row}/override/", data=sent).status_code == 200
+    assert ana.post(f"/models/{row}/override/", data=sent).status_code == 200
 
 
 def newest(site: Site, row: int) -> int:
@@ -66,8 +59,8 @@ def newest(site: Site, row: int) -> int:
 
 
 @pytest.mark.asyncio
-async def test_cancelled_by_a_frame(site: Site, client: httpx.Client) -> None:
-    async with page(site, client, new_chat(client)) as open_page:
+async def test_cancelled_by_a_frame(site: Site, ana: httpx.Client) -> None:
+    async with page(site, ana, new_chat(ana)) as open_page:
         await choose(open_page, "sim-slow-load:latest")
         await open_page.send("detection.start", model="sim-slow-load:latest")
         running = await open_page.until("detection.progress", state="running")
@@ -80,15 +73,15 @@ async def test_cancelled_by_a_frame(site: Site, client: httpx.Client) -> None:
 
 # D7
 @pytest.mark.asyncio
-async def test_killed_in_the_middle_it_is_interrupted_and_offered_again(site: Site, client: httpx.Client) -> None:
-    conversation = new_chat(client)
-    async with page(site, client, conversation) as open_page:
+async def test_killed_in_the_middle_it_is_interrupted_and_offered_again(site: Site, ana: httpx.Client) -> None:
+    conversation = new_chat(ana)
+    async with page(site, ana, conversation) as open_page:
         await choose(open_page, "sim-slow-load:latest")
         await open_page.send("detection.start", model="sim-slow-load:latest")
         running = await open_page.until("detection.progress", state="running")
     site.kill()
     site.start()
-    async with page(site, client, conversation) as open_page:
+    async with page(site, ana, conversation) as open_page:
         assert await ended(open_page, detection=running["detection"]) == "interrupted"
         assert "interrupted" in (await open_page.until("notice", code="inconclusive"))["text"]
         await open_page.send("detection.start", model="sim-slow-load:latest")

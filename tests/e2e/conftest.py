@@ -124,8 +124,13 @@ def ask(page: Page, text: str) -> None:
 
 
 def answered(page: Page) -> None:
-    """Wait for the end of the answer."""
-    expect(page.locator("#status")).to_contain_text("Done")
+    """Wait for the end of the last answer, by what lasts: the line of the status tells of other things too."""
+    transcript = page.locator("#transcript")
+    answer = transcript.locator("> .message").last
+    expect(answer).to_have_attribute("data-role", "assistant")
+    expect(transcript).to_have_attribute("aria-busy", "false")
+    expect(answer).to_have_attribute("data-finished", "true")
+    expect(answer.locator("> [data-ended]")).to_have_count(0)
 
 
 def until(page: Page, condition: str) -> None:
@@ -135,3 +140,12 @@ def until(page: Page, condition: str) -> None:
         f" const look = () => ({condition}) ? done() : requestAnimationFrame(look); look();"
         f" setTimeout(() => fail(new Error('it never came')), {PATIENCE}); }})"
     )
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep a picture of the page in each theme where somebody wants to look at them."""
+    if directory := os.environ.get("SCREENSHOTS"):
+        page.emulate_media(color_scheme="dark")
+        page.screenshot(path=Path(directory) / f"{name}-dark.png")
+        page.emulate_media(color_scheme="light")
+        page.screenshot(path=Path(directory) / f"{name}-light.png")

@@ -33,6 +33,7 @@ def test_the_first_example_ends_in_a_tool_card(page: Page) -> None:
     expect(card).to_have_attribute("data-status", "done")
     expect(card.locator("> summary")).to_contain_text("this folder")
     answered(page)
+    expect(page.locator("#status")).to_contain_text("Done, ")
     expect(page.locator(".prose").last).to_contain_text("config.json")
     expect(page.locator(".welcome")).to_be_hidden()
     expect(page.locator("h1")).to_have_text("What's in this folder?")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
-from tests.e2e.conftest import answered, ask, new_chat, ready
+from tests.e2e.conftest import answered, ask, choose, new_chat, ready
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.e2e.test_approvals import ASK, asked
 
@@ -43,6 +43,8 @@ def test_commands_do_what_the_buttons_do(page: Page) -> None:
 
 
 def test_detect_tests_the_model(page: Page) -> None:
+    # A model of its own: the other chats with it are told how the test ended, at any time.
+    choose(page, "sim-thinks")
     command(page, "/detect")
     expect(page.locator("[data-code=detected]")).to_contain_text("calls tools natively")
 
@@ -81,9 +83,8 @@ def test_tools_are_switched_off_for_a_chat(page: Page) -> None:
 
 
 # T11
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open, theme: str) -> None:
-    page = new_chat(open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page())
+def test_what_is_allowed_in_a_chat_can_be_taken_back(open_browser: Open) -> None:
+    page = new_chat(open_browser(viewport={"width": 320, "height": 700}).new_page())
     asked(page)
     page.get_by_role("button", name="Allow in this chat").click()
     answered(page)
@@ -118,9 +119,8 @@ def overheard(page: Page) -> tuple[list[WebSocketRoute], list[dict[str, Any]]]:
 
 
 # F10
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_call_is_shown_while_it_is_written(open_browser: Open, theme: str) -> None:
-    page = open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page()
+def test_a_call_is_shown_while_it_is_written(open_browser: Open) -> None:
+    page = open_browser(viewport={"width": 320, "height": 700}).new_page()
     lines, _ = overheard(page)
     new_chat(page)
     ask(page, "Hello")

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, choose, new_chat
+from tests.e2e.conftest import answered, ask, choose, new_chat, photograph
 from tests.e2e.test_access_for_all import overflow, violations
 
 pytestmark = pytest.mark.e2e
-
-
-def photograph(page: Page, name: str) -> None:
-    """Keep a picture where somebody wants to look at them."""
-    directory = os.environ.get("SCREENSHOTS")
-    if directory:
-        page.screenshot(path=str(Path(directory) / f"{name}.png"))
 
 
 def model_page(page: Page, model: str) -> Page:
@@ -91,22 +82,21 @@ def test_the_command_tests_the_model_step_by_step(page: Page) -> None:
     expect(page.locator("#asks .test")).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
-def test_the_page_of_a_model_by_keyboard(open_browser: Callable[..., BrowserContext], theme: str, width: int) -> None:
-    page = open_browser(color_scheme=theme, viewport={"width": width, "height": 900}).new_page()
+def test_the_page_of_a_model_by_keyboard(open_browser: Callable[..., BrowserContext], width: int) -> None:
+    page = open_browser(viewport={"width": width, "height": 900}).new_page()
     model_page(page, "sim-shell")
     page.locator("#detect-per_tool").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#tests .test")).to_be_visible()
-    photograph(page, f"model-{theme}-{width}")
+    photograph(page, f"model-{width}")
     expect(page.locator("#known")).to_contain_text("via_bash")
     assert violations(page) == [] and overflow(page) <= 0
     page.locator("#tests a", has_text="File tools").first.click()
     page.locator("details summary").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator("details[open]").first).to_contain_text("read_file")
-    photograph(page, f"evidence-{theme}-{width}")
+    photograph(page, f"evidence-{width}")
     assert violations(page) == [] and overflow(page) <= 0
 
 

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
-from tests.e2e.test_access_for_all import THEMES, overflow, violations
+from tests.e2e.conftest import answered, ask, new_chat, photograph
+from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
 
 Open = Callable[..., BrowserContext]
-PICTURES = os.environ.get("TOOLSUPPORT_TEST_PICTURES", "")
-
-
-def look(page: Page, name: str) -> None:
-    """Keep a picture of the page where somebody wants to look at it."""
-    if PICTURES:
-        page.screenshot(path=Path(PICTURES) / f"{name}.png")
 
 
 def decide(page: Page, model: str, value: str) -> None:
@@ -49,7 +40,7 @@ def test_the_keyboard_opens_reviews_and_reverts(open_browser: Open) -> None:
     entry.get_by_role("button", name="Disagree").focus()
     page.keyboard.press("Enter")
     expect(page.locator("article [role=status]")).to_contain_text("needs review")
-    look(page, "history-review")
+    photograph(page, "history-review")
     page.goto("/history/?kind=override")
     page.get_by_text("Review", exact=True).first.click()
     page.get_by_role("button", name="Revert").first.click()
@@ -60,19 +51,18 @@ def test_the_keyboard_opens_reviews_and_reverts(open_browser: Open) -> None:
     assert "kind=withdrawal" in page.url
 
 
-@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("width", [1280, 320])
-def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open, theme: str, width: int) -> None:
-    page = open_browser(color_scheme=theme, viewport={"width": width, "height": 800}).new_page()
+def test_the_history_and_a_models_page_fit_and_are_readable(open_browser: Open, width: int) -> None:
+    page = open_browser(viewport={"width": width, "height": 800}).new_page()
     decide(page, "sim-honest", "Yes")
     page.get_by_text("Decide Vision").click()
-    look(page, f"model-{theme}-{width}")
+    photograph(page, f"model-{width}")
     assert violations(page) == [] and overflow(page) <= 0
     for path, name in (("/history/", "history"), ("/models/?review=1", "models")):
         page.goto(path)
         for fold in page.locator("main details:not([open]) > summary").all()[:2]:
             fold.click()
-        look(page, f"{name}-{theme}-{width}")
+        photograph(page, f"{name}-{width}")
         assert violations(page) == [] and overflow(page) <= 0
 
 
@@ -89,7 +79,7 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
     expect(page.locator("article").first).to_contain_text("contradicted")
     page.get_by_role("link", name="Evidence").first.click()
     expect(page.locator("article").first).to_contain_text("does-not-support")
-    look(page, "history-evidence")
+    photograph(page, "history-evidence")
 
 
 # What the site is told of a simulated model: its server declares tools, and whatever people decided is withdrawn.
@@ -104,15 +94,14 @@ overrides.declare(model, {"tools": True})
 
 
 # D9: a server that declares tools and refuses them
-@pytest.mark.parametrize("theme", THEMES)
-def test_a_card_asks_whether_to_remember_a_refusal(open_browser: Open, site: Site, theme: str) -> None:
+def test_a_card_asks_whether_to_remember_a_refusal(open_browser: Open, site: Site) -> None:
     site.manage("shell", "-c", DECLARE_TOOLS)
-    page = new_chat(open_browser(color_scheme=theme, viewport={"width": 320, "height": 700}).new_page(), "sim-refuses")
+    page = new_chat(open_browser(viewport={"width": 320, "height": 700}).new_page(), "sim-refuses")
     ask(page, "What's in this folder?")
     card = page.locator("[data-question]")
     expect(card).to_contain_text("appears not to support tools. Update its metadata?")
     expect(card.get_by_role("button")).to_have_text(["Save for everyone", "Only this chat", "Use text-mode tools"])
-    look(page, f"refusal-{theme}")
+    photograph(page, "refusal")
     assert violations(page) == [] and overflow(page) <= 0
     page.reload()
     card.get_by_role("button", name="Only this chat").focus()

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
-from tests.e2e.test_access_for_all import THEMES, overflow, violations
-from tests.e2e.test_history import look
+from tests.e2e.conftest import answered, ask, new_chat, photograph
+from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
@@ -53,17 +52,16 @@ def corner(page: Page) -> list[int]:
 
 
 # D15
-@pytest.mark.parametrize("theme", THEMES)
-def test_axe_finds_nothing_and_small_screens_hold_it(open_browser: Open, theme: str) -> None:
-    page = opened(open_browser(color_scheme=theme, viewport=WIDE).new_page())
+def test_axe_finds_nothing_and_small_screens_hold_it(open_browser: Open) -> None:
+    page = opened(open_browser(viewport=WIDE).new_page())
     page.get_by_text("The same as a table").click()
     assert violations(page) == []
-    look(page, f"insights-{theme}")
+    photograph(page, "insights")
     page.set_viewport_size({"width": 320, "height": 700})
     expect(page.locator(".uplot").first).to_be_visible()
     assert overflow(page) == 0
     assert page.locator(".u-wrap").first.bounding_box()["width"] <= 320  # type: ignore[index]
-    look(page, f"insights-{theme}-small")
+    photograph(page, "insights-small")
 
 
 def test_a_point_leads_to_its_calls(open_browser: Open) -> None:
@@ -91,7 +89,7 @@ def test_the_keyboard_gets_from_the_table_to_a_call(open_browser: Open) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/insights/calls/**")
     assert violations(page) == []
-    look(page, "insights-calls")
+    photograph(page, "insights-calls")
     page.get_by_role("row", name="config.json").get_by_role("link").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/chat/**#message-*")

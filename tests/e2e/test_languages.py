@@ -55,13 +55,10 @@ def prefer(page: Page, name: str) -> None:
 
 
 # F5
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 320])
-def test_a_call_in_prose_asks_and_a_key_answers(
-    open_browser: Callable[..., BrowserContext], theme: str, width: int
-) -> None:
+def test_a_call_in_prose_asks_and_a_key_answers(open_browser: Callable[..., BrowserContext], width: int) -> None:
     size = {"width": width, "height": 800}
-    page = new_chat(open_browser(color_scheme=theme, viewport=size).new_page(), "sim-speaks")
+    page = new_chat(open_browser(viewport=size).new_page(), "sim-speaks")
     ask(page, LOOK)
     expect(page.locator("[data-question]")).to_contain_text("wrote this call into its answer")
     expect(page.get_by_role("button", name="Run it once")).to_be_focused()

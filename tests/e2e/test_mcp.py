@@ -128,10 +128,9 @@ def test_a_card_names_every_kind_and_shows_the_image(page: Page) -> None:
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 320])
-def test_it_is_for_everybody(open_browser: Open, theme: str, width: int) -> None:
-    page = open_browser(color_scheme=theme, viewport={"width": width, "height": 900}).new_page()
+def test_it_is_for_everybody(open_browser: Open, width: int) -> None:
+    page = open_browser(viewport={"width": width, "height": 900}).new_page()
     page.goto("/tools/mcp/")
     expect(card(page, "pipes").get_by_text("answers", exact=True)).to_be_visible()
     for summary in card(page, "pipes").locator("summary").all():

@@ -89,10 +89,9 @@ def test_a_model_swaps_its_prompt_and_a_person_takes_it_back(page: Page) -> None
     expect(box).not_to_be_checked()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
-def test_axe_finds_nothing(open_browser: Callable[..., BrowserContext], theme: str, width: int) -> None:
-    page = new_chat(open_browser(color_scheme=theme, viewport={"width": width, "height": 800}).new_page())
+def test_axe_finds_nothing(open_browser: Callable[..., BrowserContext], width: int) -> None:
+    page = new_chat(open_browser(viewport={"width": width, "height": 800}).new_page())
     open_files(page)
     assert violations(page) == []
     assert overflow(page) <= 0

@@ -37,12 +37,11 @@ def settled(page: Page, program: str) -> None:
 
 
 # T9 T11
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
 def test_a_program_is_allowed_whole_and_its_calls_one_by_one(
-    open_browser: Callable[..., BrowserContext], theme: str, width: int
+    open_browser: Callable[..., BrowserContext], width: int
 ) -> None:
-    page = new_chat(open_browser(color_scheme=theme, viewport={"width": width, "height": 800}).new_page())
+    page = new_chat(open_browser(viewport={"width": width, "height": 800}).new_page())
     ask(page, WRITE)
     expect(page.locator("[data-question] pre")).to_contain_text("write_file('notes.md', 'by a program')")
     expect(page.get_by_role("button", name="Allow once")).to_be_focused()

@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.crowd import crowd
 from tests.e2e.conftest import answered, ask, new_chat, ready
-from tests.e2e.test_access_for_all import THEMES, overflow, violations
+from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import ADMIN, Site, serving
 
 pytestmark = pytest.mark.e2e
@@ -31,22 +31,19 @@ def colleague(site: Site) -> dict[str, str]:
     return {"name": "crowd0"} | crowd(site, 1)[0]
 
 
-def narrow(open_browser: Open, theme: str) -> BrowserContext:
-    return open_browser(color_scheme=theme, viewport={"width": 320, "height": 700})
+def narrow(open_browser: Open) -> BrowserContext:
+    return open_browser(viewport={"width": 320, "height": 700})
 
 
-def as_colleague(open_browser: Open, site: Site, colleague: dict[str, str], theme: str) -> Page:
-    context = narrow(open_browser, theme)
+def as_colleague(open_browser: Open, site: Site, colleague: dict[str, str]) -> Page:
+    context = narrow(open_browser)
     context.add_cookies([{"name": "sessionid", "value": colleague["cookie"], "url": site.url}])
     return context.new_page()
 
 
 # C11
-@pytest.mark.parametrize("theme", THEMES)
-def test_a_colleague_reads_what_is_shared(
-    open_browser: Open, site: Site, colleague: dict[str, str], theme: str
-) -> None:
-    page = new_chat(narrow(open_browser, theme).new_page())
+def test_a_colleague_reads_what_is_shared(open_browser: Open, site: Site, colleague: dict[str, str]) -> None:
+    page = new_chat(narrow(open_browser).new_page())
     ask(page, "Read config.json and tell me the version")
     answered(page)
     page.get_by_role("button", name="Settings of this conversation").click()
@@ -54,7 +51,7 @@ def test_a_colleague_reads_what_is_shared(
     page.get_by_label("Name of a person").press("Enter")
     expect(page.get_by_role("button", name="Do not share with crowd0 any more")).to_be_visible()
     assert violations(page) == [] and overflow(page) <= 0
-    theirs = as_colleague(open_browser, site, colleague, theme)
+    theirs = as_colleague(open_browser, site, colleague)
     theirs.goto("/shared/")
     assert violations(theirs) == [] and overflow(theirs) <= 0
     theirs.locator("main .list a").first.click()
@@ -64,34 +61,32 @@ def test_a_colleague_reads_what_is_shared(
 
 
 # SAFETY 3
-@pytest.mark.parametrize("theme", THEMES)
 def test_an_administrator_gives_a_reason_and_the_owner_sees_it(
-    open_browser: Open, site: Site, colleague: dict[str, str], theme: str
+    open_browser: Open, site: Site, colleague: dict[str, str]
 ) -> None:
-    page = narrow(open_browser, theme).new_page()
+    page = narrow(open_browser).new_page()
     page.goto("/shared/")
     page.get_by_role("link", name="conversations of others").click()
     assert violations(page) == [] and overflow(page) <= 0
     page.locator("main .list a", has_text=colleague["name"]).first.click()
-    page.get_by_label("Reason").fill(f"A question about the {theme} screen")
+    page.get_by_label("Reason").fill("A question about the screen")
     assert violations(page) == [] and overflow(page) <= 0
     page.get_by_label("Reason").press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_contain_text("is told that you read it")
     assert violations(page) == [] and overflow(page) <= 0
-    theirs = as_colleague(open_browser, site, colleague, theme)
+    theirs = as_colleague(open_browser, site, colleague)
     theirs.goto(f"/chat/{colleague['conversation']}/")
     ready(theirs)
-    expect(theirs.locator("#transcript")).to_contain_text(f"A question about the {theme} screen")
+    expect(theirs.locator("#transcript")).to_contain_text("A question about the screen")
     theirs.get_by_role("button", name="Settings of this conversation").click()
     expect(theirs.locator("#readers")).to_contain_text(f"{ADMIN[0]}, ")
     assert violations(theirs) == [] and overflow(theirs) <= 0
 
 
 # O7
-@pytest.mark.parametrize("theme", THEMES)
-def test_a_chat_too_many_says_so_and_connects_when_there_is_room(open_browser: Open, theme: str) -> None:
-    context = narrow(open_browser, theme)
+def test_a_chat_too_many_says_so_and_connects_when_there_is_room(open_browser: Open) -> None:
+    context = narrow(open_browser)
     first = new_chat(context.new_page())
     others = [context.new_page() for _ in range(MOST)]
     for page in others:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.conftest import answered, ask, choose, new_chat, ready, until
-from tests.e2e.test_access_for_all import THEMES, overflow, violations
+from tests.e2e.test_access_for_all import overflow, violations
 
 pytestmark = pytest.mark.e2e
 
@@ -182,9 +182,8 @@ def test_an_answer_in_the_background_is_marked_and_told(page: Page) -> None:
 # -- for everybody --
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_axe_finds_nothing(open_browser: Callable[..., BrowserContext], theme: str) -> None:
-    page = new_chat(open_browser(color_scheme=theme, viewport={"width": 1400, "height": 900}).new_page())
+def test_axe_finds_nothing(open_browser: Callable[..., BrowserContext]) -> None:
+    page = new_chat(open_browser(viewport={"width": 1400, "height": 900}).new_page())
     ask(page, "What is 17*23?")
     answered(page)
     page.locator(".again > summary").click()

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import answered, ask, new_chat
+from tests.e2e.conftest import answered, ask, new_chat, photograph
 from tests.e2e.test_access_for_all import overflow, violations
 
 pytestmark = pytest.mark.e2e
-
-
-def photograph(page: Page, name: str) -> None:
-    """Keep a picture where somebody wants to look at them."""
-    directory = os.environ.get("SCREENSHOTS")
-    if directory:
-        page.screenshot(path=str(Path(directory) / f"{name}.png"), full_page=True)
 
 
 def test_reading_listing_and_adding_a_line_by_keyboard(page: Page) -> None:

@@ -17,6 +17,7 @@ from django.core.management.base import CommandError
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport import detecting, providers, redaction
+from toolsupport.core.events import Failed, ToolsRefused
 from toolsupport.core.verdicts import Outcome
 from toolsupport.detecting import evidence
 from toolsupport.detection import Reply, Trial
@@ -170,6 +171,14 @@ def _exit_code(model: str, **options: Any) -> int:
     except CommandError as error:
         return error.returncode
     return 0
+
+
+def test_evidence_names_the_rule_by_which_an_error_was_understood():  # D8
+    flag = Failed("refused", "no", 500, '{"error":{"message":"tools param requires --jinja flag"}}')
+    replies = {"flag": Reply(failed=flag), "does-not-support": Reply(refused=ToolsRefused("no", "does-not-support"))}
+    for rule, reply in {**replies, "": Reply(text="hello")}.items():
+        made = evidence(Trial(Question(()), reply, Outcome("accepted", "refused", "no"), 1))
+        assert made.response["rule"] == rule
 
 
 def test_evidence_holds_no_secret_and_no_endless_text():  # D8

@@ -6,6 +6,7 @@ import gzip
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.http import HttpResponse
 from django.test import AsyncClient, RequestFactory
 
@@ -15,6 +16,11 @@ from toolsupport.pages.compression import CompressedStatic
 pytestmark = pytest.mark.asyncio
 SCRIPT = "/static/js/conversation.js"
 CONTENT = (house.ROOT / "static/js/conversation.js").read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def _static_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "SERVESTATIC_USE_FINDERS", True)
 
 
 async def get(path: str, **headers: str) -> tuple[Any, bytes]:

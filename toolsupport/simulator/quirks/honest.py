@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from toolsupport.simulator.nouns import Call, Prompt, Reply
-from toolsupport.simulator.rules import adding, answers, handed_on, offers
+from toolsupport.simulator.rules import adding, answers, handed_on, offers, searching
 from toolsupport.simulator.rules.wishes import Wish, understand
 
 
 def reply(prompt: Prompt) -> Reply:
     """Calls for what tools serve and has no result yet; otherwise the answer."""
-    wishes = adding.in_steps(understand(prompt.asked, [tool.name for tool in prompt.tools]), prompt)
+    wishes = understand(prompt.asked, [tool.name for tool in prompt.tools])
+    unsearched = searching.without_searches(wishes, prompt)
+    wishes = adding.in_steps(wishes, unsearched)
+    search = searching.search(wishes, prompt)
+    if search is not None:
+        return Reply(calls=(search,))
+    prompt = unsearched
     calls = planned(wishes, prompt)
     return Reply(calls=calls) if calls else Reply(content=answer(wishes, prompt))
 
