@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0013_context_sizes'),
+        ('toolsupport', '0014_by_hand'),
     ]
 
     operations = [
