@@ -92,6 +92,7 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 def _connections_end_with_the_tests() -> Iterator[None]:
     yield
     connections.close_all()
+    databases.KEPT.close()
 
 
 @pytest.fixture

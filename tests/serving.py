@@ -23,7 +23,7 @@ import httpx
 
 from tests import databases
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = databases.ROOT
 ADMIN = ("ana", "a passphrase for tests")
 PATIENCE = 20.0
 WITHOUT_ID = ("ping", "turn.stop", "turn.resync", "call.stop", "tools.switch")
@@ -105,7 +105,8 @@ def prepare(site: Site) -> None:
     """Give a site its tables; a second process of a site finds them there."""
     kind, _, name = site.environment.get("DATABASE_URL", "").partition(":///")
     if kind not in ("", "sqlite"):
-        site.manage("migrate", "--verbosity", "0")
+        if site.rows("SELECT to_regclass('django_migrations')") == [(None,)]:
+            site.manage("migrate", "--verbosity", "0")
         return
     file = Path(name) if name else site.directory / "toolsupport.sqlite3"
     if not file.exists():
