@@ -56,7 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def starts_sites(item: pytest.Item) -> bool:
     module = item.getparent(pytest.Module)
-    return any(getattr(named, "__module__", "") == "tests.serving" for named in vars(module.obj).values())
+    named = vars(module.obj).values() if module else ()
+    return any(getattr(one, "__module__", "") in ("tests.serving", "tests.e2e.conftest") for one in named)
 
 
 def use_database(url: str) -> None:
