@@ -56,7 +56,7 @@ async def execute(request: HttpRequest) -> JsonResponse:
 def refusal(error: Exception) -> JsonResponse:
     """The answer to what cannot be done."""
     status, code = next(told for kind, told in ERRORS.items() if isinstance(error, kind))
-    return api_errors.answer(status, str(error), getattr(error, "param", None), code)
+    return api_errors.answer(status, str(error), getattr(error, "param", None) or None, code)
 
 
 def asked(body: bytes) -> dict[str, Any]:
@@ -95,7 +95,8 @@ async def _in_chat(wish: Requested, person: int, conversation: str) -> JsonRespo
             if state.question is not None or state.call is not None:
                 return _told(state)
             with suppress(TimeoutError):
-                await asyncio.wait_for(ended.wait(), LOOK)
+                async with asyncio.timeout(LOOK):
+                    await ended.wait()
     return api_errors.answer(504, LATE, None, "still_running")
 
 

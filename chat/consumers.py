@@ -15,7 +15,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import DatabaseError
 
-from chat import answers, frame_reader, frames, runner
+from chat import answers, frame_reader, frames, once, runner
 from chat.doorman import pass_of
 from chat.frames import ClientFrame, FrameError
 from toolsupport import metrics
@@ -90,7 +90,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         try:
             frame = frame_reader.parse(message.get("text"))
-            client_id = getattr(frame, "client_id", "")
+            client_id = frame.client_id or ""
             self._check_rate(frame)
             await self._obey(frame)
             metrics.FRAMES.labels("obeyed").inc()
@@ -107,8 +107,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self._refuse("internal", "The server made a mistake. Nothing was changed.", client_id)
 
     async def _obey(self, frame: ClientFrame) -> None:
+        if once.known(self.place.conversation, frame):
+            return
         handler: Callable[..., Any] = answers.HANDLERS[type(frame)]
         await handler(self.place, self.socket, frame)
+        once.keep(self.place.conversation, frame)
 
     async def _bearable(self) -> bool:
         """Count every frame, however it looks; False where so many came that none is read any more."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class DetectionStart:
     model: str
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +17,10 @@ class DetectionSkip:
 
     detection: int
     step: str | None = None
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DetectionCancel:
     detection: int
+    client_id: str | None = None

@@ -74,7 +74,7 @@ def _short_texts(value: Any) -> bool:
 
 # What a field's annotation asks for; a boolean is not a number here.
 CHECKS: dict[str, Any] = {
-    "str": lambda value: isinstance(value, str) and value != "",
+    "str": lambda value: isinstance(value, str) and not value.isspace() and value != "",
     "bool": lambda value: isinstance(value, bool),
     "str | None": lambda value: value is None or (isinstance(value, str) and value != ""),
     "Mode": lambda value: value in get_args(Mode),

@@ -43,11 +43,12 @@ class ModelSelect:
 @dataclass(frozen=True, slots=True)
 class ToolsSwitch:
     on: bool
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TurnStop:
-    pass
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,13 @@ class BranchSelect:
 @dataclass(frozen=True, slots=True)
 class TurnResync:
     message: int
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CallStop:
     call: str
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ class QuestionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    pass
+    client_id: str | None = None
 
 
 ClientFrame = (
@@ -142,14 +145,16 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
 
 @dataclass(frozen=True, slots=True)
 class ServerFrame:
-    """A frame to a page. `seq` is set where a thing is announced; fields that are None are left out."""
+    """A frame to a page. `seq` is set where a thing is announced; what may be absent is, where it is None."""
 
     type: ClassVar[str]
 
     def render(self) -> str:
         # The names as the class holds them: `dataclasses.fields` takes longer than all the rest.
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return orjson.dumps({name: value for name, value in fields.items() if value is not None}).decode()
+        known = self.__dataclass_fields__
+        fields = {name: getattr(self, name) for name in known}
+        kept = {name: told for name, told in fields.items() if told is not None or known[name].default is not None}
+        return orjson.dumps(kept).decode()
 
     def weight(self) -> int:
         """About how many characters wait with it in a queue: those of its texts."""

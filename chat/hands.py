@@ -109,14 +109,14 @@ class Hands:
         decision = self.decisions.pop(call.id, None)
         if decision is not None and (why := self._why_not(decision, served)):
             return policy.refused(why)
-        if decision is None and served.name in self.granted:
-            # A person may have taken the permission back since the turn began.
-            self.granted = await in_database(questions.granted)(self.claimed.conversation)
-            if self.decide(call) is not Verdict.RUN:
+        if decision is None:
+            if served.name in self.granted:
+                # A person may have taken the permission back since the turn began.
+                self.granted = await in_database(questions.granted)(self.claimed.conversation)
+            if self.decide(call) is Verdict.ASK:
                 return policy.refused(TAKEN_BACK)
-        approved = decision is not None or self.decide(call) is Verdict.RUN
         context = self._context(decision.basis if decision else "")
-        return await self._finish(policy.run(served, context, self.tools, approved=approved))
+        return await self._finish(policy.run(served, context, self.tools, approved=True))
 
     def _why_not(self, decision: questions.Decision, served: ToolCall) -> str:
         """Why a decision lets nothing run, or "": what a person was asked about may have become another tool since."""

@@ -7,14 +7,13 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_GET, require_POST
 
 from chat import mcp_asking, mcp_hosts
 from toolsupport.access import Action, may, requires
-from toolsupport.core.errors import ConfigError, Conflict
-from toolsupport.pages.htmx import wants_part
+from toolsupport.core.errors import Conflict
+from toolsupport.pages.boards import board, made
 from toolsupport.registry import mcp
 
 EXAMPLE = "https://…/mcp"
@@ -46,14 +45,8 @@ def listed(request: HttpRequest) -> HttpResponse:
 def add(request: HttpRequest) -> HttpResponse:
     """Define a server, which is asked at once; one that does not answer is kept and says so."""
     form = McpServerForm(request.POST)
-    if not form.is_valid():
-        return _answer(request, {"form": form})
-    try:
-        server_id = mcp.add(**form.cleaned_data)
-    except ConfigError as error:
-        form.add_error(None, str(error))
-        return _answer(request, {"form": form})
-    return _tested(request, server_id)
+    server_id = made(form, mcp.add)
+    return _answer(request, {"form": form}) if server_id is None else _tested(request, server_id)
 
 
 @require_POST
@@ -67,7 +60,15 @@ def test(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
 @requires(Action.ADMINISTER)
 def switch(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
     """Use a server, or no longer."""
-    mcp.set_enabled(mcp_server_id, request.POST.get("enabled") == "1")
+    mcp.set_enabled(mcp_server_id, request.POST.get("enabled") == "1", int(request.user.pk or 0))
+    return _answer(request, {})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def trust(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
+    """Say whether what models tell a server stays in the house."""
+    mcp.set_in_house(mcp_server_id, request.POST.get("in_house") == "1", int(request.user.pk or 0))
     return _answer(request, {})
 
 
@@ -103,7 +104,7 @@ def mark(request: HttpRequest, mcp_tool_id: int) -> HttpResponse:
 @requires(Action.ADMINISTER)
 def switch_tool(request: HttpRequest, mcp_tool_id: int) -> HttpResponse:
     """Let a tool be called, or no longer."""
-    mcp.set_tool_enabled(mcp_tool_id, request.POST.get("enabled") == "1")
+    mcp.set_tool_enabled(mcp_tool_id, request.POST.get("enabled") == "1", int(request.user.pk or 0))
     return _answer(request, {"opened": mcp_tool_id})
 
 
@@ -121,7 +122,7 @@ def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
         "may_administer": may(request.user, Action.ADMINISTER),
         **said,
     }
-    return render(request, "chat/mcp.html" + ("#board" if wants_part(request) else ""), context)
+    return board(request, "chat/mcp.html", context)
 
 
 MCP_URLS = [
@@ -129,6 +130,7 @@ MCP_URLS = [
     path("tools/mcp/add/", add, name="mcp-add"),
     path("tools/mcp/<int:mcp_server_id>/test/", test, name="mcp-test"),
     path("tools/mcp/<int:mcp_server_id>/switch/", switch, name="mcp-switch"),
+    path("tools/mcp/<int:mcp_server_id>/trust/", trust, name="mcp-trust"),
     path("tools/mcp/<int:mcp_server_id>/remove/", remove, name="mcp-remove"),
     path("tools/mcp/tools/<int:mcp_tool_id>/approve/", approve, name="mcp-approve"),
     path("tools/mcp/tools/<int:mcp_tool_id>/mark/", mark, name="mcp-mark"),

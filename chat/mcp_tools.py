@@ -53,7 +53,10 @@ def _candidate(remote: RemoteTool) -> Candidate:
 
 
 def tool_of(remote: RemoteTool) -> Tool:
-    """A tool as turns run it: asked for each time, unless an administrator said that it only reads."""
+    """A tool as turns run it: asked for each time, unless an administrator said that it only reads.
+
+    One that only reads learns what it is asked, which may be what a file told the model to carry out of the house.
+    """
 
     async def run(context: ToolContext, arguments: JSON) -> ToolResult:
         if context.basis not in ("", remote.digest):
@@ -65,5 +68,5 @@ def tool_of(remote: RemoteTool) -> Tool:
         asked = f"Let {remote.server.name} run {remote.name}? It is a program of others."
         return Preview(asked, basis=remote.digest, code=written)
 
-    phrase = f"Ask {remote.server.name}"
-    return Tool(remote.spec, run, remote.level, phrase, timeout=TIMEOUT, preview=preview, taints=True)
+    phrase, sends = f"Ask {remote.server.name}", not remote.in_house
+    return Tool(remote.spec, run, remote.level, phrase, timeout=TIMEOUT, preview=preview, taints=True, sends=sends)

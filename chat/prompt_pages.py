@@ -16,7 +16,7 @@ from toolsupport.access import Action, may, requires
 from toolsupport.core import nul
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.row_numbers import row_number
-from toolsupport.pages.htmx import wants_part
+from toolsupport.pages.boards import board
 
 PAGE = "chat/prompts.html"
 
@@ -69,7 +69,7 @@ def _given(request: HttpRequest) -> Written:
 
 
 def _answer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    return render(request, PAGE + ("#board" if wants_part(request) else ""), _board(request) | context)
+    return board(request, PAGE, _board(request) | context)
 
 
 def _board(request: HttpRequest) -> dict[str, Any]:

@@ -86,7 +86,8 @@ class Relay:
     async def join(self, conversation: str) -> None:
         """Hear of a conversation; returns when that is certain, since a message of our own came back from there."""
         try:
-            await asyncio.wait_for(self._join(of_conversation(conversation)), SECONDS_TO_JOIN)
+            async with asyncio.timeout(SECONDS_TO_JOIN):
+                await self._join(of_conversation(conversation))
         except TimeoutError:
             log.error("the other processes are not heard in %s: Redis is silent", conversation)
         except Exception as error:
@@ -112,7 +113,8 @@ class Relay:
     async def close(self) -> None:
         """Send what is still queued, if that is quick, and let the connections go."""
         try:
-            await asyncio.wait_for(self._out.join(), SECONDS_TO_JOIN)
+            async with asyncio.timeout(SECONDS_TO_JOIN):
+                await self._out.join()
             await self._layer.flush()
         except Exception as error:
             log.error("Redis was left without a farewell: %s", error)

@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
-from chat import fragments, frames
+from chat import endings, fragments, frames
 from chat.clerk import Clerk
 from chat.doorman import Doorman
 from chat.elsewhere import Elsewhere
@@ -148,6 +148,7 @@ class Runner:
         """Keep a message, tell it to the pages, begin its answer. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
         accepted = await self.clerk.write(conversation, lambda: self._accept(user_id, conversation, sent))
+        self.tell_end(*accepted.ended)
         if not accepted.repeated:
             self._show(accepted, conversation, "user")
         if accepted.claimed is not None:
@@ -168,6 +169,7 @@ class Runner:
         """Begin an answer to what was asked before. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
         accepted = await in_database(self._answer_again)(user_id, conversation, wish)
+        self.tell_end(*accepted.ended)
         if accepted.claimed is not None:
             self._begin(accepted)
         return accepted
@@ -181,6 +183,7 @@ class Runner:
         """Let a call run: a finished one again, or a program's. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
         accepted = await in_database(lambda: wish.begin(person(user_id, Action.CHAT), conversation, self.owner))()
+        self.tell_end(*accepted.ended)
         if accepted.claimed is not None:
             self._show(accepted, conversation, "assistant")
             self._begin(accepted)
@@ -301,14 +304,11 @@ class Runner:
         for run in self.runs.values():
             self.tell(run.claimed.conversation, frames.Error("storage", NOT_KEPT_YET))
 
-    def tell_end(self, ended: turns.Ended) -> None:
-        """Show the last state of what the turn left, then its end."""
-        seq = ended.seq - len(ended.messages)
-        for number, shown in enumerate(ended.messages):
-            frame = frames.MessageFinished(seq + number, shown.id, fragments.message(shown))
-            self.tell(ended.conversation, frame)
-        usage = dict(ended.usage)
-        self.tell(ended.conversation, frames.TurnEnded(ended.seq, ended.turn, ended.reason, usage, ended.detail))
+    def tell_end(self, *ended: turns.Ended) -> None:
+        """Show how turns ended."""
+        for each in ended:
+            for frame in endings.frames_of(each):
+                self.tell(each.conversation, frame)
 
     # -- the tick --
 
@@ -358,8 +358,7 @@ class Runner:
         for closed in await in_database(questions.expire)():
             await self.go_on(closed)
         ended, queued = await in_database(turns.settle)(list(self.runs))
-        for each in ended:
-            self.tell_end(each)
+        self.tell_end(*ended)
         for turn_id in queued if self.accepting else []:
             await self.wake(turn_id)
 

@@ -49,7 +49,7 @@ def switch(request: HttpRequest) -> HttpResponse:
     if tool.level in FOR_ADMINISTRATORS and not may(request.user, Action.ADMINISTER):
         raise NotAllowed("Only an administrator can switch tools of this level.")
     if not (on and tool.missing):
-        tool_settings.switch(name, on)
+        tool_settings.switch(name, on, tool.level, request.user.pk or 0)
     return render(request, f"{PAGE}#offered", _tools(request) | {"saved": name})
 
 

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Container, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,7 +26,6 @@ from tests import databases
 ROOT = databases.ROOT
 ADMIN = ("ana", "a passphrase for tests")
 PATIENCE = 20.0
-WITHOUT_ID = ("ping", "turn.stop", "turn.resync", "call.stop", "tools.switch")
 
 
 def free_port() -> int:
@@ -142,6 +141,17 @@ def new_chat(client: httpx.Client) -> str:
     return str(answer.url).rstrip("/").rsplit("/", 1)[-1]
 
 
+def approve_tools(site: Site, admin: httpx.Client, unasked: Container[str] = ()) -> None:
+    """Approve all that the MCP servers of a site offer, some of it to run `unasked`."""
+    headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
+    for (server,) in site.rows("SELECT id FROM toolsupport_mcpserver"):
+        admin.post(f"/tools/mcp/{server}/test/", headers=headers)
+    for id_, name, digest in site.rows("SELECT id, name, waiting_digest FROM toolsupport_mcptool"):
+        marked = {"read_only": "1"} if name in unasked else {}
+        answer = admin.post(f"/tools/mcp/tools/{id_}/approve/", data={"digest": digest, **marked}, headers=headers)
+        assert answer.status_code == 200
+
+
 class Page:
     """One open socket, with every frame it got."""
 
@@ -152,8 +162,6 @@ class Page:
     async def send(self, kind: str, **fields: Any) -> str:
         """Send a frame; gives the client_id that was made for it."""
         client_id = fields.setdefault("client_id", uuid.uuid4().hex)
-        if kind in WITHOUT_ID or kind.startswith("detection."):
-            del fields["client_id"]
         await self.ws.send_str(json.dumps({"type": kind, **fields}))
         return str(client_id)
 

@@ -26,3 +26,8 @@ def test_behind_https_nothing_is_found(tmp_path: Path) -> None:  # O4
 def test_without_https_it_would_be_found(tmp_path: Path) -> None:
     done = check(tmp_path, TOOLSUPPORT_ORIGINS="http://chat.example.org")
     assert done.returncode != 0 and "security.W" in done.stderr
+
+
+def test_on_this_machine_alone_https_is_not_missed(tmp_path: Path) -> None:  # O4
+    done = check(tmp_path, TOOLSUPPORT_ORIGINS="", TOOLSUPPORT_DEBUG="0")
+    assert done.returncode == 0 and "W" not in done.stderr, done.stderr

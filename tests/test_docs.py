@@ -32,6 +32,13 @@ def test_decisions_are_numbered_without_a_gap() -> None:
     assert numbers == list(range(len(numbers)))
 
 
+def test_every_decision_has_its_three_parts() -> None:
+    parts = ["Context", "Decision", "Consequences"]
+    for page in (DOCS / "decisions").glob("*.md"):
+        found = re.findall(r"^\*\*(Context|Decision|Consequences)\.\*\*", page.read_text(), re.M)
+        assert found == parts, page.name
+
+
 def test_nothing_is_told_twice() -> None:
     bullets = re.findall(r"^- (.+)", (house.ROOT / "CHANGELOG.md").read_text(), re.M)
     assert [bullet for bullet, times in Counter(bullets).items() if times > 1] == []

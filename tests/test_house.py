@@ -103,6 +103,13 @@ def stray_task(source: Source) -> Iterator[str]:
             yield source.at(call, f"makes a task by {name}()")
 
 
+def deaf_waiting(source: Source) -> Iterator[str]:
+    """In Python 3.11 a cancellation that comes together with the result is swallowed, and a loop goes on for ever."""
+    for call, name in house.calls(source.tree):
+        if name == "wait_for" and not source.within("tests"):
+            yield source.at(call, "waits by wait_for(); write asyncio.timeout()")
+
+
 def signal(source: Source) -> Iterator[str]:
     for place, name in house.imports(source.tree):
         if (name.startswith("django.") and ".signals" in name) or name.startswith("django.dispatch"):
@@ -174,6 +181,7 @@ RULES: dict[Rule, tuple[str, str]] = {
     drawer_name: ("chat/utils.py", ""),
     impure_core: ("toolsupport/core/x.py", "from datetime import datetime\nwhen = datetime.now()"),
     stray_task: ("chat/pages.py", "import asyncio\nasyncio.create_task(work())"),
+    deaf_waiting: ("chat/x.py", "import asyncio\nasync def f():\n    await asyncio.wait_for(done, 1)"),
     signal: ("chat/x.py", "from django.db.models.signals import post_save"),
     logic_in_save: ("chat/models.py", "class Turn(Model):\n    def save(self): ..."),
     long_view: ("chat/pages.py", "def show(request):\n" + "    x = 1\n" * VIEW_LINES),

@@ -112,7 +112,7 @@ class ModelProfileAdmin(Undeletable):
     fields = (
         *("server", "name", "enabled", "description", "family", "digest", "template_hash", "abilities"),
         *("parameter_count", "quantization", "size_bytes", "context_length", "default_context", "options", "extra"),
-        *("first_seen", "last_seen", "gone_since"),
+        *("defined", "by_hand", "first_seen", "last_seen", "gone_since"),
     )
     readonly_fields = tuple(name for name in fields if name not in ("enabled", "description"))
 

@@ -14,9 +14,10 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 
 from toolsupport import redaction
+from toolsupport.core.refusals import classify
 from toolsupport.core.verdicts import Verdict
 from toolsupport.core.words import JSON, Message, ToolSpec
-from toolsupport.detection import DETECTORS, KINDS, Laboratory, Subject, Trial
+from toolsupport.detection import DETECTORS, KINDS, Laboratory, Reply, Subject, Trial
 from toolsupport.detection.examination import Step, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry import detections, subjects
@@ -56,7 +57,8 @@ class Tester:
             except Exception:
                 log.exception("looking for tests of models failed; it is tried again")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), LOOK)
+                async with asyncio.timeout(LOOK):
+                    await self._wake.wait()
 
     async def _claim(self) -> None:
         while len(self._running) < AT_ONCE:
@@ -132,7 +134,8 @@ class TestRun:
             if wanted.skip:
                 self.skip.add(wanted.skip)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), HEARTBEAT)
+                async with asyncio.timeout(HEARTBEAT):
+                    await self._changed.wait()
 
     async def _tell(self, step: Step) -> None:
         self.steps[step.name] = step
@@ -178,6 +181,7 @@ def evidence(trial: Trial) -> TrialMade:
         "calls": [{"name": call.name, "arguments": call.arguments, "repairs": call.repairs} for call in reply.calls],
         "rejected": [{"name": one.name, "reason": one.reason, "raw": one.raw} for one in reply.rejected],
         "refused": reply.refused.message if reply.refused else "",
+        "rule": _rule(reply),
         "failed": {"kind": reply.failed.kind, "message": reply.failed.message, "body": reply.failed.body}
         if reply.failed
         else None,
@@ -196,6 +200,13 @@ def evidence(trial: Trial) -> TrialMade:
         prompt_tokens=reply.usage.prompt_tokens,
         output_tokens=reply.usage.output_tokens,
     )
+
+
+def _rule(reply: Reply) -> str:
+    """The rule by which the words of the server were understood, "" where none was."""
+    if reply.refused is not None:
+        return reply.refused.rule
+    return classify(reply.failed.status, reply.failed.body).rule if reply.failed else ""
 
 
 def _status(trial: Trial) -> int | None:

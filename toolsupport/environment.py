@@ -107,6 +107,12 @@ VARIABLES = (
     Variable("TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Ask again every so many minutes; 0 never."),
     Variable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that may run at once in one process."),
     Variable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that may run at once for one person."),
+    Variable(
+        "TOOLSUPPORT_PROGRAMS",
+        "4",
+        number,
+        "Programs that may run at once in one process, and as many commands and questions to databases; others wait.",
+    ),
     Variable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", number, "Pages of chats one person may have open in one process."),
     Variable("TOOLSUPPORT_KEY_REQUESTS", "600", number, "Requests a minute with one API key, in one process."),
     Variable("TOOLSUPPORT_MCP_STDIO", "", text, "A JSON file with the MCP servers that are started here: docs/mcp.md."),

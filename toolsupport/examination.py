@@ -125,7 +125,8 @@ async def _there_and_back() -> None:
     assert channels is not None
     name = await channels.new_channel()
     await channels.send(name, {"type": "doctor"})
-    await asyncio.wait_for(channels.receive(name), PATIENCE)
+    async with asyncio.timeout(PATIENCE):
+        await channels.receive(name)
 
 
 def administrator() -> Iterator[Finding]:

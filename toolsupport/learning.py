@@ -112,7 +112,8 @@ def _keep(refused: Refused, verdict: str, override: int | None = None) -> None:
 def _save(chosen: Chosen) -> Learned:
     if proposes(chosen.actor):
         overrides.add(Decision(chosen.profile, "tools", False, actor=chosen.actor, reason=WHY, proposed=True))
-        return _session(chosen)
+        _off_here(chosen)
+        return Learned("proposed")
     overrides.add(Decision(chosen.profile, "tools", False, actor=chosen.actor, reason=WHY))
     return Learned("saved")
 

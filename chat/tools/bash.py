@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chat.tools import sandbox, self_test
+from chat.tools import gates, sandbox, self_test
 from chat.tools.plain_text import size_in_words
 from chat.tools.sandbox import LIMITS, Ended
 from chat.tools.tool import Preview, Tool, ToolContext, text
@@ -27,7 +27,9 @@ SPEC = ToolSpec(
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     """What the command printed, then how it ended where that was not well."""
-    ended = await sandbox.run(context.workspace, _command(arguments), context.say)
+    command = _command(arguments)
+    async with gates.COMMANDS.entered(context):
+        ended = await sandbox.run(context.workspace, command, context.say)
     notes = _notes(ended)
     output = ended.output.rstrip("\n")
     return ToolResult("\n".join(filter(None, [output, *notes])) or "[It printed nothing.]", is_error=bool(ended.why))
@@ -63,7 +65,7 @@ TOOL = Tool(
     level="A3",
     phrase="Run",
     target="command",
-    timeout=LIMITS.seconds + 10,
+    timeout=gates.PATIENCE + LIMITS.seconds + 10,
     preview=preview,
     taints=True,
     needs=tried(lambda: self_test.why_not()),

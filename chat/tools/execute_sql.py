@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chat.tools import gates
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
 from toolsupport.core.words import JSON, ToolResult, ToolSpec
@@ -32,7 +33,8 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     source, query = text(arguments, "source"), text(arguments, "query")
     if context.databases is None:
         raise ToolError("There is no database that this chat may read.")
-    return told(await context.databases.ask(source, query))
+    async with gates.QUERIES.entered(context):
+        return told(await context.databases.ask(source, query))
 
 
 def told(table: Table) -> ToolResult:
@@ -48,4 +50,4 @@ def told(table: Table) -> ToolResult:
     return ToolResult(f"{shown}\n{note}", table=table.to_csv()[0])
 
 
-TOOL = Tool(SPEC, run, level="A1", phrase="Run SQL on", target="source", timeout=20.0, taints=True)
+TOOL = Tool(SPEC, run, level="A1", phrase="Run SQL on", target="source", timeout=gates.PATIENCE + 20.0, taints=True)

@@ -39,12 +39,15 @@ class Verdict(StrEnum):
 
 
 def verdict(tool: Tool | None, granted: frozenset[str], tainted: bool) -> Verdict:
-    """Whether a call of this tool runs. A grant counts only while no text of others has entered the turn."""
+    """Whether a call of this tool runs. A grant counts only while no text of others has entered the turn.
+
+    From then on a tool that tells others what it is asked is asked for, too, though it only reads.
+    """
     if tool is None or tool.level not in RUNS | ASKS:
         return Verdict.DENY
-    if tool.level in RUNS or (tool.spec.name in granted and grantable(tool, tainted)):
-        return Verdict.RUN
-    return Verdict.ASK
+    if tool.level in RUNS:
+        return Verdict.ASK if tool.sends and tainted else Verdict.RUN
+    return Verdict.RUN if tool.spec.name in granted and grantable(tool, tainted) else Verdict.ASK
 
 
 def grantable(tool: Tool, tainted: bool) -> bool:

@@ -6,11 +6,12 @@ import asyncio
 import json
 import re
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from chat.tools import interpreter
+from chat.tools import gates, interpreter
 from chat.tools.interpreter import SECONDS, Answer, Broke, Called, Ended, Limits, Printed, Step
 from chat.tools.plain_values import NotPlain, plain, told
 from chat.tools.tool import Answered, Pause, Preview, Tool, ToolContext, text
@@ -51,7 +52,8 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult | Pause:
     if not code.strip():
         raise ToolError("There is no code to run.")
     printed = Printed(context.text_bytes, _from_thread(context.say))
-    step = await interpreter.start(code, functions(context), printed)
+    async with gates.PROGRAMS.entered(context):
+        step = await interpreter.start(code, functions(context), printed)
     return _outcome(context, step, printed, SECONDS)
 
 
@@ -62,7 +64,8 @@ async def resume(context: ToolContext, state: bytes, answered: Answered) -> Tool
     printed = Printed(context.text_bytes, _from_thread(context.say), before["printed"], before["more"])
     error = "" if answered.status == "done" else RAISES.get(answered.status, "RuntimeError")
     limits = Limits(before["seconds"])
-    step = await interpreter.go_on(paused, Answer(answered.text, error), functions(context), (printed, limits))
+    async with gates.PROGRAMS.entered(context):
+        step = await interpreter.go_on(paused, Answer(answered.text, error), functions(context), (printed, limits))
     return _outcome(context, step, printed, limits.seconds)
 
 
@@ -99,8 +102,14 @@ def _lines(printed: str, rest: str) -> str:
 
 
 def functions(context: ToolContext) -> dict[str, ToolSpec]:
-    """The tools by what they are called in a program."""
-    return {re.sub(r"\W", "_", spec.name): spec for spec in context.functions}
+    """The tools by what they are called in a program.
+
+    Where several would be called alike, the one of exactly that name is; else none is.
+    """
+    written = {spec.name: re.sub(r"\W", "_", spec.name) for spec in context.functions}
+    count = Counter(written.values())
+    able = (spec for spec in context.functions if count[written[spec.name]] == 1 or spec.name.isidentifier())
+    return {written[spec.name]: spec for spec in able}
 
 
 def asked(called: Called, known: Mapping[str, ToolSpec]) -> CallReady | CallRejected:
@@ -153,7 +162,7 @@ TOOL = Tool(
     level="A3",
     phrase="Python",
     target="code",
-    timeout=SECONDS + 5.0,
+    timeout=gates.PATIENCE + SECONDS + 5.0,
     preview=preview,
     needs=tried(lambda: needs()),
     resume=resume,

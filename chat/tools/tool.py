@@ -92,6 +92,7 @@ class Tool:
     `resume` goes on after a Pause. `preview` blocks on the disk. `needs` says why the tool cannot work here, "" where
     it can.
     `taints`: its results are text of others, after which changes are asked each time.
+    `sends`: what it is told leaves the house, so after text of others a call is asked for, whatever the level.
     `where` is the argument that says what is replaced, for a tool whose previews have a basis.
     `retold`: after it the next question is put with other tools, or with another system text.
     """
@@ -104,6 +105,7 @@ class Tool:
     timeout: float = 30.0
     preview: Callable[[ToolContext, JSON], Preview] | None = None
     taints: bool = False
+    sends: bool = False
     needs: Callable[[], str] | None = None
     resume: Callable[[ToolContext, bytes, Answered], Awaitable[ToolResult | Pause]] | None = None
     retold: bool = False

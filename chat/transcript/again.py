@@ -71,13 +71,12 @@ def accept(person: Person, conversation_id: str, wish: GoOn | Anew, owner: str) 
     Raises NotFound, Busy or ConfigError, and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
-    known = turns.room_for(conversation, wish.client_id)
-    if known is not None:
-        asked = shown.message(turns.question_of(known))
-        return Accepted(known, asked, conversation.tail, repeated=True)
-    if isinstance(wish, GoOn):
-        return _gone_on(conversation, wish, owner)
-    return _anew(conversation, wish, owner)
+    room = turns.room_for(conversation, wish.client_id)
+    if room.known is not None:
+        asked = shown.message(turns.question_of(room.known))
+        return Accepted(room.known, asked, conversation.tail, repeated=True)
+    begun = _gone_on(conversation, wish, owner) if isinstance(wish, GoOn) else _anew(conversation, wish, owner)
+    return replace(begun, ended=room.ended)
 
 
 def _gone_on(conversation: Conversation, wish: GoOn, owner: str) -> Accepted:

@@ -12,7 +12,7 @@ from chat.transcript.conversations import UNTITLED, Person, own
 from chat.transcript.history import canonical
 from chat.transcript.telling import Told
 from toolsupport import exchange, providers
-from toolsupport.core import format_choice, prompt, words
+from toolsupport.core import format_choice, prompt, translate, words
 from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
 from toolsupport.core.format_choice import FormatVerdict
 from toolsupport.core.prompt import fitting
@@ -24,6 +24,7 @@ from toolsupport.registry.briefs import Briefing
 from toolsupport.registry.choices import ShownModel
 from toolsupport.registry.profiles import Cell
 
+STANDS_IN = "A few simple commands are offered by its name. The tools for files do them: no shell is behind it."
 NEXT_MESSAGE = "What is in this folder?"
 
 
@@ -153,19 +154,22 @@ def _explained(conversation: Conversation, text: str) -> Explained:
 def _tools(briefing: Briefing, left_out: LeftOut, tokens: dict[str, int]) -> tuple[ShownTool, ...]:
     toolbox = briefing.toolbox
     # Decided after the others: the model is offered another tool in their place, or there is no room for it.
-    instead = {one.tool: one for one in briefing.brief.excluded if one.rule in ("translated", context_guard.NO_ROOM)}
+    excluded = [one for one in briefing.brief.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
+    stands_in = translate.BASH if translate.COMMANDS in briefing.brief.tools else ""
+    rules = {one.tool: (False, one.rule, one.reason) for one in excluded} | {stands_in: (True, "stands_in", STANDS_IN)}
+    found = [rules.get(each.name, (each.included, each.rule, each.reason)) for each in toolbox.verdicts]
     return tuple(
         ShownTool(
             name=verdict.name,
             server=verdict.candidate.server,
-            included=verdict.included and verdict.name not in instead,
-            rule=instead[verdict.name].rule if verdict.name in instead else verdict.rule,
-            reason=instead[verdict.name].reason if verdict.name in instead else verdict.reason,
+            included=included,
+            rule=rule,
+            reason=reason,
             tokens=tokens.get(verdict.name, 0),
             kept=verdict.name not in left_out.tools,
             locked=verdict.name not in toolbox.usable | left_out.tools,
         )
-        for verdict in toolbox.verdicts
+        for verdict, (included, rule, reason) in zip(toolbox.verdicts, found, strict=True)
     )
 
 

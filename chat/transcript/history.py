@@ -16,6 +16,7 @@ INTERRUPTED = "This call was not finished: it was interrupted before it gave a r
 
 
 WAITS = ("pending", "waiting")
+EDITED = "edited by a person"
 RAN = ("done", "failed", "timeout")
 # What gave a text that its model reads, whole or in part.
 HEARD = (*RAN, "stopped")
@@ -83,8 +84,11 @@ def _without_calls(content: str, runs: list[ToolRun]) -> str:
 
 
 def call_of(run: ToolRun) -> ToolCall:
-    """The call as the model made it, whatever served it."""
-    if run.asked_arguments is None:
+    """The call as the model made it, whatever served it; once a person changed what serves it, that is what was called.
+
+    A model that reads its own command again would take it for what was done.
+    """
+    if run.asked_arguments is None or EDITED in run.repairs:
         return ToolCall(run.call_id, run.name, run.arguments)
     return ToolCall(run.call_id, run.asked_as, run.asked_arguments)
 

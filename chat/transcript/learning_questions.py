@@ -9,11 +9,11 @@ from chat.shown import ShownQuestion
 from chat.transcript import kept_settings, shown
 from chat.transcript.conversations import Person, announce, say
 from chat.transcript.locks import hold
-from chat.transcript.model_questions import Said
+from chat.transcript.model_questions import HEARD, Said
 from toolsupport import learning
 from toolsupport.core.verdicts import VERDICTS
 from toolsupport.learning import Chosen
-from toolsupport.registry import picker
+from toolsupport.registry import news, picker
 
 KIND = "runtime_learning"
 
@@ -42,8 +42,10 @@ def apply(person: Person, question: Question, answer: str) -> Said:
     assert question.turn is not None
     conversation, profile = question.conversation, question.turn.profile
     learned = learning.learn(answer, Chosen(profile.pk, str(conversation.pk), person.pk or 0))
-    if learned.settings:
-        kept_settings.change(conversation.pk, **learned.settings)
+    # What is said here is not said once more as news.
+    heard = {HEARD: news.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
+    if learned.settings or heard:
+        kept_settings.change(conversation.pk, **learned.settings, **heard)
     facts = {"model": profile.name, "verdict": VERDICTS["refused"]}
     seq, notice = say(conversation, learned.notice, facts)
     here = picker.shown(profile.pk, str(conversation.pk)) if conversation.profile_id == profile.pk else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -20,6 +21,7 @@ from chat.tools import policy
 from chat.tools.changes import NO_FILE
 from chat.transcript import learning_questions, model_questions, shown, statements
 from chat.transcript.conversations import Person, announce, own
+from chat.transcript.history import EDITED
 from chat.transcript.locks import hold
 from chat.transcript.model_questions import Said
 from toolsupport.core import calls
@@ -166,7 +168,9 @@ def answer(person: Person, question_id: int, given: Answer) -> Closed:
         )
     effect = EFFECTS.get(question.kind)
     said = effect(person, question, given.answer) if effect else None
-    return replace(_closed(question, given.answer, person.get_username()), said=said)
+    # Of whoever stands behind a socket only the number is at hand.
+    by = User.objects.values_list("username", flat=True).get(pk=person.pk or 0)
+    return replace(_closed(question, given.answer, by), said=said)
 
 
 def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
@@ -183,7 +187,7 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
         raise ValueError(checked.reason)
     arguments = {**before, **arguments}
     call = ToolCall(run.call_id, run.name, arguments)
-    run.arguments, run.repairs = arguments, [*run.repairs, "edited by a person"]
+    run.arguments, run.repairs = arguments, [*run.repairs, EDITED]
     run.save(update_fields=["arguments", "repairs"])
     question.binds = policy.fingerprint(call, place(turn))
     if question.basis and tool.where and arguments.get(tool.where) != before.get(tool.where):
@@ -224,10 +228,12 @@ def expire() -> list[Closed]:
     return closed
 
 
-def close_all(turn: Turn, given: str) -> None:
-    """Close what a turn still asks, when it ends without an answer. Must run inside a transaction."""
+def close_all(turn: Turn, given: str) -> tuple[int, ...]:
+    """Close what a turn still asks (ids), when it ends without an answer. Must run inside a transaction."""
     asked = Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS)
+    closed = tuple(asked.values_list("pk", flat=True))
     asked.update(answer=given, answered_at=Now())
+    return closed
 
 
 @dataclass(frozen=True, slots=True)

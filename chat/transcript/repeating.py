@@ -37,9 +37,9 @@ def accept(person: Person, conversation_id: str, wish: Repeat, owner: str) -> Ac
     Raises NotFound (no finished call of this conversation), Busy or ConfigError, and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
-    known = turns.room_for(conversation, wish.client_id)
-    if known is not None:
-        return Accepted(known, shown.message(turns.question_of(known)), conversation.tail, repeated=True)
+    room = turns.room_for(conversation, wish.client_id)
+    if room.known is not None:
+        return Accepted(room.known, shown.message(turns.question_of(room.known)), conversation.tail, repeated=True)
     before = _finished(conversation, wish.call)
     briefing = contexts.briefing(conversation)
     turn = turns.new_turn(conversation, wish.client_id, owner, briefing)
@@ -50,7 +50,7 @@ def accept(person: Person, conversation_id: str, wish: Repeat, owner: str) -> Ac
     served = {run.call_id: ToolCall(run.call_id, run.name, run.arguments)}
     resumed = Resumed(row.pk, (call_of(run),), decisions={}, rounds=0, done=(), usage={}, served=served)
     claimed = replace(turns.claimed(turn, conversation, briefing), resumed=resumed)
-    return Accepted(turn.pk, shown.message(row, [run]), seq, claimed=claimed)
+    return Accepted(turn.pk, shown.message(row, [run]), seq, claimed=claimed, ended=room.ended)
 
 
 def _finished(conversation: Conversation, call: str) -> ToolRun:

@@ -91,7 +91,7 @@ def accept(person: Person, conversation_id: str, wish: Requested, owner: str) ->
     if Turn.objects.filter(conversation=conversation, status="waiting").exists():
         raise Busy("A question is open in this conversation. It has to be answered first.", "conversation")
     client_id = f"{wish.client_id}-{Turn.objects.filter(conversation=conversation).count()}"
-    turns.room_for(conversation, client_id)
+    room = turns.room_for(conversation, client_id)
     conversation.profile_id = wish.profile
     briefing = contexts.briefing(conversation)
     asked, served = checked(wish, briefing.brief)
@@ -104,7 +104,7 @@ def accept(person: Person, conversation_id: str, wish: Requested, owner: str) ->
     calls_served = {run.call_id: replace(served, id=run.call_id)}
     resumed = Resumed(row.pk, (call_of(run),), {}, 0, (), {}, served=calls_served, calls_only=True)
     claimed = replace(turns.claimed(turn, conversation, briefing), resumed=resumed)
-    return Accepted(turn.pk, shown.message(row, [run]), seq, claimed=claimed)
+    return Accepted(turn.pk, shown.message(row, [run]), seq, claimed=claimed, ended=room.ended)
 
 
 def _untold(conversation: Conversation, wish: Requested) -> Turn | None:

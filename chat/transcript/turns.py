@@ -68,11 +68,33 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """A turn is over. `messages` are those whose last state must be shown again, `closed` what it still asked (ids)."""
+
+    turn: int
+    conversation: str
+    seq: int
+    reason: str
+    detail: str
+    usage: Mapping[str, Any]
+    messages: tuple[ShownMessage, ...] = ()
+    closed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Whether there is room for a turn: the one that is `known` already, and those that `ended` to make room."""
+
+    known: int | None = None
+    ended: tuple[Ended, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """The message is kept. `repeated` says that this client_id was already known: nothing was done again.
 
     A turn that began at once has `claimed` with the empty `reply` it will write into; the numbers of the three
-    announcements (message, turn, reply) follow each other from `seq` on.
+    announcements (message, turn, reply) follow each other from `seq` on. `ended` made room for it.
     """
 
     turn: int
@@ -81,6 +103,7 @@ class Accepted:
     repeated: bool = False
     claimed: Claimed | None = None
     reply: ShownMessage | None = None
+    ended: tuple[Ended, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +118,6 @@ class Outcome:
     usage: Mapping[str, Any] = field(default_factory=dict)
     reply: tuple[int, str, str, int | None] | None = None
     calls: tuple[CallCount, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A turn is over. `messages` are those whose last state must be shown again."""
-
-    turn: int
-    conversation: str
-    seq: int
-    reason: str
-    detail: str
-    usage: Mapping[str, Any]
-    messages: tuple[ShownMessage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +136,9 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
     and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
-    known = room_for(conversation, sent.client_id)
-    if known is not None:
-        return Accepted(known, shown.message(question_of(known)), conversation.tail, repeated=True)
+    room = room_for(conversation, sent.client_id)
+    if room.known is not None:
+        return Accepted(room.known, shown.message(question_of(room.known)), conversation.tail, repeated=True)
     if sent.parent is not None:
         branches.cut(conversation, sent.parent)
     attachments = attached.check(str(conversation.pk), sent.attachments)
@@ -147,11 +157,11 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
     conversation.title = conversation.title or title_of(sent.text)
     conversation.leaf = asked
     if not owner:
-        return Accepted(turn.pk, said, grown(conversation, asked, 1))
+        return Accepted(turn.pk, said, grown(conversation, asked, 1), ended=room.ended)
     reply = empty_reply(turn, conversation)
     seq = grown(conversation, reply, 3) - 2
     begun = claimed(turn, conversation, briefing)
-    return Accepted(turn.pk, said, seq, claimed=begun, reply=shown.message(reply))
+    return Accepted(turn.pk, said, seq, claimed=begun, reply=shown.message(reply), ended=room.ended)
 
 
 def question_of(turn_id: int) -> Message:
@@ -183,15 +193,16 @@ def grown(conversation: Conversation, leaf: Message, things: int) -> int:
     return conversation.tail
 
 
-def room_for(conversation: Conversation, client_id: str) -> int | None:
+def room_for(conversation: Conversation, client_id: str) -> Room:
     """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn."""
-    room = statements.room(conversation, client_id)
+    room, ended = statements.room(conversation, client_id), list[Ended]()
     if room.known is not None:
-        return room.known
+        return Room(room.known)
     if room.open_here:
         # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
         here = Turn.objects.filter(conversation=conversation)
-        if not expire(here) and not supersede(here):
+        ended = expire(here) or supersede(here)
+        if not ended:
             raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
         conversation.refresh_from_db(fields=["tail", "leaf"])
         room = statements.room(conversation, client_id)
@@ -199,7 +210,7 @@ def room_for(conversation: Conversation, client_id: str) -> int | None:
     # A turn that waits for a person runs nowhere.
     if room.running >= most:
         raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
-    return None
+    return Room(ended=tuple(ended))
 
 
 @transaction.atomic
@@ -347,23 +358,25 @@ def _close(turn: Turn, reason: str) -> Ended:
     last = answers[-1] if answers else None
     # The end is told in the turn's last message, so that one is shown again even if it was whole.
     again = [row for row in answers if not row.finished or row is last]
+    closed: tuple[int, ...] = ()
     if reason != "done":
         open_runs = ToolRun.objects.filter(turn=turn, status__in=UNFINISHED)
         status = "interrupted" if reason == "interrupted" else "stopped"
         open_runs.update(status=status, error=f"Not finished: the answer was {reason}.", snapshot=None)
-        questions.close_all(turn, reason)
+        closed = questions.close_all(turn, reason)
     for row in again:
         row.finished, row.turn = True, turn
         statements.finish(row.pk)
-    seq = statements.count_up(turn.conversation_id, len(again) + 1)
+    seq = statements.count_up(turn.conversation_id, len(again) + len(closed) + 1)
     return Ended(
         turn=turn.pk,
         conversation=str(turn.conversation_id),
         seq=seq,
-        reason=reason,
+        reason="stopped" if reason == "superseded" else reason,
         detail=turn.reason,
         usage=turn.usage,
         messages=tuple(_last_state(row, row is last) for row in again),
+        closed=closed,
     )
 
 

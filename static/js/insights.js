@@ -4,7 +4,8 @@ const DAY = 86_400;
 // Never by colour alone: no line has both the colour and the dash of another one.
 const COLOURS = ["--lead", "--ok", "--ask", "--off", "--text"];
 const DASHES = [["solid", []], ["dashed", [10, 4]], ["dotted", [2, 4]]];
-const OUTCOMES = { valid: "--ok", repaired: "--ask", rejected: "--off", refused: "--soft" };
+// [where it stands in a row, what it is called, its colour]
+const OUTCOMES = [["valid", "valid", "--ok"], ["repaired", "repaired", "--ask"], ["unreadable", "unreadable", "--off"], ["unknown", "no such tool", "--lead"], ["misfit", "did not fit", "--text"], ["refused", "refused", "--soft"]];
 
 let drawn = [];
 
@@ -44,9 +45,9 @@ const byLine = (rows, field) => {
 // One line for each outcome, over all models.
 const byOutcome = (rows) => {
   const all = days(rows);
-  return Object.entries(OUTCOMES).map(([outcome, variable], place) => {
-    const sum = (day) => rows.filter((row) => row.dataset.day === day).reduce((found, row) => found + number(row, outcome), 0);
-    return { label: outcome, values: all.map(sum), rows: all, ...pen(place, variable) };
+  return OUTCOMES.map(([field, label, variable], place) => {
+    const sum = (day) => rows.filter((row) => row.dataset.day === day).reduce((found, row) => found + number(row, field), 0);
+    return { label, values: all.map(sum), rows: all, ...pen(place, variable) };
   });
 };
 

@@ -39,7 +39,7 @@ export const putMessage = (html) => put(transcript(), parse(html));
 
 // A new branch begins after its parent: what stood there belongs to another one. Without a parent it is the first.
 export const branchOff = (parent) => {
-  if (parent === undefined) return transcript().replaceChildren();
+  if (parent === null) return transcript().replaceChildren();
   for (const stem = messageOf(parent); stem?.nextElementSibling;) stem.nextElementSibling.remove();
 };
 

@@ -18,6 +18,7 @@ MARK = b"@%016d "
 SETTINGS = re.compile(r"-n(\d+)-d(\d+)")
 MODELS = ("fake-n50-d20", "fake-n5000-d0")
 BURST = 32  # tokens written in one go before other connections get their turn
+BYTES_A_TOKEN = 4  # of the request
 MADE = "2026-01-01T00:00:00.000000Z"
 DETAILS = {"format": "gguf", "family": "fake", "parameter_size": "7B", "quantization_level": "Q4_K_M"}
 TAGS = {"models": [{"name": m, "model": m, "modified_at": MADE, "size": 1, "digest": "0" * 64, "details": DETAILS}
@@ -47,12 +48,15 @@ def line(model: str, content: str, **more: Any) -> bytes:
 class Answer:
     """One reply on its way: which tokens are still to come, at which pace."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, body: bytes) -> None:
+        model = json.loads(body)["model"]
         found = SETTINGS.search(model)
         count, pace = found.groups() if found else ("50", "20")
         self.left, self.pace = int(count), int(pace) / 1000
         self.before, self.after = chunk(line(model, "#" * 18)).split(b"#" * 18)
-        usage = {"done_reason": "stop", "eval_count": int(count), "eval_duration": 1, "prompt_eval_count": 7}
+        # As many tokens as the request may have had: too few would look like a prompt that was cut.
+        read = len(body) // BYTES_A_TOKEN
+        usage = {"done_reason": "stop", "eval_count": int(count), "eval_duration": 1, "prompt_eval_count": read}
         self.end = chunk(line(model, "", **{**usage, "done": True})) + b"0\r\n\r\n"
 
     def take(self, count: int) -> bytes:
@@ -102,7 +106,7 @@ class Connection(asyncio.Protocol):
             return self.reply(FIXED.get(path))
         head = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
         self.transport.write(head)
-        self.answer = Answer(json.loads(body)["model"])
+        self.answer = Answer(body)
         self.due = asyncio.get_running_loop().time()
         self.tick() if self.answer.pace else self.flood()
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import ADMIN, Page, Site, new_chat, page, serving, sign_in
 
 ASK = 'Write "hello there" to notes.md'
 
@@ -40,7 +40,8 @@ async def test_nothing_is_written_before_it_is_allowed(site: Site, ana: httpx.Cl
         assert "hello there" in card["html"] and notes(site, conversation) == before
         await open_page.send("question.answer", question=question, answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
-        assert open_page.of("question.closed")[0]["answer"] == "once"
+        closed = open_page.of("question.closed")[0]
+        assert (closed["answer"], closed["by"]) == ("once", ADMIN[0])
         assert open_page.of("call.finished")[-1]["call"]["status"] == "done"
         assert notes(site, conversation) == "hello there"
         await open_page.send("question.answer", question=question, answer="once")
@@ -142,13 +143,18 @@ async def test_a_new_message_supersedes_and_stop_cancels(site: Site, ana: httpx.
         before = notes(site, conversation)
         question = await asked(open_page)
         await open_page.send("message.send", text="What is 17*23?")
+        assert (await open_page.until("question.closed", question=question))["answer"] == "superseded"
+        assert (await open_page.until("turn.ended"))["reason"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         await open_page.send("question.answer", question=question, answer="once")
         assert (await open_page.until("error"))["code"] == "conflict"
         await open_page.send("message.send", text=ASK)
         await open_page.until("turn.waiting")
         await open_page.send("turn.stop")
+        assert (await open_page.until("question.closed"))["answer"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "stopped"
+        seqs = [frame["seq"] for frame in open_page.got if "seq" in frame]
+        assert seqs == list(range(seqs[0], seqs[0] + len(seqs))), "nothing is announced without being told"
         assert notes(site, conversation) == before
 
 

@@ -91,7 +91,7 @@ async def test_a_cut_is_cured_and_a_context_that_does_not_load_is_taken_back(sit
         assert "16,384 from now on" in said(open_page, "cut_raised")[0]
         assert await answers(asked)
         assert not said(open_page, "context_taken_back", "prompt_cut")
-        assert not await answers("a " * 16_000 + asked)
+        assert not await answers("a " * 15_500 + asked)
         assert "32,768 from now on" in said(open_page, "cut_raised")[1]
         await answers(asked)
         back = said(open_page, "context_taken_back")

@@ -107,6 +107,17 @@ def test_a_switched_off_tool_names_its_rule(alice: User, able: ModelProfile) -> 
     assert told["write_file"].included and told["write_file"].tokens > 0
 
 
+def test_a_shell_that_stands_in_is_offered_and_says_what_it_is(alice: User, able: ModelProfile) -> None:  # T2 T6
+    for name in FILE_TOOLS:
+        overrides.add(Decision(able.pk, f"tool:{name}", "via_bash"))
+    explained = explaining.of_model(alice, able.pk)
+    tools = {tool.name: tool for tool in explained.tools}
+    assert tools["bash"].included and "no shell is behind it" in tools["bash"].reason
+    assert not any(tools[name].included for name in FILE_TOOLS)
+    sent = {tool["function"]["name"] for tool in json.loads(explained.request.body)["tools"]}
+    assert sent == {tool.name for tool in explained.tools if tool.included}
+
+
 def test_a_new_chat_has_the_databases_of_whoever_looks(alice: User, charlie: User, able: ModelProfile) -> None:  # T10
     for name, groups in (("sales", ["user"]), ("attic", [])):
         sql_sources.add(NewSource(name, "sqlite", "/nowhere", groups))

@@ -1,5 +1,6 @@
 """Every bad frame gets a typed error; every good one is read as it was meant."""
 
+import dataclasses
 import json
 import string
 
@@ -34,6 +35,8 @@ GOOD = [
     ({"type": "call.stop", "call": "9"}, frames.CallStop("9")),
     ({"type": "call.repeat", "call": "9", "client_id": "c"}, frames.CallRepeat("9", "c")),
     ({"type": "ping"}, frames.Ping()),
+    ({"type": "turn.stop", "client_id": "c"}, frames.TurnStop("c")),
+    ({"type": "tools.switch", "on": True, "client_id": "c"}, frames.ToolsSwitch(True, "c")),
 ]
 
 BAD = [
@@ -56,6 +59,7 @@ BAD = [
     ('{"type": "tools.switch", "on": 1}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c"}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c", "text": ""}', "bad_frame"),
+    ('{"type": "message.send", "client_id": "c", "text": " \\n"}', "bad_frame"),
     ('{"type": "message.send", "client_id": 5, "text": "x"}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c", "text": ["x"]}', "bad_frame"),
     ('{"type": "message.send", "client_id": "c", "text": "x", "attachments": "a.png"}', "bad_frame"),
@@ -75,6 +79,11 @@ BAD = [
     (b'{"type": "ping"}', "bad_frame"),
     (None, "bad_frame"),
 ]
+
+
+@pytest.mark.parametrize("kind", frames.CLIENT_FRAMES)
+def test_every_frame_may_carry_a_client_id(kind: str) -> None:
+    assert "client_id" in {field.name for field in dataclasses.fields(frames.CLIENT_FRAMES[kind])}
 
 
 @pytest.mark.parametrize(("frame", "expected"), GOOD, ids=lambda case: str(case)[:40])
@@ -131,6 +140,8 @@ def test_fields_of_any_kind_are_checked(frame: dict[str, object]) -> None:
 
 def test_server_frames_leave_out_what_is_not_there() -> None:
     assert json.loads(frames.Error("busy", "Wait.").render()) == {"type": "error", "code": "busy", "text": "Wait."}
+    first = json.loads(frames.MessageStarted(1, 4, None, "user", 2, "").render())
+    assert first["parent"] is None, "only what may be absent is left out"
     assert json.loads(frames.TextDelta(4, 0, "\u2028<").render()) == {
         "type": "text.delta",
         "message": 4,

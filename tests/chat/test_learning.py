@@ -13,14 +13,14 @@ from django.test import Client
 
 from chat import frames
 from chat.models import Conversation, Question
-from chat.transcript import contexts, questions, turns
+from chat.transcript import contexts, model_news, questions, turns
 from chat.transcript.conversations import show
 from chat.turn_run import TurnRun
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import FINE, Scripted, Step, answer, scripted
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing
-from toolsupport.registry import overrides, reviews, standings, system_settings
+from toolsupport.registry import news, overrides, reviews, standings, system_settings
 from toolsupport.registry.overrides import Decision
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -121,6 +121,8 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
         assert closed.said.notice.text == "Saved for everyone: phi-x:7b refuses tools."
         assert closed.said.model is not None and closed.said.model.state == "off"
         assert value(profile) == (False, "user_confirmed")
+        number = news.decisions([profile.pk])[profile.pk]
+        assert model_news.tell_decision(str(conversation.pk), profile.pk, number) is None, "it is said once"
         with pytest.raises(Conflict):
             questions.answer(conversation.owner, closed.question, questions.Answer("session"))
 
@@ -135,7 +137,8 @@ async def test_who_may_not_decide_proposes(profile: ModelProfile) -> None:
     assert "Propose for everyone" in of(told, frames.QuestionAsked)[0].html
 
     def save() -> None:
-        decide(conversation, "save")
+        said = decide(conversation, "save").said
+        assert said and said.notice.text == "In this chat phi-x:7b refuses tools. Proposed for everyone."
         assert value(profile) == (True, "declared")
         assert value(profile, session=str(conversation.pk)) == (False, "session")
         assert Override.objects.filter(proposed=True, value=False).count() == 1

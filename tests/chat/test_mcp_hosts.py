@@ -91,16 +91,16 @@ async def test_an_approved_tool_runs_tells_its_progress_and_is_stopped_being_cal
 
 
 @pytest.mark.asyncio
-async def test_a_server_that_is_switched_off_is_left_and_comes_back(server: McpServer) -> None:
+async def test_a_server_that_is_switched_off_is_left_and_comes_back(server: McpServer, bob: User) -> None:
     async with hosts() as running:
         await until(McpServer.objects.filter(reachable=True).exists)
-        await in_database(mcp.set_enabled)(server.pk, False)
+        await in_database(mcp.set_enabled)(server.pk, False, bob.pk)
         running.nudge()
         async with asyncio.timeout(10):
             while running.running:
                 await asyncio.sleep(0.02)
         await in_database(McpServer.objects.update)(reachable=None)
-        await in_database(mcp.set_enabled)(server.pk, True)
+        await in_database(mcp.set_enabled)(server.pk, True, bob.pk)
         running.nudge()
         await until(McpServer.objects.filter(reachable=True).exists)
         assert list(running.running) == [server.pk]

@@ -11,7 +11,7 @@ from django.test import Client
 
 from chat import mcp_asking
 from tests.factories import McpServerFactory, McpToolFactory
-from toolsupport.models import McpServer, McpTool
+from toolsupport.models import Audit, McpServer, McpTool
 from toolsupport.registry import mcp_sightings
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,6 +51,8 @@ def test_bob_defines_a_server_approves_its_tool_and_switches_it_off(client: Clie
     assert "asks each time" in part and "approved by bob" in part
     assert "runs unasked" in text(client.post(f"/tools/mcp/tools/{tool.pk}/mark/", {"read_only": "1"}, headers=HTMX))
     assert "switched off" in text(client.post(f"/tools/mcp/tools/{tool.pk}/switch/", {"enabled": "0"}, headers=HTMX))
+    assert "stays in the house" in text(client.post(f"/tools/mcp/{tool.server_id}/trust/", {"in_house": "1"}))
+    assert "stays in the house" in Audit.objects.latest("id").reason
     client.post(f"/tools/mcp/{tool.server_id}/switch/", {"enabled": "0"})
     assert McpServer.objects.get().enabled is False
     assert "forgotten" in text(client.post(f"/tools/mcp/{tool.server_id}/remove/", headers=HTMX))
@@ -92,7 +94,13 @@ def test_everybody_else_reads(client: Client, alice: User, charlie: User):
         assert tool.name in page and "Connection refused." in page
         for word in ("Approve", "Test now", "Define a server", "Switch off"):
             assert word not in page
-        for path in ("add/", f"{tool.server_id}/test/", f"{tool.server_id}/switch/", f"tools/{tool.pk}/approve/"):
+        for path in (
+            "add/",
+            f"{tool.server_id}/test/",
+            f"{tool.server_id}/switch/",
+            f"{tool.server_id}/trust/",
+            f"tools/{tool.pk}/approve/",
+        ):
             assert client.post(f"/tools/mcp/{path}", SENT).status_code == 403
     client.logout()
     assert client.get("/tools/mcp/").headers["Location"].startswith("/login/")

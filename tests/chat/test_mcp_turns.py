@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 
 from tests.chat.test_corridor import choose
 from tests.chat.tools.mcp.conftest import SCRIPT
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import Page, Site, approve_tools, new_chat, page, serving, sign_in
 
 MARKED = ("hang", "hangs", "die", "kinds", "progress")  # as only reading, so that nobody is asked
 
@@ -52,11 +52,7 @@ def post(client: httpx.Client, path: str, **sent: str) -> str:
 def client(site: Site) -> Iterator[httpx.Client]:
     """An administrator who has approved what the server offers."""
     with closing(sign_in(site)) as browser:
-        ((server,),) = site.rows("SELECT id FROM toolsupport_mcpserver")
-        post(browser, f"{server}/test")
-        for id_, name, digest in site.rows("SELECT id, name, waiting_digest FROM toolsupport_mcptool"):
-            marked = {"read_only": "1"} if name in MARKED else {}
-            post(browser, f"tools/{id_}/approve", digest=digest, **marked)
+        approve_tools(site, browser, MARKED)
         yield browser
 
 
@@ -111,6 +107,13 @@ async def test_killed_in_mid_call_it_costs_one_result(site: Site, client: httpx.
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         call = last_call(open_page, "pipes__die")
         assert call["status"] == "failed" and "pipes could not do it" in call["error"]
+        bad = [frame["call"] for frame in open_page.of("call.finished") if frame["call"]["status"] != "done"]
+        assert bad == [call] and not open_page.of("call.rejected") and not open_page.of("notice")[1:]
+        assert open_page.text(open_page.of("message.finished")[-1]["message"]), "the model answers from that"
+    async with chat(site, client) as open_page:
+        await open_page.send("message.send", text="Call pipes__progress with text=now")
+        assert (await open_page.until("turn.ended"))["reason"] == "done"
+        assert last_call(open_page, "pipes__progress")["status"] == "done", "it was started again by itself"
 
 
 # C5
@@ -146,16 +149,41 @@ async def test_every_kind_of_content_is_named_and_bytes_are_kept(site: Site, cli
         assert words in result
 
 
-@pytest.fixture
-def changed(site: Site, client: httpx.Client, words: Path) -> Iterator[None]:
+@contextmanager
+def changing(site: Site, client: httpx.Client, words: Path) -> Iterator[None]:
     """The server describes a tool otherwise than it was approved, and afterwards as before."""
     ((server,),) = site.rows("SELECT id FROM toolsupport_mcpserver")
     approved = words.read_text()
     words.write_text("And it mails everything to eve.")
     assert "changed, waits for approval" in post(client, f"{server}/test")
-    yield
-    words.write_text(approved)
+    try:
+        yield
+    finally:
+        words.write_text(approved)
     assert "changed, waits for approval" not in post(client, f"{server}/test")
+
+
+@pytest.fixture
+def changed(site: Site, client: httpx.Client, words: Path) -> Iterator[None]:
+    with changing(site, client, words):
+        yield
+
+
+# SAFETY 3.3
+@pytest.mark.asyncio
+async def test_what_changes_while_a_person_thinks_is_not_run(site: Site, client: httpx.Client, words: Path) -> None:
+    async with chat(site, client) as open_page:
+        await open_page.send("message.send", text="Call pipes__echo with text=hello")
+        question = await open_page.until("question.asked")
+        await open_page.until("turn.waiting")
+        with changing(site, client, words):
+            await open_page.send("question.answer", question=question["question"], answer="once")
+            assert (await open_page.until("turn.ended"))["reason"] == "done"
+            call = last_call(open_page, "pipes__echo")
+            assert call["status"] == "denied" and "result" not in call and call["error"]
+            await open_page.send("message.send", text="echo again")
+            await open_page.until("turn.ended")
+            assert last_call(open_page, "pipes__echo") == call, "it is not offered any more"
 
 
 # SAFETY 3.3

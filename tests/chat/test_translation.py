@@ -66,6 +66,11 @@ async def test_a_change_can_be_edited_and_stays_what_it_was(site: Site, ana: htt
         await open_page.send("question.answer", question=question, answer="edit", arguments={"content": "Another\n"})
         await open_page.until("turn.ended")
         assert notes.read_text() == f"{before}Another\n"
+        call = open_page.of("call.finished")[-1]["call"]
+        assert (call["asked_as"], call["served_by"]) == ("bash", "write_file")
+    # The model reads what was called, not its own command, which did something else.
+    later = client.get(f"/chat/{conversation}/explain/", params={"message": "And now?"}).text
+    assert "Another" in later and "&gt;&gt; notes.md" not in later
 
 
 @pytest.mark.asyncio

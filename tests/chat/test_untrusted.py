@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from chat import fragments, mcp_tools
+from chat.events import ApprovalNeeded
 from chat.hands import Hands
 from chat.models import Conversation, Question, ToolRun
 from chat.shown import ShownCall, ShownQuestion
@@ -23,7 +24,7 @@ from chat.tools.workspace import Workspace
 from chat.transcript import questions, recording, requested, turns
 from chat.transcript.questions import Answer, Asking, Decision, Spent
 from chat.transcript.turns import START, Claimed, Outcome, Sent
-from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory
+from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core import unseen
 from toolsupport.core.errors import ToolError
 from toolsupport.core.words import Message, Role, ToolCall, ToolResult
@@ -183,3 +184,34 @@ def test_letters_that_nobody_sees_are_written_out(sign: str) -> None:
 def test_a_change_of_what_ends_a_line_is_shown() -> None:
     assert changes.diff("a.sh", "# a\u2028rm b", "# a\nrm b").splitlines()[-2:] == ["+# a", "+rm b"]
     assert changes.diff("a.md", "one\r\ntwo\r\n", "one\ntwo\n") == ""
+
+
+def reading(conversation: Conversation, **server: bool) -> ToolCall:
+    """A call of a tool of others, which an administrator marked as only reading."""
+    row = McpToolFactory(name="look_up", read_only=True, server=McpServerFactory(**server))
+    conversation.settings = {"toolset": [f"{row.server.name}__look_up"]}
+    conversation.save()
+    return ToolCall("m1", f"{row.server.name}__look_up", {"words": "of a file"})
+
+
+# SAFETY 3.5: what a reading tool is asked leaves the house, where nobody said that it does not.
+@pytest.mark.parametrize(("in_house", "then"), [(False, Verdict.ASK), (True, Verdict.RUN)])
+def test_a_question_to_others_carries_nothing_out_unasked(
+    conversation: Conversation, in_house: bool, then: Verdict
+) -> None:
+    look_up = reading(conversation, in_house=in_house)
+    mine = hands(begun(conversation, "go").claimed)
+    assert mine.decide(look_up) is Verdict.RUN
+    mine.finished(ToolCall("r1", "read_file", {"path": "a.md"}))
+    assert mine.decide(look_up) is then
+    asking = asyncio.run(mine.asking(ApprovalNeeded(look_up)))
+    assert asking is not None and not asking.grantable
+    assert "after reading untrusted content" in asking.text and "of a file" in asking.code
+
+
+def test_what_was_not_asked_for_is_not_run(conversation: Conversation) -> None:
+    look_up = reading(conversation)
+    mine = hands(begun(conversation, "go").claimed)
+    mine.tainted = True
+    outcome = asyncio.run(mine.run(look_up))
+    assert (outcome.status, outcome.duration_ms) == ("denied", 0)

@@ -33,7 +33,7 @@ def test_a_cut_is_noticed_cured_and_taken_back_by_the_keyboard(open_browser: Cal
     expect(page.locator("details.call")).to_have_count(0)
     send(page, ASKED)
     expect(page.locator("details.call")).to_contain_text("Listed")
-    send(page, "a " * 16_000 + ASKED)
+    send(page, "a " * 15_500 + ASKED)
     send(page, ASKED)
     expect(page.locator("[data-code=context_taken_back]")).to_contain_text("it is given 16,384 again")
     page.locator("[data-code=context_taken_back]").scroll_into_view_if_needed()
@@ -52,7 +52,10 @@ def test_a_cut_is_noticed_cured_and_taken_back_by_the_keyboard(open_browser: Cal
 def test_what_was_left_out_on_a_small_dark_screen(open_browser: Callable[..., BrowserContext]) -> None:
     page = open_browser(color_scheme="dark", viewport={"width": 320, "height": 800}).new_page()
     new_chat(page, "sim-honest")
+    send(page, "hello")  # so that the server counts the tools
     send(page, "word " * 5_500)
-    expect(page.locator("[data-code=tools_no_room]")).to_contain_text("is asked without")
+    expect(page.locator("[data-code=context_raised]")).to_contain_text("is given 16,384 from now on")
+    send(page, "word " * 6_200)
+    expect(page.locator("[data-code=tools_no_room]").first).to_contain_text("is asked without")
     photograph(page, "context-dark-320")
     assert violations(page) == [] and overflow(page) <= 0

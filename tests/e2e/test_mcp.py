@@ -96,7 +96,11 @@ def test_a_server_is_defined_marked_and_forgotten(page: Page, address: str) -> N
     liar.locator("summary").click()
     liar.get_by_label("It only reads").check()
     liar.get_by_role("button", name="Approve").click()
-    expect(liar.locator("summary")).to_contain_text("runs unasked")
+    expect(liar.locator("summary")).to_contain_text("runs unasked until texts of others were read")
+    card(page, "far").get_by_role("button", name="It stays in the house").press("Enter")
+    expect(card(page, "far").get_by_role("button", name="It may go anywhere")).to_be_focused()
+    expect(liar.locator("summary")).not_to_contain_text("until")
+    liar.locator("summary").click()
     liar.get_by_role("button", name="Ask each time").click()
     expect(liar.locator("summary")).to_contain_text("asks each time")
     assert "canary" not in page.content()
@@ -133,3 +137,14 @@ def test_it_is_for_everybody(open_browser: Open, width: int) -> None:
         summary.click()
     assert violations(page) == []
     assert overflow(page) == 0
+
+
+def test_the_names_of_others_stay_within_a_small_screen(page: Page, open_browser: Open) -> None:
+    odd = card(page, "pipes").locator("details", has_text="odd/name")
+    odd.locator("summary").click()
+    odd.get_by_role("button", name="Approve").click()
+    expect(odd.locator("summary")).to_contain_text("ready")
+    small = open_browser(viewport={"width": 320, "height": 900}).new_page()
+    small.goto("/tools/")
+    expect(small.get_by_text("pipes__odd_name")).to_be_visible()
+    assert overflow(small) == 0

@@ -16,7 +16,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from tests.factories import ModelProfileFactory, ServerFactory
-from toolsupport import providers, redaction
+from toolsupport import detecting, providers, redaction
+from toolsupport.core.events import Failed, ToolsRefused
 from toolsupport.core.verdicts import Outcome
 from toolsupport.detecting import evidence
 from toolsupport.detection import Reply, Trial
@@ -129,6 +130,25 @@ async def test_stopping_the_site_leaves_the_lease_to_run_out(simulator: Simulato
     assert shown.status == "interrupted"
 
 
+# O4: a command, or a site, that ends while a test has just ended.
+@pytest.mark.asyncio
+@pytest.mark.parametrize("steps", range(6))
+async def test_it_can_be_stopped_in_whatever_step_it_is_told_to_look(steps: int, monkeypatch: pytest.MonkeyPatch):
+    async def nothing(tester: detecting.Tester) -> None: ...
+
+    monkeypatch.setattr(detecting.Tester, "_claim", nothing)
+    work = Work()
+    task = work.spawn(work.tester.serve())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    work.tester.look()
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await work.stop()
+    assert task.cancelled()
+
+
 def test_the_command_tells_by_its_exit_code(simulator_url: str):
     server = ServerFactory(base_url=simulator_url, kind="simulator")
     for name, code in (("sim-honest", 0), ("sim-ignores", 1), ("sim-dies", 2)):
@@ -151,6 +171,14 @@ def _exit_code(model: str, **options: Any) -> int:
     except CommandError as error:
         return error.returncode
     return 0
+
+
+def test_evidence_names_the_rule_by_which_an_error_was_understood():  # D8
+    flag = Failed("refused", "no", 500, '{"error":{"message":"tools param requires --jinja flag"}}')
+    replies = {"flag": Reply(failed=flag), "does-not-support": Reply(refused=ToolsRefused("no", "does-not-support"))}
+    for rule, reply in {**replies, "": Reply(text="hello")}.items():
+        made = evidence(Trial(Question(()), reply, Outcome("accepted", "refused", "no"), 1))
+        assert made.response["rule"] == rule
 
 
 def test_evidence_holds_no_secret_and_no_endless_text():  # D8

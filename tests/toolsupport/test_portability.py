@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from io import StringIO
 from pathlib import Path
 
@@ -80,6 +81,13 @@ def test_an_export_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: p
         run("export_models", str(target))
     assert target.read_text() == before
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_the_name_of_an_export_outlasts_a_cut_of_the_power(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[bool] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(stat.S_ISDIR(os.fstat(handle).st_mode)))
+    run("export_models", str(tmp_path / "user_models.json"))
+    assert synced == [False, True], "the file, then its directory"
 
 
 def test_an_export_to_nowhere_says_so(tmp_path: Path) -> None:

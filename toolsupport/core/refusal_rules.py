@@ -94,6 +94,9 @@ _CALLS_THAT_FAILED = (
         r"(?:tool|function) call (?:that )?(?:could not|cannot|failed to) be parsed",
         r"(?:produced|generated|emitted|wrote|output|returned) (?:an? )?(?:invalid|malformed) (?:json in )?"
         r"(?:an? |the |its )?(?:tool|function) call",
+        r"(?:produced|generated|emitted|wrote) (?:an? )?(?:invalid|malformed) [\w ]{1,24}"
+        r" (?:tool|function) ?(?:use|call)",
+        r"(?:tool|function) call validation failed",
     ),
 )
 
@@ -117,7 +120,7 @@ _NOT_ABOUT_TOOLS = (
     _rule(
         OTHER,
         "about-messages",
-        r"\b(?:messages?|roles?|content|blocks?|history|turns?)\b(?: '')?(?: of type \w+)?"
+        r"\b(?:messages?|roles?|content|blocks?|history|turns?)\b(?:'|`| '')?(?: of type \w+)?"
         r" (?:does |do |can |may )?NOT_SUPPORT_",
         r"THING IS_UNSUPPORTED (?:in|for|on|by) (?:an? |the |this )?(?:\w+ )?(?:message|role|content|block|turn)s?\b",
     ),
@@ -141,17 +144,19 @@ _IN_THE_WAY = (
         r"only named tools are supported",
         r"THING[^.]{0,80}(?:api[ -]version|(?:newer|later) version)",
         r"A_SERVER\b(?:(?!model)[\w .:/-]){0,40} (?:does |do |can )?NOT_SUPPORT_THING",
-        r"THING IS_UNSUPPORTED (?:by|on|in) (?:this |the |your )?A_SERVER",
+        r"THING (?:IS_UN|not |un)SUPPORTED (?:by|on|in) (?:this |the |your )?A_SERVER",
     ),
     _rule(
         MISCONFIGURED,
         "unknown-field",
-        r"(?:unrecognized|unknown|unexpected)[ \w]{0,40}(?:argument|field|parameter|property|name|key)"
+        r"(?:unrecognized|unknown|unexpected)[ \w]{0,40}(?:argument|field|parameter|property|name|key|input(?= ['`\"]))"
         r"[^.]{0,40}(?<![\w.\[])(?:tools|functions)\b(?![.\[])",
         r"body\.(?:tools|functions): (?:extra|unexpected)",
         r"[`'\"](?:tools|functions)[`'\"] (?:is|was) "
         r"(?:unexpected|unknown|unrecognized|not (?:allowed|permitted|expected))(?!.*A_MODEL)",
         r"(?<![\w.\[])(?:tools|functions):? extra (?:inputs|fields) (?:are )?not permitted",
+        r"extra (?:inputs|fields) (?:are )?not permitted,? (?:field|key)s?:? [`'\"]?(?:tools|functions)\b(?![.\[])",
+        r"(?:extraneous|additional) (?:keys?|propert(?:y|ies)) [`'\"/\[]*(?:tools|functions)\b(?![./\[])",
     ),
     _rule(
         MISCONFIGURED,
@@ -180,7 +185,8 @@ _IN_THE_WAY = (
         r"THING (?:is|are|has been|have been) (?:disabled|switched off|turned off)",
         r"THING (?:IS_NOT|(?:has|have) not been )enabled (?:on|in|by|for) (?:this |the |your )?"
         r"(?:server|deployment|endpoint|project|account)",
-        r"THING (?:IS_NOT|(?:has|have) not been )enabled(?! (?:for|on|in|with))",
+        r"THING (?:IS_NOT|(?:has|have) not been )enabled(?! (?:for|on|in|with))"
+        r"(?!,? (?:because|since|as) it is (?:un|not )SUPPORTED by)",
     ),
 )
 
@@ -199,8 +205,8 @@ _A_PART_ONLY = (
         OTHER,
         "not-here",
         r"THING (?:IS_UN|not )SUPPORTED (?:in|on|for|with|under|by) (?:the |this |your |an? |our )?(?:[\w-]+ ){0,2}"
-        r"(?:region|plan|tier|account|subscription|organi[sz]ation|key|mode|batch|language|request|version)s?\b",
-        r"\b(?:mode|plan|tier|region|account|subscription)s? (?:does |do )?NOT_SUPPORT_THING",
+        r"(?:region|plan|tier|account|subscription|organi[sz]ation|key|mode|batch|language|request|version)s?\b(?!/)",
+        r"\b(?:mode|plan|tier|region|account|subscription|batch|batche|job|request)s? (?:does |do )?NOT_SUPPORT_THING",
     ),
 )
 
@@ -208,8 +214,11 @@ _TAKES_NO_TOOLS = (
     _rule(
         UNSUPPORTED,
         "does-not-support",
-        r"NOT_SUPPORT_(?:the use of |using |use of |any |native |external |custom )?THING"
-        r"(?! (?:of|types?|with|results?|messages?|choices?|named|streaming|that|outputs?|names?|ids?|parameters?)\b)"
+        r"NOT_SUPPORT_(?:the use of |using |use of |any |native |external |custom )?"
+        r"(?!['`\"](?:tool|function)['`\"])THING"
+        r"(?! (?:(?:use|usage|calls?|calling) )?(?:of|types?|with|results?|messages?|choices?|named|streaming|that"
+        r"|outputs?|names?|ids?|parameters?)\b)"
+        r"(?! (?:in|for|on) (?:the |this |an? )?(?:[\w-]+ ){0,2}(?:roles?|messages?|modes?|batch(?:es)?|requests?)\b)"
         r"(?! '')",
     ),
     _rule(
@@ -218,6 +227,7 @@ _TAKES_NO_TOOLS = (
         r"(?<!with )(?<!role )ABILITY(?: features?| capabilit(?:y|ies)| functionality)? (?:IS_UN|not |un)SUPPORTED"
         r"(?! (?:parameter|value|type|tool|name))",
         r"(?<!with )ABILITY not (?:yet )?support(?:ed)?\b(?! (?:parameter|value|type))",
+        r"THING (?:IS_NOT|(?:has|have) not been )enabled,? (?:because|since|as) it is (?:un|not )SUPPORTED by",
         r"THING IS_NOTenabled (?:for|on|in|with) (?:models/|A_MODEL|[\w./:-]*\d[\w./:-]*)",
         r"unsupported CALLING\b(?! (?:type|format|id|mode)|s? ?:)",
         r"(?:tools?|CALLING)_?not_?supported\b|unsupported_?(?:tools|CALLING)\b",
@@ -225,26 +235,33 @@ _TAKES_NO_TOOLS = (
     _rule(
         UNSUPPORTED,
         "parameter-of-model",
-        r"(?:parameters?|params?|arguments?|options?|fields?)\b[^.:]{0,40}IS_UNSUPPORTED (?:for|by|with|in) A_MODEL:"
-        r"[^.]*(?<!\w)(?:tools|functions)\b",
-        r"[`'\"](?:tools|functions)[`'\"] (?:param\w* )?IS_UNSUPPORTED (?:for|by|with|in) A_MODEL",
+        r"(?:parameters?|params?|arguments?|options?|fields?)\b[^.:]{0,40}(?:IS_UN|not |un)SUPPORTED"
+        r" (?:for|by|with|in|on) A_MODEL:[^.]*(?<!\w)(?:tools|functions)\b",
+        r"[`'\"](?:tools|functions)[`'\"] (?:param\w* )?IS_UNSUPPORTED (?:for|by|with|in|on) A_MODEL",
         r"unsupported param(?:eter)?s?:? [`'\"](?:tools|functions)[`'\"] (?:for|by|with|in) A_MODEL",
-        r"A_MODEL[^.]{0,60}NOT_SUPPORT_the [`'\"]?(?:tools|functions)[`'\"]? param",
+        r"A_MODEL[^.]{0,60}NOT_SUPPORT_the [`'\"]?(?:tools|functions|toolconfig)[`'\"]?"
+        r" (?:param|argument|field|key|option)",
+        r"\bmodel[ -]incompatible (?:request )?(?:argument|parameter)s?(?: supplied)?: "
+        r"[`'\"]?(?:tools|functions)\b(?![.\[])",
     ),
     _rule(
         UNSUPPORTED,
         "only-others",
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? THING",
         r"THING (?:is|are) only SUPPORTED (?:by|for|on|with|in) ",
+        r"^only (?!.*\b(?:api|plan|tier|version|stream\w*|requests?)\b).*(?:models?\b|\d).* supports? THING(?! \w)",
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"
-        r"(?:model|llm) (?:that|which|with) (?:supports? )?THING",
+        r"(?:model|llm) (?:that|which|with) (?:supports? )?THING(?! with)",
     ),
     _rule(
         UNSUPPORTED,
         "not-able",
         r"models?\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|trained for|compatible with) THING",
+        r"models?\b[^.]{0,60} (?:can ?not|can't) (?:use|call) THING(?! (?:when|while|with|if|in|together|on|for)\b)",
         r"not an? (?:tool|function)[- ]?(?:calling|use|capable)\b",
         r"\b(?:no|without|lacks?) (?:support for THING|(?:tool|function)(?:[ -]calling|[ -]use)? support)",
+        r"^(?:A_MODEL(?: '')?|[\w./:-]+) (?:does|do)(?: not|n't) have (?:any |the |a )?CALLING"
+        r" (?:support|capabilit|abilit)",
         r"models?\b[^.]{0,60} (?:has|have) no (?:tool|function)[ -]?(?:calling|use|call)? (?:support|capabilit)",
     ),
 )

@@ -46,7 +46,8 @@ class RemoteServer:
 class RemoteTool:
     """A tool as it was approved. `approved`: it is offered as it was approved; `enabled`: nobody switched it off.
 
-    `connected`: its server is in use. `missing` says why it cannot be called although all of that is so, or "".
+    `connected`: its server is in use. `in_house`: what models tell it goes nowhere else.
+    `missing` says why it cannot be called although all of that is so, or "".
     """
 
     server: RemoteServer
@@ -54,6 +55,7 @@ class RemoteTool:
     spec: ToolSpec
     digest: str
     read_only: bool = False
+    in_house: bool = False
     enabled: bool = True
     connected: bool = True
     approved: bool = True

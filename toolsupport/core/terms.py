@@ -44,6 +44,7 @@ ALIKE = (
     ("size", "big", "large"),
     ("memory", "remember", "recall"),
     ("forget", "delete"),
+    ("remember", "create"),
     ("email", "mail", "message", "inbox"),
     ("message", "dm", "chat"),
     ("issue", "ticket", "bug"),

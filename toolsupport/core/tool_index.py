@@ -10,9 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import bm25s
-import numpy
-
 from toolsupport.core.terms import alike, terms
 from toolsupport.core.words import JSON, ToolSpec
 
@@ -24,9 +21,6 @@ ALIKE_WEIGHT = 0.4
 RANK_SMOOTHING = 5
 # Further down, the orders are noise.
 COUNTED, MEANT = 60, 20
-
-# It would write a line for every index that is made.
-bm25s.logger.setLevel("WARNING")
 
 Vector = Sequence[float]
 
@@ -68,8 +62,7 @@ class ToolIndex:
         bags = [terms(entry.name) * NAME_WEIGHT + terms(entry.text) for entry in self.entries]
         self._words: Any = None
         if any(bags):
-            self._words = bm25s.BM25(k1=1.2, b=0.6)
-            self._words.index(bags, show_progress=False)
+            self._words = _by_bm25(bags)
         self._vectors = _normalised(vectors) if vectors and len(vectors) == len(self.entries) else None
 
     def find(self, query: str, count: int, vector: Vector | None = None) -> list[Entry]:
@@ -87,6 +80,8 @@ class ToolIndex:
         return _descending(scores, COUNTED)
 
     def _score(self, words: list[str]) -> Any:
+        import numpy
+
         known = [word for word in words if word in self._words.vocab_dict]
         return self._words.get_scores(known) if known else numpy.zeros(len(self.entries))
 
@@ -106,14 +101,28 @@ def fused(orders: Sequence[Sequence[int]]) -> list[int]:
     return sorted(scores, key=lambda place: (-scores[place], place))
 
 
+def _by_bm25(bags: list[list[str]]) -> Any:
+    """The index of the words. Both libraries are large, so that only a site with something to search has them."""
+    import bm25s
+
+    bm25s.logger.setLevel("WARNING")  # it would write a line for every index that is made
+    made = bm25s.BM25(k1=1.2, b=0.6)
+    made.index(bags, show_progress=False)
+    return made
+
+
 def _descending(scores: Any, most: int) -> list[int]:
     """The places whose score is above nothing, best first; equal ones in their own order."""
+    import numpy
+
     order = numpy.argsort(-scores, kind="stable")[:most]
     return [int(place) for place in order if scores[place] > 0]
 
 
 def _normalised(vectors: Sequence[Vector]) -> Any:
     """The vectors as rows of length 1."""
+    import numpy
+
     rows = numpy.asarray(vectors, dtype=numpy.float32)
     lengths = numpy.linalg.norm(rows, axis=1, keepdims=True)
     return rows / numpy.where(lengths == 0, 1, lengths)

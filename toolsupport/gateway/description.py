@@ -127,7 +127,7 @@ def _detect() -> JSON:
     operation = _operation("Begin a test of a model, or join the one under way", 400, 401, 403, 404, 409, 429)
     parameter = {"name": "model_id", "in": "path", "required": True, "schema": TEXT}
     kind = {"type": "object", "properties": {"kind": {"enum": list(KINDS)}}}
-    body = {"content": {"application/x-www-form-urlencoded": {"schema": kind}}}
+    body = {"content": {name: {"schema": kind} for name in ("application/json", "application/x-www-form-urlencoded")}}
     return {**operation, "parameters": [parameter], "requestBody": body}
 
 

@@ -17,6 +17,7 @@ class McpServer(models.Model):
     url = models.URLField(max_length=300, blank=True, default="")
     token = models.TextField(blank=True, default="", help_text="Encrypted; never shown again.")
     enabled = models.BooleanField(default=True)
+    in_house = models.BooleanField(default=False, help_text="What models tell it goes nowhere else.")
     version = models.CharField(max_length=120, blank=True, default="", help_text="As the server says it.")
     reachable = models.BooleanField(null=True, help_text="Unknown until it was asked once.")
     last_seen_at = models.DateTimeField(null=True, blank=True)

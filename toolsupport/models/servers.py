@@ -59,6 +59,12 @@ class ModelProfile(models.Model):
     abilities = models.JSONField(default=list, blank=True, help_text="What the server declares, as it says it.")
     description = models.TextField(blank=True, default="")
     enabled = models.BooleanField(default=True)
+    defined = models.BooleanField(
+        default=False, help_text="A person defined it: it is there though its server does not list it."
+    )
+    by_hand = models.JSONField(
+        default=dict, blank=True, help_text="What a person wrote of it, by field: no survey changes it."
+    )
     options = models.JSONField(default=dict, blank=True)
     extra = models.JSONField(default=dict, blank=True, help_text="Imported fields we do not use, kept.")
     first_seen = models.DateTimeField(auto_now_add=True)
@@ -71,6 +77,16 @@ class ModelProfile(models.Model):
 
     def __str__(self) -> str:
         return f"{self.server.name}/{self.name}"
+
+    @property
+    def parameters(self) -> int | None:
+        """How many there are in all, as a person wrote it, else as the server says it."""
+        return self.by_hand.get("parameter_count") or self.parameter_count
+
+    @property
+    def precision(self) -> str:
+        """The quantisation, as a person wrote it, else as the server says it."""
+        return self.by_hand.get("quantization") or self.quantization
 
     @property
     def build(self) -> Build:

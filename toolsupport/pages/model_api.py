@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import orjson
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.access import Action, requires
 from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.words import is_json_object
 from toolsupport.detection import KINDS
 from toolsupport.pages import detections
 from toolsupport.registry import catalogue
@@ -41,7 +43,7 @@ def shown(request: HttpRequest, model_id: str) -> JsonResponse:
 @requires(Action.DETECT)
 def detect(request: HttpRequest, model_id: str) -> JsonResponse:
     """Begin a test of a model, or join the one that is under way; its number."""
-    kind = request.POST.get("kind", "tools")
+    kind = _wanted_kind(request)
     if kind not in KINDS:
         return _error(400, "invalid_value", f"There is no test {kind!r}, only {', '.join(KINDS)}.", "kind")
     try:
@@ -59,6 +61,18 @@ def detection(request: HttpRequest, detection_id: int) -> JsonResponse:
         return JsonResponse(catalogue.detection(detection_id))
     except NotFound as error:
         return _error(404, "detection_not_found", str(error), "detection")
+
+
+def _wanted_kind(request: HttpRequest) -> str:
+    """The kind of test, from a form or from a JSON object; "" where the body is neither."""
+    if request.content_type != "application/json" or not request.body:
+        return request.POST.get("kind", "tools")
+    try:
+        said = orjson.loads(request.body)
+    except ValueError:
+        return ""
+    kind = said.get("kind", "tools") if is_json_object(said) else None
+    return kind if isinstance(kind, str) else ""
 
 
 def _wrong(error: Exception, param: str) -> JsonResponse:

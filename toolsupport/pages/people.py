@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.access import ROLES, Action, requires
 from toolsupport.core.errors import ConfigError
-from toolsupport.pages.htmx import wants_part
+from toolsupport.pages.boards import board
 from toolsupport.pages.people_forms import InvitationForm
 from toolsupport.registry import team
 
@@ -73,4 +72,4 @@ def _handed_over(request: HttpRequest, link: team.Link) -> dict[str, Any]:
 
 def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
     context = {"people": team.listed(), "roles": list(ROLES), "form": InvitationForm(initial={"role": "user"}), **said}
-    return render(request, "toolsupport/people.html" + ("#board" if wants_part(request) else ""), context)
+    return board(request, "toolsupport/people.html", context)

@@ -6,14 +6,12 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import providers, refreshing
 from toolsupport.access import Action, actions, requires
-from toolsupport.core.errors import ConfigError
+from toolsupport.pages.boards import board, made
 from toolsupport.pages.forms import ServerForm
-from toolsupport.pages.htmx import wants_part
 from toolsupport.refreshing import Refreshed
 from toolsupport.registry import servers
 
@@ -32,14 +30,8 @@ def listed(request: HttpRequest) -> HttpResponse:
 def add(request: HttpRequest) -> HttpResponse:
     """Add a server, which is asked at once; one that does not answer is kept and says so."""
     form = ServerForm(request.POST)
-    if not form.is_valid():
-        return _answer(request, {"form": form})
-    try:
-        server_id = servers.add(servers.NewServer(**form.cleaned_data))
-    except ConfigError as error:
-        form.add_error(None, str(error))
-        return _answer(request, {"form": form})
-    return _answer(request, {"said": _words(_ask(server_id)), "said_of": server_id})
+    server_id = made(form, lambda **fields: servers.add(servers.NewServer(**fields)))
+    return _answer(request, {"form": form}) if server_id is None else _checked(request, server_id)
 
 
 @require_POST
@@ -47,7 +39,7 @@ def add(request: HttpRequest) -> HttpResponse:
 def check(request: HttpRequest, server_id: int) -> HttpResponse:
     """Ask one server again."""
     servers.shown(server_id)
-    return _answer(request, {"said": _words(_ask(server_id)), "said_of": server_id})
+    return _checked(request, server_id)
 
 
 @require_POST
@@ -67,8 +59,9 @@ def switch(request: HttpRequest, server_id: int) -> HttpResponse:
     return _answer(request, {})
 
 
-def _ask(server_id: int) -> Refreshed:
-    return async_to_sync(refreshing.refresh)(server_id)
+def _checked(request: HttpRequest, server_id: int) -> HttpResponse:
+    asked = async_to_sync(refreshing.refresh)(server_id)
+    return _answer(request, {"said": _words(asked), "said_of": server_id})
 
 
 def _words(asked: Refreshed) -> str:
@@ -88,4 +81,4 @@ def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
         "recommended": RECOMMENDED,
         **said,
     }
-    return render(request, "toolsupport/servers.html" + ("#board" if wants_part(request) else ""), context)
+    return board(request, "toolsupport/servers.html", context)

@@ -7,13 +7,12 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import looking
 from toolsupport.access import ROLES, Action, may, requires
 from toolsupport.core.errors import ConfigError
-from toolsupport.pages.htmx import wants_part
+from toolsupport.pages.boards import board, made
 from toolsupport.registry import example_database, sql_sources
 from toolsupport.sources.nouns import KINDS
 
@@ -54,14 +53,8 @@ def listed(request: HttpRequest) -> HttpResponse:
 def add(request: HttpRequest) -> HttpResponse:
     """Add a database, which is looked at at once; one that cannot be read is kept and says so."""
     form = SourceForm(request.POST)
-    if not form.is_valid():
-        return _answer(request, {"form": form})
-    try:
-        source_id = sql_sources.add(sql_sources.NewSource(**form.cleaned_data))
-    except ConfigError as error:
-        form.add_error(None, str(error))
-        return _answer(request, {"form": form})
-    return _looked(request, source_id)
+    source_id = made(form, lambda **fields: sql_sources.add(sql_sources.NewSource(**fields)))
+    return _answer(request, {"form": form}) if source_id is None else _looked(request, source_id)
 
 
 @require_POST
@@ -121,4 +114,4 @@ def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
         "example": example_database.NAME not in {source.name for source in found},
         **said,
     }
-    return render(request, "toolsupport/sources.html" + ("#board" if wants_part(request) else ""), context)
+    return board(request, "toolsupport/sources.html", context)

@@ -17,6 +17,8 @@ from toolsupport.models import Audit
 DEEDS = {
     "read_conversation": "read a conversation of somebody else",
     "approve_tool": "approved a tool of another program",
+    "trust_server": "said whether what another program is told stays in the house",
+    "switch_tool": "switched tools on or off that run code or reach outside",
 }
 REASON_LENGTH = 500
 BEFORE_THE_FIRST = "0" * 64

@@ -124,7 +124,7 @@ def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any
         chat=settings.left_out,
         formats=formats,
         may_call=kept.tool_choice != "none",
-        parameters=profile.parameter_count,
+        parameters=profile.parameters,
     )
 
 

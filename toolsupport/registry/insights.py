@@ -17,7 +17,6 @@ from toolsupport.models import CallMetric
 MOST_LINES = 8
 MOST_POINTS = 1000
 VALID, REPAIRED, REFUSED = "ready", "repaired", "refused"
-REJECTED = ("rejected", "unknown", "schema")
 
 Choices = list[tuple[object, str]]
 
@@ -62,8 +61,18 @@ class Point:
         return self.outcomes[REPAIRED]
 
     @property
-    def rejected(self) -> int:
-        return sum(self.outcomes[name] for name in REJECTED)
+    def unreadable(self) -> int:
+        return self.outcomes["rejected"]
+
+    @property
+    def unknown(self) -> int:
+        """Calls of tools that were not offered."""
+        return self.outcomes["unknown"]
+
+    @property
+    def misfit(self) -> int:
+        """Calls whose arguments did not fit the schema."""
+        return self.outcomes["schema"]
 
     @property
     def in_prose(self) -> int:

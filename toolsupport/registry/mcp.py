@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from toolsupport import rows as statements
 from toolsupport.core import remote_tools
 from toolsupport.core.errors import ConfigError, Conflict, NotFound
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
@@ -64,6 +66,7 @@ class ShownServer:
     kind: str
     reached_by: str
     enabled: bool
+    in_house: bool
     version: str
     reachable: bool | None
     last_seen_at: datetime | None
@@ -122,10 +125,22 @@ def ensure_stdio() -> None:
 
 
 @transaction.atomic
-def set_enabled(server_id: int, enabled: bool) -> None:
+def set_enabled(server_id: int, enabled: bool, actor: int) -> None:
     """Use a server, or no longer. Raises NotFound."""
     if not McpServer.objects.filter(pk=server_id).update(enabled=enabled):
         raise NotFound("There is no such server.")
+    name = _server(server_id).name
+    audit.write(actor, "switch_tool", name, f"All tools of {name}, switched {'on' if enabled else 'off'}")
+
+
+@transaction.atomic
+def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
+    """Say whether what models tell a server goes nowhere else, so that its reading tools run. Raises NotFound."""
+    if not McpServer.objects.filter(pk=server_id).update(in_house=in_house):
+        raise NotFound("There is no such server.")
+    said = "what it is told stays in the house" if in_house else "what it is told may go anywhere"
+    name = _server(server_id).name
+    audit.write(actor, "trust_server", name, f"{name}: {said}")
 
 
 @transaction.atomic
@@ -212,51 +227,64 @@ def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
 
 
 @transaction.atomic
-def set_tool_enabled(tool_id: int, enabled: bool) -> None:
+def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
     """Let a tool be called, or no longer. Raises NotFound."""
-    if not McpTool.objects.filter(pk=tool_id).update(enabled=enabled):
+    row = _held(tool_id)
+    if row is None:
         raise NotFound("There is no such tool.")
+    row.enabled = enabled
+    row.save(update_fields=["enabled"])
+    audit.write(actor, "switch_tool", str(row), f"{row} switched {'on' if enabled else 'off'}")
+
+
+# Every turn asks. A tool with what its server is now, which the model's row does not have.
+APPROVED = """SELECT toolsupport_mcptool.id, server_id, toolsupport_mcptool.name, digest, waiting_digest, gone_since,
+read_only, toolsupport_mcptool.enabled, toolsupport_mcpserver.name AS server_name, kind AS server_kind,
+toolsupport_mcpserver.enabled AS server_enabled, reachable AS server_reachable, in_house
+FROM toolsupport_mcptool JOIN toolsupport_mcpserver ON toolsupport_mcpserver.id = server_id WHERE digest <> ''"""
 
 
 def known_tools() -> tuple[RemoteTool, ...]:
     """Every tool that was approved once, whether or not it may be called now: one query, once its specs were made."""
     global _specs
-    rows = list(McpTool.objects.exclude(digest="").select_related("server").defer("definition", "waiting"))
-    keys = {row.pk: (row.server.name, row.name, row.digest) for row in rows}
+    approved: list[Any] = list(statements.made(McpTool, APPROVED))
+    keys = {row.pk: (row.server_name, row.name, row.digest) for row in approved}
     made = {key: _specs[key] for key in keys.values() if key in _specs}
     missing = [row for row, key in keys.items() if key not in made]
     if missing:
         definitions = McpTool.objects.filter(pk__in=missing).values_list("pk", "definition")
         made |= {keys[row]: remote_tools.spec_of(keys[row][0], definition) for row, definition in definitions}
     _specs = made
-    return tuple(_tool(row, made[keys[row.pk]]) for row in rows)
+    return tuple(_tool(row, made[keys[row.pk]]) for row in approved)
 
 
 def may_still_be_called(tool: RemoteTool) -> bool:
     """Whether a tool is what it was when a turn took it up: its definition, its switches, its mark."""
     rows = McpTool.objects.filter(server_id=tool.server.id, name=tool.name, digest=tool.digest, waiting_digest="")
     rows = rows.filter(enabled=True, server__enabled=True, gone_since=None)
+    rows = rows.filter(server__in_house=True) if tool.in_house else rows
     return (rows.filter(read_only=True) if tool.read_only else rows).exists()
 
 
-def _tool(row: McpTool, spec: ToolSpec) -> RemoteTool:
+def _tool(row: Any, spec: ToolSpec) -> RemoteTool:
     return RemoteTool(
-        RemoteServer(row.server_id, row.server.name, row.server.kind),
+        RemoteServer(row.server_id, row.server_name, row.server_kind),
         row.name,
         spec,
         row.digest,
         read_only=row.read_only,
+        in_house=bool(row.in_house),
         enabled=row.enabled,
-        connected=row.server.enabled,
+        connected=bool(row.server_enabled),
         approved=not row.waiting_digest,
         missing=_missing(row),
     )
 
 
-def _missing(row: McpTool) -> str:
-    if row.server.reachable is not True:
-        return f"Its server {row.server.name} does not answer."
-    return f"Its server {row.server.name} does not offer it any more." if row.gone_since is not None else ""
+def _missing(row: Any) -> str:
+    if not row.server_reachable:
+        return f"Its server {row.server_name} does not answer."
+    return f"Its server {row.server_name} does not offer it any more." if row.gone_since is not None else ""
 
 
 def _state(row: McpTool) -> str:
@@ -296,6 +324,7 @@ def _shown(row: McpServer) -> ShownServer:
         row.kind,
         reached_by,
         enabled=row.enabled,
+        in_house=row.in_house,
         version=row.version,
         reachable=row.reachable,
         last_seen_at=row.last_seen_at,

@@ -85,8 +85,8 @@ def chip(capabilities: Capabilities) -> tuple[str, str]:
 
 def size_text(row: ModelProfile) -> str:
     """How large a model is, in few letters: "8.2B · Q4_K_M", else "4.9 GB", else ""."""
-    if row.parameter_count:
-        parts = (_short(row.parameter_count), row.quantization)
+    if row.parameters:
+        parts = (_short(row.parameters), row.precision)
         return " · ".join(part for part in parts if part)
     if row.size_bytes and row.size_bytes >= 10**8:
         return f"{row.size_bytes / 10**9:.1f} GB"
@@ -118,10 +118,16 @@ def _simulator_aside() -> bool:
 
 
 def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
-    server, slash, name = wanted.partition("/")
-    exact = list(rows.filter(server__name=server, name=name).values_list("pk", flat=True)) if slash else []
+    exact = on_server(rows, wanted).values_list("pk", flat=True)[:1]
     there = rows.filter(name__in=(wanted, f"{wanted}:latest"), gone_since=None)
-    return exact or list(there.values_list("pk", flat=True))
+    return list(exact) or list(there.values_list("pk", flat=True))
+
+
+def on_server(rows: QuerySet[ModelProfile], wanted: str) -> QuerySet[ModelProfile]:
+    """Those meant by `server/name`, where `:latest` may be left out; the very name first."""
+    server, slash, name = wanted.partition("/")
+    names = (name, f"{name}:latest") if slash else ()
+    return rows.filter(server__name=server, name__in=names).order_by("name")
 
 
 def row_of(row: ModelProfile, capabilities: Capabilities) -> ShownModel:

@@ -222,8 +222,8 @@ def _row(profile: ModelProfile, known: Capabilities) -> Row:
 
 
 def _context(profile: ModelProfile, known: Capabilities) -> Capability:
-    # What the server says of this very model is nearer than what the family table says of its kind.
-    if profile.context_length is None:
+    # What the server says of this very model is nearer than what the family table says of its kind, but no person.
+    if profile.context_length is None or known["context"].source == "user_confirmed":
         return known["context"]
     return Capability("context", profile.context_length, "declared", "The server gives this context length.")
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from toolsupport import rows
 from toolsupport.core.prompt.fitting import Counted, Counts
 from toolsupport.models import PromptCount
 
 WITHOUT = ""
+# Every answer asks.
+KNOWN = """SELECT tools_digest, characters, tokens FROM toolsupport_promptcount
+WHERE build_key = %s AND tools_digest IN (%s, %s)"""
 
 
 def known(build_key: str, tools_digest: str) -> Counts:
     """What was counted for a set of tools and without tools. One query."""
-    rows = PromptCount.objects.filter(build_key=build_key, tools_digest__in={tools_digest, WITHOUT})
-    counted = {digest: Counted(*of) for digest, *of in rows.values_list("tools_digest", "characters", "tokens")}
+    found = rows.rows(KNOWN, build_key, tools_digest, WITHOUT)
+    counted = {digest: Counted(*of) for digest, *of in found}
     return Counts(counted.get(tools_digest) if tools_digest else None, counted.get(WITHOUT))
 
 

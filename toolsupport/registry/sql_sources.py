@@ -13,10 +13,11 @@ from django.contrib.auth.models import Group
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from toolsupport import rows as statements
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.models import SqlSource
 from toolsupport.registry import secrets_at_rest
-from toolsupport.sources import postgresql, sqlite
+from toolsupport.sources import sqlite
 from toolsupport.sources.nouns import KINDS, Column, Source, SourceError, TableShape
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
@@ -103,6 +104,8 @@ def reached(source_id: int) -> Source:
 def own_database(kind: str) -> str:
     """What our own database is known by among those of this kind, "" where ours is of another kind."""
     if kind == "postgresql" and connection.vendor == "postgresql":
+        from toolsupport.sources import postgresql  # its driver is large, and needed only where it is in use
+
         with connection.cursor() as cursor:
             cursor.execute(postgresql.IDENTITY)
             return str(cursor.fetchone()[0])
@@ -139,10 +142,16 @@ def granted(person: int) -> tuple[Granted, ...]:
     return tuple(Granted(row.pk, row.name, DIALECTS[row.kind], _tables(row.tables)) for row in rows)
 
 
+# Every turn asks.
+NAMES = """SELECT DISTINCT toolsupport_sqlsource.name, kind FROM toolsupport_sqlsource
+JOIN toolsupport_sqlsource_groups ON sqlsource_id = toolsupport_sqlsource.id
+JOIN auth_user_groups ON auth_user_groups.group_id = toolsupport_sqlsource_groups.group_id
+WHERE enabled AND auth_user_groups.user_id = %s ORDER BY toolsupport_sqlsource.name"""
+
+
 def names(person: int) -> str:
     """The databases of a person as a model is told of them, "" where there is none."""
-    rows = SqlSource.objects.filter(enabled=True, groups__user=person).order_by("name").distinct()
-    return ", ".join(f"{name} ({DIALECTS[kind]})" for name, kind in rows.values_list("name", "kind"))
+    return ", ".join(f"{name} ({DIALECTS[kind]})" for name, kind in statements.rows(NAMES, person))
 
 
 def _row(source_id: int) -> SqlSource:

@@ -56,13 +56,15 @@ def fold(profile: ModelProfile, said: Sequence[Claim], session: str = "") -> Cap
 
 
 def family_of(profile: ModelProfile) -> Family | None:
-    """The family a model belongs to: one of the team's, else the shipped one."""
+    """The family a model belongs to: the one it was given to, else one of the team's, else the shipped one."""
     return _family(profile.name, profile.team_family)
 
 
 def _family(name: str, facts: dict[str, Any]) -> Family | None:
     if not facts:
         return families.find(name)
+    if "refuses" not in facts:
+        return families.named(facts["name"])
     return Family(**facts | {"patterns": (), "sources": ("the team",), "refuses": tuple(facts["refuses"])})
 
 

@@ -101,7 +101,8 @@ def _mark_reachable(server: Server, version: str, now: datetime) -> None:
 
 
 def _mark_gone(row: ModelProfile, now: datetime) -> None:
-    row.gone_since = row.gone_since or now
+    # What a person defined is there although its server does not list it.
+    row.gone_since = None if row.defined else row.gone_since or now
     row.loaded = False
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict
 from toolsupport.core.words import LeftOut
-from toolsupport.registry import system_settings
+from toolsupport.registry import audit, system_settings
 
 # Code and outside effects wait for an administrator.
 ON_BY_DEFAULT = frozenset({"A0", "A1", "A2"})
@@ -24,9 +24,14 @@ def enabled(name: str, level: str, team: Mapping[str, Any]) -> bool:
 
 
 @transaction.atomic
-def switch(name: str, on: bool) -> None:
-    """Switch a tool on or off for every chat. Whether it can work here is for the caller to know."""
+def switch(name: str, on: bool, level: str, actor: int) -> None:
+    """Switch a tool on or off for every chat; where it runs code or reaches outside, that is kept in the audit.
+
+    Whether it can work here, and whether this person may, is for the caller to know.
+    """
     system_settings.put("tools", system_settings.held("tools") | {name: on})
+    if level not in ON_BY_DEFAULT:
+        audit.write(actor, "switch_tool", name, f"{name} of level {level}, switched {'on' if on else 'off'}")
 
 
 @dataclass(frozen=True, slots=True)

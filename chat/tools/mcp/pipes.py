@@ -134,7 +134,8 @@ async def _end(process: Process) -> None:
         if ask is not None:
             _kill(process, ask)
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE)
+            async with asyncio.timeout(GRACE):
+                await process.wait()
             return
 
 

@@ -25,6 +25,16 @@ def delete(workspace: Workspace) -> None:
     workspace.delete("notes.md")
 
 
+# T3
+@pytest.mark.parametrize(("old", "places"), [("aa", "2 times"), ("b", "2 times"), ("c", "does not stand there")])
+async def test_an_edit_needs_one_place_where_places_overlap_too(context: ToolContext, old: str, places: str) -> None:
+    context.workspace.write("notes.md", [b"b aaa b"])
+    call = ToolCall("1", "edit_file", {"path": "notes.md", "old": old, "new": "x"})
+    outcome = await policy.run(call, context, approved=True)
+    assert outcome.status == "failed" and places in outcome.result.content
+    assert text_of(context) == b"b aaa b"
+
+
 def shown(context: ToolContext) -> ToolContext:
     """The context in which the call runs once it was allowed."""
     preview = BUILTINS["write_file"].preview

@@ -145,6 +145,21 @@ async def test_a_tool_whose_name_is_no_name_in_python_is_written_with_underscore
     assert step.asked.call.arguments == {"value": {"a": [1, 2]}}
 
 
+@pytest.mark.parametrize(
+    ("names", "called"),
+    [
+        (("box__a-b", "box__a_b"), {"box__a_b": "box__a_b"}),
+        (("box__a_b", "box__a-b"), {"box__a_b": "box__a_b"}),
+        (("box__a-b", "box__a.b", "box__c-d"), {"box__c_d": "box__c-d"}),
+    ],
+)
+async def test_tools_that_would_be_called_alike_are_never_mistaken(
+    able: ToolContext, names: tuple[str, ...], called: dict[str, str]
+) -> None:
+    known = functions(replace(able, functions=tuple(ToolSpec(name) for name in names)))
+    assert {name: spec.name for name, spec in known.items()} == called
+
+
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 JSON = st.recursive(
     st.none()

@@ -39,9 +39,15 @@ def test_what_a_context_can_be_raised_to(window: Window, larger: list[int]) -> N
     ("window", "needed", "todo"),
     [
         (Window(8192, 32_768), 7000, None),
-        (Window(8192, 32_768), 7400, LeaveOut(("far",))),
-        (Window(8192, 32_768), 7700, LeaveOut(("far", "near"))),
+        (Window(8192, 32_768), 7400, Raise(16_384)),
+        (Window(1000, 32_768), 1700, Raise(2000)),
+        (Window(8192, 10_000), 7400, Raise(10_000)),
         (Window(8192, 32_768), 9000, Raise(16_384)),
+        (Window(16_384, 32_768), 15_500, LeaveOut(("far",))),
+        (Window(16_384, 32_768), 15_900, LeaveOut(("far", "near"))),
+        (Window(16_384, 32_768), 16_500, Raise(32_768)),
+        (Window(8192), 7400, LeaveOut(("far",))),
+        (Window(8192, 32_768, failed=16_384), 7700, LeaveOut(("far", "near"))),
         (Window(8192, 32_768), 16_000, Raise(32_768)),
         (Window(8192, 16_384), 16_000, Raise(16_384)),  # and tools are left out after that
         (Window(8192, 32_768), 40_000, None),
@@ -50,7 +56,9 @@ def test_what_a_context_can_be_raised_to(window: Window, larger: list[int]) -> N
         (Window(), 10**9, None),
     ],
 )
-def test_tools_go_before_the_context_grows(window: Window, needed: int, todo: LeaveOut | Raise | None) -> None:
+def test_the_context_grows_modestly_then_tools_go_then_it_grows_further(
+    window: Window, needed: int, todo: LeaveOut | Raise | None
+) -> None:
     assert cure(window, needed, TOOLS) == todo
 
 

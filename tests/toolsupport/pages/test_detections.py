@@ -166,6 +166,9 @@ def test_the_api_begins_and_reads_a_test(client: Client, alice: User, charlie: U
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (404, "model_not_found")
     assert client.get("/api/detections/987654321").json()["error"]["code"] == "detection_not_found"
     assert client.post(f"/api/models/{model.pk}/detect", {"kind": "x"}).status_code == 400
+    for body in ('{"kind": "x"}', '{"kind": ["tools"]}', "[]", "{"):
+        answer = client.post(f"/api/models/{model.pk}/detect", body, content_type="application/json")
+        assert answer.status_code == 400, body
     client.force_login(charlie)
     assert client.post(f"/api/models/{model.pk}/detect").status_code == 403
     assert client.get(f"/api/detections/{begun}").status_code == 200

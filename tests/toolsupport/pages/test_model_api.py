@@ -51,6 +51,14 @@ def test_one_model_comes_with_what_was_said(client: Client, profile: ModelProfil
         assert (model["detections"], model["evidence"]) == ([], [])
 
 
+def test_latest_may_be_left_out(client: Client, profile: ModelProfile) -> None:
+    made = ModelProfileFactory(name="strange:latest", server=profile.server)
+    lab = ModelProfileFactory(name="strange:latest", server=ServerFactory(name="lab"), enabled=False)
+    for wanted in ("strange", "box/strange", "box/strange:latest"):
+        assert client.get(f"/api/models/{wanted}").json()["id"] == f"box/{made.name}"
+    assert client.get("/api/models/lab/strange").json()["id"] == f"lab/{lab.name}"
+
+
 def test_an_ambiguous_or_unknown_name_is_said(client: Client, profile: ModelProfile) -> None:
     ModelProfileFactory(name="org/strange:1b", server=ServerFactory(name="lab"))
     answer = client.get("/api/models/org/strange:1b")

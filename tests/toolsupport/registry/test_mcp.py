@@ -110,7 +110,7 @@ def test_what_is_switched_off_or_away_is_not_called(bob: User) -> None:
     assert [(tool.enabled, tool.connected, not tool.missing) for tool in known].count((True, True, True)) == 0
     assert [tool.missing for tool in known if tool.missing] == [f"Its server {away.server.name} does not answer."]
     assert callable_tools() == ()
-    mcp.set_tool_enabled(off.pk, True)
+    mcp.set_tool_enabled(off.pk, True, bob.pk)
     assert [tool.name for tool in callable_tools()] == [off.name]
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from toolsupport.core.families import names
 from toolsupport.core.families.table import FAMILIES, VERSION, Family
 
-__all__ = ["FAMILIES", "VERSION", "Family", "Index", "find"]
+__all__ = ["FAMILIES", "VERSION", "Family", "Index", "find", "named"]
 
 
 class Index:
@@ -46,3 +46,8 @@ def find(model_id: str) -> Family | None:
     The longest pattern wins, and only whole words count: `qwen3-coder:30b` is not qwen3, `gemma3n` is not gemma3.
     """
     return _SHIPPED.find(model_id)
+
+
+def named(name: str) -> Family | None:
+    """The shipped family of this very name."""
+    return next((family for family in FAMILIES if family.name == name), None)

@@ -1,8 +1,8 @@
 """Decides what is done where a prompt does not fit into its context, so that it always comes to an end.
 
-First tools are left out, since they can be found again; where that is not enough, the context is raised, which makes
-the server load the model anew. A context grows in doublings up to the most there may be, and one that did not load is
-never tried again: each is tried at most once.
+First the context is raised, as long as it stays modest: the server loads the model anew for that, but once. Then tools
+are left out, since they can be found again, and where that is not enough, the context is raised further. It grows in
+doublings up to the most there may be, and one that did not load is never tried again: each is tried at most once.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 ANSWER = 1024  # tokens that are kept free for an answer,
 ANSWER_PART = 8  # but no more than this part of a small context
+MODEST = 16_384  # a context up to this size is raised rather than going without tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,15 @@ def cure(window: Window, needed: int, spare: Mapping[str, int]) -> LeaveOut | Ra
     """
     if fits(window.given, needed):
         return None
+    raised = _raise(window, needed)
+    if raised is not None and raised.context <= MODEST:
+        return raised
     names, cost = list(spare), 0
     for number, name in enumerate(names, 1):
         cost += spare[name]
         if fits(window.given, needed - cost):
             return LeaveOut(tuple(names[:number]))
-    return _raise(window, needed) or _raise(window, needed - cost)
+    return raised or _raise(window, needed - cost)
 
 
 def after_cut(window: Window, needed: int) -> Raise | None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from toolsupport.simulator.nouns import Call, Prompt, Reply
-from toolsupport.simulator.rules import answers, handed_on, offers
-from toolsupport.simulator.rules.arguments import fill
+from toolsupport.simulator.rules import adding, answers, handed_on, offers, searching
 from toolsupport.simulator.rules.wishes import Wish, understand
 
 
 def reply(prompt: Prompt) -> Reply:
     """Calls for what tools serve and has no result yet; otherwise the answer."""
     wishes = understand(prompt.asked, [tool.name for tool in prompt.tools])
+    unsearched = searching.without_searches(wishes, prompt)
+    wishes = adding.in_steps(wishes, unsearched)
+    search = searching.search(wishes, prompt)
+    if search is not None:
+        return Reply(calls=(search,))
+    prompt = unsearched
     calls = planned(wishes, prompt)
     return Reply(calls=calls) if calls else Reply(content=answer(wishes, prompt))
 
@@ -19,7 +24,7 @@ def planned(wishes: list[Wish], prompt: Prompt) -> tuple[Call, ...]:
     """The calls that are still to be made; results come in the order of the wishes they serve."""
     served = [found for found in (offers.find(wish, prompt.tools) for wish in wishes) if found]
     left = served[len(prompt.results) :]
-    calls = tuple(Call(tool.name, fill(tool, wish)) for tool, wish in left)
+    calls = tuple(adding.call(tool, wish) for tool, wish in left)
     if len(served) < 2 or not calls or not handed_on.wanted(prompt.asked):
         return calls
     # Each call needs the result before it, so they come one by one.
@@ -36,5 +41,7 @@ def answer(wishes: list[Wish], prompt: Prompt) -> str:
         # Without tools on offer any more, the results still belong to what a tool could serve.
         result = next(given, None) if served or (wish.kind in offers.ROLES and not prompt.tools) else None
         asked = served[1] if served else wish
+        if result and wish["on_the_way"]:
+            continue
         said.append(answers.with_result(asked, result.content) if result else answers.without_tool(asked))
     return "\n\n".join(said)

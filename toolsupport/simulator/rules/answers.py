@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
 from toolsupport.simulator.rules import arithmetic, results, samples
 from toolsupport.simulator.rules.results import Outcome
@@ -52,6 +53,8 @@ PLAIN: dict[Kind, Callable[[Wish], str]] = {
     Kind.REMEMBER: _cannot("remember that"),
     Kind.RUN: _cannot("run"),
     Kind.QUERY: _cannot("ask a database"),
+    Kind.TIME: _cannot("look at a clock"),
+    Kind.CONVERT: _cannot("convert times"),
     Kind.COMPUTE: _compute,
     Kind.PROGRAM: _fixed(f"I cannot run Python here: no tool for it was offered to me. {WHY}"),
     Kind.TABLE: _fixed(samples.TABLE),
@@ -142,6 +145,23 @@ def _rows(wish: Wish, outcome: Outcome) -> str:
     return f"The database says:\n\n{_table(lines[: SHOWN_ENTRIES + 1])}" if lines else "The database gave no rows."
 
 
+def _time(wish: Wish, outcome: Outcome) -> str:
+    """The moment that a result tells, of its target where it has one."""
+    told = results.look_up(outcome.text, "target") or outcome.text
+    try:
+        moment = datetime.fromisoformat(results.look_up(told, "datetime"))
+    except ValueError:
+        return _quote(wish, outcome)
+    then = f"At {wish['clock']} in {wish['here']} it is" if wish["clock"] else "It is"
+    return f"{then} **{moment:%H:%M}** in {wish['place']}, on {moment:%A, %d %B %Y}."
+
+
+def _remembered(wish: Wish, outcome: Outcome) -> str:
+    if wish["keeper"]:
+        return f"Noted: I wrote down what you said about the *{wish['subject']}*, with `{wish['keeper']}`."
+    return "Noted: I will remember that in this conversation."
+
+
 def _computed(wish: Wish, outcome: Outcome) -> str:
     return f"{_shown(wish['expression'])} = **{outcome.text.strip()}**"
 
@@ -162,9 +182,11 @@ RESULTS: dict[Kind, Callable[[Wish, Outcome], str]] = {
     Kind.WRITE: _done("Done: I wrote `{path}`."),
     Kind.APPEND: _done("Done: I added it to `{path}`."),
     Kind.EDIT: _done("Done: I changed `{path}`."),
-    Kind.REMEMBER: _done("Noted: I will remember that in this conversation."),
+    Kind.REMEMBER: _remembered,
     Kind.RUN: _run,
     Kind.COMPUTE: _computed,
     Kind.PROGRAM: _programmed,
     Kind.QUERY: _rows,
+    Kind.TIME: _time,
+    Kind.CONVERT: _time,
 }

@@ -44,8 +44,19 @@ def _value(name: str, schema: JSON, wish: Wish, given: JSON) -> Any:
     said = _explicit(name, schema, wish.text) if wish.kind in (Kind.CALL, Kind.UNKNOWN) else MISSING
     if said is not MISSING:
         return said
+    things = _things(schema, wish)
+    if things:
+        return things
     meant = wish[MEANINGS.get(name.lower(), "")]
     return convert(meant, schema) if meant else _choice(schema, wish.text)
+
+
+def _things(schema: JSON, wish: Wish) -> list[JSON]:
+    """What was said as a list of one object, where a list of objects is wanted that have what was said."""
+    items = schema.get("items")
+    thing = Tool("", "", items if isinstance(items, dict) else {})
+    meant = {wish[MEANINGS.get(name.lower(), "")] for name in thing.properties}
+    return [fill(thing, wish)] if kind_of(schema) == "array" and any(meant) else []
 
 
 def _object_in(text: str) -> JSON:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolsupport.simulator.nouns import Tool
+from toolsupport.simulator.rules import facts
 from toolsupport.simulator.rules.wishes import Kind, Wish
 
 # What parameters are called that mean the same.
@@ -21,6 +22,14 @@ SYNONYMS = {
     "old": "old old_text old_string old_str search find before",
     "source": "source database",
     "new": "new new_text new_string new_str replacement replace after",
+    "zone": "timezone time_zone tz zone",
+    "zone_from": "source_timezone from_timezone source_tz from_tz",
+    "zone_to": "target_timezone to_timezone target_tz to_tz",
+    "clock": "time",
+    "things": "entities",
+    "facts": "observations",
+    "subject": "name entityname",
+    "sort": "entitytype",
 }
 MEANINGS = {name: meaning for meaning, names in SYNONYMS.items() for name in names.split()}
 
@@ -78,6 +87,8 @@ ROLES = {
         "command",
     ),
     Kind.QUERY: _role("execute run | sql", r"\b(?:run)s?\b.*\bSQL\b", "source"),
+    Kind.TIME: _role("get current now | time clock", r"\btime\b", "zone", "clock"),
+    Kind.CONVERT: _role("convert | time timezone", r"\bconvert", "zone_from zone_to clock"),
     Kind.COMPUTE: _role(
         "calc calculator calculate compute evaluate eval math | calc calculator calculate compute math expression",
         r"\b(?:calculat|arithmetic|mathemat)",
@@ -91,12 +102,20 @@ ROLES = {
         "path content command",
     ),
 }
+# What keeps facts about things, the better first: where it is offered, it remembers for longer than one conversation.
+GRAPHS = (
+    _role("create add | entity entities", r"\bentit", "things"),
+    _role("create add | observation observations", r"\bobservation", "facts", "things"),
+)
+# What finds more tools.
+FINDER = _role("search find discover | tool tools", r"\b(?:find|search)\b.*\btools?\b", "expression")
 # How a shell does what no other tool does.
 SHELL = {
     Kind.LIST: "ls {path}",
     Kind.READ: "cat {path}",
     Kind.WRITE: "printf '%s\\n' {content} > {path}",
     Kind.APPEND: "echo {content} >> {path}",
+    Kind.EDIT: "sed -i {script} {path}",
 }
 
 # Words in the names of tools that say nothing about what a tool is for.
@@ -127,8 +146,8 @@ def score(tool: Tool, role: Role) -> int:
 
 def find(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
     """The tool that serves a wish, and the wish as that tool would be asked; None where none fits."""
-    if wish.kind == Kind.QUERY:
-        return _of_database(wish, tools)
+    if wish.kind in FINDERS:
+        return FINDERS[wish.kind](wish, tools)
     if wish.kind == Kind.CALL:
         return next(((tool, wish) for tool in tools if tool.name == wish["tool"]), None)
     if wish.kind in ROLES:
@@ -143,18 +162,47 @@ def _of_database(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
     return (found[0], replace(wish, values={**wish.values, "source": named[1]})) if found and named else None
 
 
+def _of_memory(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+    """A tool that keeps facts about things, else one that keeps a text."""
+    graph = next(filter(None, (_player(role, tools) for role in GRAPHS)), None)
+    if graph is None:
+        return _best(wish, tools)
+    return graph, replace(wish, values={**wish.values, **facts.values(wish["content"]), "keeper": graph.name})
+
+
+FINDERS = {Kind.QUERY: _of_database, Kind.REMEMBER: _of_memory}
+
+
+def finder(tools: Sequence[Tool]) -> Tool | None:
+    """The tool that finds more tools."""
+    return _player(FINDER, tools)
+
+
 def _best(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
-    best = max(tools, key=lambda tool: score(tool, ROLES[wish.kind]), default=None)
-    return (best, wish) if best and score(best, ROLES[wish.kind]) else None
+    best = _player(ROLES[wish.kind], tools)
+    return (best, wish) if best else None
+
+
+def _player(role: Role, tools: Sequence[Tool]) -> Tool | None:
+    """The tool that plays a role best."""
+    best = max(tools, key=lambda tool: score(tool, role), default=None)
+    return best if best and score(best, role) else None
 
 
 def _through_shell(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
     if wish.kind not in SHELL:
         return None
-    quoted = {name: shlex.quote(value) for name, value in wish.values.items()}
+    values = dict(wish.values) | ({"script": _script(wish)} if wish.kind == Kind.EDIT else {})
+    quoted = {name: shlex.quote(value) for name, value in values.items()}
     command = SHELL[wish.kind].format(**{"path": ".", "content": "''", **quoted})
     found = _best(Wish(Kind.RUN, wish.text, {"command": command}), tools)
     return (found[0], replace(wish, values={**wish.values, "command": command})) if found else None
+
+
+def _script(wish: Wish) -> str:
+    """What sed is told: the old text to the letter, and the new one."""
+    old, new = re.sub(r"([\\/.*\[\]^$])", r"\\\1", wish["old"]), re.sub(r"([\\/&])", r"\\\1", wish["new"])
+    return f"s/{old}/{new}/"
 
 
 def _by_subject(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:

@@ -10,6 +10,7 @@ I do not understand language, so please keep to what I know:
 - *Write hello to notes.md*, *Remember that tea is at four* – if such tools are offered
 - *Sum column cups of data.csv with Python*, *Run `ls`* – if an administrator has switched these tools on
 - *How many orders per month?* – asks the example database
+- *What time is it in Tokyo?* – if an MCP server can tell the time
 - *What is 17\\*23?* – arithmetic
 - *Show me a table*, *Write some Python code*, *A long answer, please* – something to look at
 """

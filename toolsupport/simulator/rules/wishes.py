@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from toolsupport.simulator.rules import arithmetic, phrases, programs
+from toolsupport.simulator.rules import arithmetic, phrases, programs, times
 
 Values = Mapping[str, str]
 
@@ -24,6 +24,8 @@ class Kind(StrEnum):
     REMEMBER = "remember"
     RUN = "run"
     QUERY = "query"
+    TIME = "time"
+    CONVERT = "convert"
     COMPUTE = "compute"
     PROGRAM = "program"
     TABLE = "table"
@@ -38,7 +40,7 @@ class Kind(StrEnum):
 # What a tool can serve, and what stands aside when something else is wanted too.
 TOOLFUL = {
     *(Kind.CALL, Kind.LIST, Kind.READ, Kind.WRITE, Kind.APPEND, Kind.EDIT, Kind.REMEMBER),
-    *(Kind.RUN, Kind.QUERY, Kind.COMPUTE, Kind.PROGRAM),
+    *(Kind.RUN, Kind.QUERY, Kind.TIME, Kind.CONVERT, Kind.COMPUTE, Kind.PROGRAM),
 }
 POLITE = {Kind.GREET, Kind.THANKS}
 
@@ -141,6 +143,8 @@ RULES: tuple[tuple[Kind, str, Reader], ...] = (
     (Kind.APPEND, r"\b(?:append|add)\b", _append),
     (Kind.WRITE, r"\b(?:write|save|put|create|store)\b", _write),
     (Kind.QUERY, r"\bhow many orders\b", _query),
+    (Kind.TIME, times.ASKED, times.current),
+    (Kind.CONVERT, times.ASKED, times.converted),
     (Kind.COMPUTE, r"\d", _compute),
     (
         Kind.READ,

@@ -29,6 +29,8 @@ def asked(name: str, words: str, *results: str, tools: tuple[Tool, ...] = OFFERE
         ("Use list_directory on `src`", "ls src"),
         ('Write "hi" to a.txt', "printf '%s\\n' hi > a.txt"),
         ("run `pwd`", "pwd"),
+        ("Replace kettle with teapot in a.txt", "sed -i s/kettle/teapot/ a.txt"),
+        ("Replace `a.b/c` with `d&e` in a.txt", r"sed -i 's/a\.b\/c/d\&e/' a.txt"),
     ],
 )
 def test_the_shell_does_what_tools_for_files_would(words: str, command: str) -> None:  # D13

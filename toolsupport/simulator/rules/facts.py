@@ -1,0 +1,15 @@
+"""Takes what is to be remembered as a fact about something."""
+
+from __future__ import annotations
+
+import json
+import re
+
+SUBJECT = re.compile(r"(?:my |the |our )?(?P<subject>.{1,80}?)\s+(?:is|are|was|were|has|have|=)\s", re.IGNORECASE)
+
+
+def values(said: str) -> dict[str, str]:
+    """What a tool that keeps facts about things is told."""
+    about = SUBJECT.match(said)
+    subject = about["subject"] if about else said.rstrip(".!")
+    return {"facts": json.dumps([said]), "subject": subject, "sort": "fact"}

@@ -1,0 +1,73 @@
+"""Reads which city's time a person wants, and finds its time zone."""
+
+from __future__ import annotations
+
+import re
+
+# City → its zone, as the IANA names it.
+CITIES = {
+    "amsterdam": "Europe/Amsterdam",
+    "auckland": "Pacific/Auckland",
+    "bangkok": "Asia/Bangkok",
+    "beijing": "Asia/Shanghai",
+    "berlin": "Europe/Berlin",
+    "cairo": "Africa/Cairo",
+    "chicago": "America/Chicago",
+    "delhi": "Asia/Kolkata",
+    "denver": "America/Denver",
+    "dubai": "Asia/Dubai",
+    "hong kong": "Asia/Hong_Kong",
+    "istanbul": "Europe/Istanbul",
+    "johannesburg": "Africa/Johannesburg",
+    "kathmandu": "Asia/Kathmandu",
+    "lagos": "Africa/Lagos",
+    "london": "Europe/London",
+    "los angeles": "America/Los_Angeles",
+    "madrid": "Europe/Madrid",
+    "mexico city": "America/Mexico_City",
+    "moscow": "Europe/Moscow",
+    "mumbai": "Asia/Kolkata",
+    "nairobi": "Africa/Nairobi",
+    "new york": "America/New_York",
+    "paris": "Europe/Paris",
+    "rome": "Europe/Rome",
+    "san francisco": "America/Los_Angeles",
+    "sao paulo": "America/Sao_Paulo",
+    "seoul": "Asia/Seoul",
+    "shanghai": "Asia/Shanghai",
+    "singapore": "Asia/Singapore",
+    "sydney": "Australia/Sydney",
+    "tokyo": "Asia/Tokyo",
+    "toronto": "America/Toronto",
+    "vienna": "Europe/Vienna",
+    "zurich": "Europe/Zurich",
+}
+PLACE = re.compile(rf"\b(?:{'|'.join(CITIES)}|utc|[a-z]+/[a-z_]+(?:/[a-z_]+)?)\b", re.IGNORECASE)
+CLOCK = re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:])")
+ASKED = r"\b(?:what|what's|which|tell me|give me|current|convert)\b.*(?:\btime\b|\d:\d\d)"
+NOW = re.compile(r"\btime\b.*\b(?:is it|now)\b|\b(?:current|local) time\b|\bthe time (?:in|at)\b", re.IGNORECASE)
+
+
+def current(clause: str) -> dict[str, str] | None:
+    """The place whose time it is asked for, UTC where none is named; None where time is meant otherwise."""
+    places = PLACE.findall(clause)
+    if len(places) > 1 or not NOW.search(clause):
+        return None
+    place = places[0] if places else "UTC"
+    return {"place": place, "zone": zone(place)}
+
+
+def converted(clause: str) -> dict[str, str] | None:
+    """A moment of the day in one place that is asked for in another."""
+    clock, places = CLOCK.search(clause), PLACE.findall(clause)
+    if clock is None or len(places) != 2:
+        return None
+    asked_first = re.search(rf"\btime\b.*?\b{places[0]}\b.*{clock.group()}", clause, re.IGNORECASE)
+    there, here = places if asked_first else reversed(places)
+    values = {"place": there, "here": here, "zone_to": zone(there), "zone_from": zone(here)}
+    return values | {"clock": clock.group().rjust(5, "0")}
+
+
+def zone(place: str) -> str:
+    """The zone of a place that `PLACE` found: of a city by the table; a zone's own name stays."""
+    return CITIES.get(place.lower(), "UTC" if place.lower() == "utc" else place)
