@@ -25,7 +25,7 @@ from tests import databases
 
 ROOT = databases.ROOT
 ADMIN = ("ana", "a passphrase for tests")
-PATIENCE = 20.0
+PATIENCE = 60.0  # no promise of the product: how long a test that fails is waited for
 
 
 def free_port() -> int:
@@ -84,7 +84,7 @@ class Site:
         """Send a signal and wait for the end."""
         if self.process is not None:
             self.process.send_signal(number)
-            self.process.wait(PATIENCE * 2)
+            self.process.wait(PATIENCE)
             assert self.process.stdout
             self.process.stdout.close()
             self.log.close()

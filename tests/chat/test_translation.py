@@ -69,7 +69,7 @@ async def test_a_change_can_be_edited_and_stays_what_it_was(site: Site, ana: htt
         call = open_page.of("call.finished")[-1]["call"]
         assert (call["asked_as"], call["served_by"]) == ("bash", "write_file")
     # The model reads what was called, not its own command, which did something else.
-    later = client.get(f"/chat/{conversation}/explain/", params={"message": "And now?"}).text
+    later = ana.get(f"/chat/{conversation}/explain/", params={"message": "And now?"}).text
     assert "Another" in later and "&gt;&gt; notes.md" not in later
 
 
