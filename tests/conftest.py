@@ -56,8 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def starts_sites(item: pytest.Item) -> bool:
     module = item.getparent(pytest.Module)
-    known = vars(module.obj).values() if module else ()
-    return any(getattr(named, "__module__", "") == "tests.serving" for named in known)
+    named = vars(module.obj).values() if module else ()
+    return any(getattr(one, "__module__", "") in ("tests.serving", "tests.e2e.conftest") for one in named)
 
 
 def use_database(url: str) -> None:
@@ -93,6 +93,7 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 def _connections_end_with_the_tests() -> Iterator[None]:
     yield
     connections.close_all()
+    databases.KEPT.close()
 
 
 @pytest.fixture

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +19,10 @@ import pytest
 
 POSTGRESQL = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
 REDIS = os.environ.get("TOOLSUPPORT_TEST_REDIS_URL", "")
+ROOT = Path(__file__).resolve().parent.parent
+
+# What is there until the last test of this process has ended.
+KEPT = ExitStack()
 
 
 def needed(name: str, value: str) -> str:
@@ -27,16 +35,25 @@ def needed(name: str, value: str) -> str:
 
 
 @contextmanager
-def database() -> Iterator[str]:
-    """The address of a new, empty database of that server; it is gone afterwards."""
+def database(like: str = "template1") -> Iterator[str]:
+    """The address of a new database of that server, empty or like another one; it is gone afterwards."""
     url = urlsplit(needed("TOOLSUPPORT_TEST_DATABASE_URL", POSTGRESQL))
     name = f"toolsupport_{uuid.uuid4().hex}"
     with psycopg.connect(url._replace(path="/postgres").geturl(), autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')
+        server.execute(f'CREATE DATABASE "{name}" TEMPLATE "{like}"')
         try:
             yield url._replace(path=f"/{name}").geturl()
         finally:
             server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@cache
+def migrated() -> str:
+    """The name of a database with every migration and nothing else, made once: one like it is as good as new."""
+    url = KEPT.enter_context(database())
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "DATABASE_URL": url}, check=True)
+    return urlsplit(url).path.strip("/")
 
 
 @contextmanager
@@ -45,7 +62,7 @@ def for_site(environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
     if not POSTGRESQL or "DATABASE_URL" in environment:
         yield {}
         return
-    with database() as url:
+    with database(migrated()) as url:
         yield {"DATABASE_URL": url}
 
 

@@ -22,8 +22,9 @@ def pair(directory: Path, kind: str) -> Iterator[tuple[Site, Site]]:
     """Two running processes over one directory, one database, one Redis."""
     environment = {"REDIS_URL": databases.needed("TOOLSUPPORT_TEST_REDIS_URL", databases.REDIS)}
     with ExitStack() as stack:
-        file = f"sqlite:///{directory / 'toolsupport.sqlite3'}"
-        environment["DATABASE_URL"] = stack.enter_context(databases.database()) if kind == "postgresql" else file
+        environment["DATABASE_URL"] = f"sqlite:///{directory / 'toolsupport.sqlite3'}"
+        if kind == "postgresql":
+            environment["DATABASE_URL"] = stack.enter_context(databases.database(databases.migrated()))
         first = stack.enter_context(serving(directory, **environment))
         yield first, stack.enter_context(serving(directory, **environment))
         assert "ERROR chat.relay" not in (directory / "serve.log").read_text()

@@ -96,6 +96,7 @@ def test_a_reload_in_mid_stream_loses_nothing(page: Page) -> None:
     page.reload()
     now = streaming(page, len(seen) + 1)
     assert now.startswith(seen)
+    ready(page)
     page.keyboard.press("Escape")
     expect(page.locator("[data-ended=stopped]")).to_be_visible()
 
