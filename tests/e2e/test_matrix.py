@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from chat.tools import self_test
-from tests.e2e.conftest import answered, ask, new_chat
-from tests.e2e.test_translation import photograph
+from tests.e2e.conftest import answered, ask, new_chat, photograph
 from tests.serving import Site, serving, sign_in
 
 WHY_NOT = self_test.why_not()
