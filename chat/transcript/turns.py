@@ -372,7 +372,7 @@ def _close(turn: Turn, reason: str) -> Ended:
         turn=turn.pk,
         conversation=str(turn.conversation_id),
         seq=seq,
-        reason="stopped" if reason == "superseded" else reason,
+        reason=reason,
         detail=turn.reason,
         usage=turn.usage,
         messages=tuple(_last_state(row, row is last) for row in again),

@@ -74,6 +74,8 @@ async def test_a_new_message_takes_its_place(site: Site, ana: httpx.Client) -> N
     async with page(site, ana, new_chat(ana)) as open_page:
         await asked(open_page)
         await open_page.send("message.send", text="What is 17*23?")
+        assert (await open_page.until("question.closed"))["answer"] == "superseded"
+        assert (await open_page.until("turn.ended"))["reason"] == "stopped"
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         assert open_page.of("call.finished") == []
 

@@ -114,6 +114,18 @@ def test_what_is_switched_off_or_away_is_not_called(bob: User) -> None:
     assert [tool.name for tool in callable_tools()] == [off.name]
 
 
+# SAFETY 3.5
+def test_what_no_longer_stays_in_the_house_is_not_called_as_if_it_did(bob: User) -> None:
+    row = McpToolFactory(read_only=True, server=McpServerFactory(in_house=True))
+    (tool,) = callable_tools()
+    assert tool.in_house and mcp.may_still_be_called(tool)
+    mcp.set_in_house(row.server_id, False, bob.pk)
+    assert not mcp.may_still_be_called(tool)
+    assert Audit.objects.latest("id").deed == "trust_server"
+    with pytest.raises(NotFound):
+        mcp.set_in_house(0, True, bob.pk)
+
+
 def test_since_when_it_is_down_is_kept_and_secrets_are_not(server: int) -> None:
     mcp.reached(server)  # the token is known from here on
     mcp_sightings.failed(server, "refused canary-token")

@@ -157,6 +157,8 @@ def _time(wish: Wish, outcome: Outcome) -> str:
 
 
 def _remembered(wish: Wish, outcome: Outcome) -> str:
+    if wish["keeper"] and outcome.text.strip() == "[]":
+        return f"`{wish['keeper']}` added nothing: it knows the *{wish['subject']}* already."
     if wish["keeper"]:
         return f"Noted: I wrote down what you said about the *{wish['subject']}*, with `{wish['keeper']}`."
     return "Noted: I will remember that in this conversation."

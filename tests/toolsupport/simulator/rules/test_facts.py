@@ -55,9 +55,10 @@ def test_it_is_written_down_as_the_best_tool_wants_it(tools: list[Tool], argumen
 
 def test_the_answer_names_where_it_was_kept() -> None:
     found = offers.find(understand(WORDS)[0], [MAKES])
-    assert found and with_result(found[1], "[]") == (
+    assert found and with_result(found[1], '[{"name": "favourite colour"}]') == (
         "Noted: I wrote down what you said about the *favourite colour*, with `create_entities`."
     )
+    assert "added nothing" in with_result(found[1], "[]")
 
 
 def test_what_is_about_nothing_in_particular_is_about_itself() -> None:
