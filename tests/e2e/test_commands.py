@@ -46,7 +46,7 @@ def test_detect_tests_the_model(page: Page) -> None:
     # A model of its own: the other chats with it are told how the test ended, at any time.
     choose(page, "sim-thinks")
     command(page, "/detect")
-    expect(page.locator("[data-code=detected]")).to_contain_text("calls tools natively")
+    expect(page.locator("[data-code=detected]", has_text="sim-thinks")).to_contain_text("calls tools natively")
 
 
 def test_an_unknown_command_is_not_sent_and_two_slashes_are_one(page: Page) -> None:
