@@ -76,7 +76,7 @@ def with_me(person: Person) -> tuple[Shared, ...]:
 
 def read(person: Person, conversation_id: uuid.UUID) -> Readable:
     """A conversation that is shared with one. Raises NotFound alike for absent ones and those that are not."""
-    rows = Conversation.objects.filter(shares__reader_id=person.pk, shares__withdrawn_at=None)
+    rows = Conversation.objects.filter(shares__reader_id=person.pk, shares__withdrawn_at=None, owner__is_active=True)
     row = rows.select_related("owner").filter(pk=conversation_id).first()
     if row is None:
         raise NotFound("There is no such conversation.")

@@ -68,3 +68,12 @@ def test_others_do_not_read_it(alice: User, bob: User, charlie: User, conversati
     dora = UserFactory(role="reviewer")
     assert signed_in(dora).get(f"/shared/{conversation.pk}/").status_code == 404
     assert signed_in(charlie).get(f"/shared/{conversation.pk}/").status_code == 403
+
+
+def test_what_somebody_shared_is_gone_while_they_may_not_sign_in(
+    alice: User, bob: User, conversation: Conversation
+) -> None:
+    share(alice, conversation, "bob")
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    assert signed_in(bob).get(f"/shared/{conversation.pk}/").status_code == 404
+    assert "Plans" not in signed_in(bob).get("/shared/").content.decode()
