@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -42,13 +43,17 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something to say; the conversation keeps the `number` of what it heard last, under the name `mark`."""
+    """Something to say; the conversation keeps the `number` of what it heard last, under the name `mark`.
+
+    For a conversation that began after the moment `at` it is none.
+    """
 
     mark: str
     number: int
     profile: int
     code: str
     facts: dict[str, str]
+    at: datetime | None = None
 
 
 def look(conversations: Collection[str]) -> Look:
@@ -62,7 +67,8 @@ def look(conversations: Collection[str]) -> Look:
 def tell_end(conversation_id: str, test: ShownDetection) -> Told | None:
     """Say in a conversation how a test ended; None where that was said already, by whatever process."""
     told = _verdict(test)
-    return _tell_once(conversation_id, News("heard_test", test.id, test.profile, *told)) if told else None
+    at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
+    return _tell_once(conversation_id, News("heard_test", test.id, test.profile, *told, at)) if told else None
 
 
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Told | None:
@@ -76,6 +82,8 @@ def _tell_once(conversation_id: str, news: News) -> Told | None:
     hold(UUID(conversation_id))
     conversation = Conversation.objects.get(pk=conversation_id)
     if conversation.profile_id != news.profile or conversation.settings.get(news.mark, 0) >= news.number:
+        return None
+    if news.at is not None and news.at < conversation.created_at:
         return None
     kept_settings.change(conversation.pk, **{news.mark: news.number})
     model = picker.shown(news.profile, conversation_id)

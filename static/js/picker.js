@@ -23,6 +23,30 @@ const filter = () => {
   activate(here.find((option) => !words.length && option.ariaSelected === "true") ?? here[0]);
 };
 
+const show = (typed = "") => {
+  search().value = typed;
+  dialog().showModal();
+  search().focus();
+  filter();
+};
+
+// What is known changes while somebody looks: the picker that comes instead is as open as the one before it.
+let left = null;
+document.addEventListener("htmx:beforeSwap", ({ target }) => {
+  if (target.id !== "picker") return;
+  const pressed = [...dialog().querySelectorAll("[data-filter][aria-pressed=true]")].map((button) => button.dataset.filter);
+  left = dialog().open ? { typed: search().value, pressed, model: active()?.dataset.model } : null;
+});
+export const reopen = () => {
+  if (!left || dialog().open) return;
+  for (const button of dialog().querySelectorAll("[data-filter]"))
+    button.setAttribute("aria-pressed", String(left.pressed.includes(button.dataset.filter)));
+  show(left.typed);
+  const before = offered().find((option) => option.dataset.model === left.model);
+  if (before) activate(before);
+  left = null;
+};
+
 const choose = (option) => {
   if (!option || option.ariaDisabled === "true") return;
   dialog().close();
@@ -43,12 +67,7 @@ const KEYS = {
 };
 
 document.addEventListener("click", (event) => {
-  if (event.target.closest("#picker-button")) {
-    search().value = "";
-    dialog().showModal();
-    search().focus();
-    filter();
-  }
+  if (event.target.closest("#picker-button")) show();
   if (event.target === dialog() || event.target.closest("#models [data-close]")) dialog().close();
   const test = event.target.closest("#picker [data-test-model]");
   if (test) {

@@ -2,13 +2,14 @@
 import { newId } from "./ids.js";
 import { say } from "./status.js";
 import { refreshWelcome } from "./title.js";
-import "./picker.js";
+import { reopen } from "./picker.js";
 
 const field = document.getElementById("text");
 
 export const refreshPicker = async (path) => {
   if (!document.querySelector("#transcript .message")) refreshWelcome(path);
   await htmx.ajax("GET", `${path}picker/`, { target: "#picker", swap: "outerHTML" });
+  reopen();
   field.placeholder = `Message ${document.getElementById("picker").dataset.name || "a model"}`;
 };
 

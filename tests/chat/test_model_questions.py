@@ -161,8 +161,14 @@ def test_the_end_of_a_test_is_told_once_and_answers_the_question(alice: User, mo
     ],
 )
 def test_each_verdict_has_its_words(alice: User, model: ModelProfile, concluded: Concluded, code: str, words: str):
-    told = model_news.tell_end(chat_of(alice, model), finished(model, concluded))
+    conversation = chat_of(alice, model)
+    told = model_news.tell_end(conversation, finished(model, concluded))
     assert told is not None and told.notice.code == code and words in told.notice.text
+
+
+def test_a_chat_that_began_after_the_end_of_a_test_is_not_told_of_it(alice: User, model: ModelProfile):
+    test = finished(model, Concluded("native", {}, {"tools": True}, "3 of 3."))
+    assert model_news.tell_end(chat_of(alice, model), test) is None
 
 
 def test_by_form_without_a_socket(client: Client, alice: User, charlie: User, model: ModelProfile):

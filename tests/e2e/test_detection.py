@@ -123,9 +123,12 @@ def test_the_card_of_the_picker_tests_and_leads_to_the_history(page: Page) -> No
     page.locator("#picker-button").click()
     page.get_by_role("button", name=re.compile("^Test.*sim-honest:latest")).press("Enter")
     expect(page.locator("#models")).to_be_hidden()
-    expect(page.locator("#transcript")).to_contain_text("Tested sim-honest:latest: calls tools natively.")
-    page.reload()  # the end of a test brings a new picker, which would close it
     page.locator("#picker-button").click()
+    page.get_by_role("combobox", name="Search models").fill("sim-honest")
+    expect(page.locator("#transcript")).to_contain_text("Tested sim-honest:latest: calls tools natively.")
+    # The end of a test brings a new picker, as open as the one before it.
+    expect(page.locator("#picker-button")).to_contain_text("tested")
+    expect(page.get_by_role("combobox", name="Search models")).to_have_value("sim-honest")
     page.get_by_role("link", name="History of sim-honest:latest").click()
     expect(page.locator("main")).to_contain_text("Tested")
     assert "/history/?profile=" in page.url
