@@ -262,7 +262,7 @@ def until_listed(client: httpx.Client) -> None:
 async def ask(open_page: Page, model: str) -> None:
     """Choose a model and say something to it."""
     hello = await open_page.until("hello")
-    if hello.get("model", {}).get("name") != model:
+    if (hello["model"] or {}).get("name") != model:
         await open_page.send("model.select", model=model)
         await open_page.until("notice", code="switched")
     await open_page.send("message.send", text="Hello?")

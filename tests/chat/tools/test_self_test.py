@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chat.tools import bash, enclosure, self_test
+from chat.tools import enclosure, self_test
+from chat.tools.trying import tried
 
 WHY_NOT = self_test.why_not()
 # For root another program comes before bubblewrap, which must work for a false one to be reached.
@@ -43,7 +44,7 @@ def test_the_server_of_the_build_has_it() -> None:
 def test_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert self_test.why_not() == self_test.INSTALL
-    assert bash.TOOL.missing == self_test.why_not()
+    assert tried(self_test.why_not)() == self_test.INSTALL
 
 
 @needs_a_sandbox
