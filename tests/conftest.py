@@ -73,7 +73,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
     # A file, not memory: async code reaches the rows from other threads.
     database = connections["default"].settings_dict
     if database["ENGINE"] == "django.db.backends.sqlite3":

@@ -19,8 +19,9 @@ SWITCHES = (
 # No promise of the product: how long a test that fails is waited for, on however busy a machine.
 PATIENCE = 60_000
 
-# What a browser says when a test takes the server away from it.
-EXPECTED = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Failed to fetch")
+# What a browser says when a test takes the server away from it, or leaves a page that still asks for something.
+LEFT = ("htmx:sendAbort", "htmx:afterRequest")
+EXPECTED = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Failed to fetch", *LEFT)
 
 expect.set_options(timeout=PATIENCE)
 

@@ -88,7 +88,7 @@ def test_axe_finds_nothing_in_the_other_pages_and_small_screens_hold_them(open_b
 
 
 def test_axe_finds_nothing_where_one_signs_in(browser: Browser, site: Site) -> None:
-    context = browser.new_context(base_url=site.url)
+    context = browser.new_context(base_url=site.url, reduced_motion="reduce")
     page = context.new_page()
     page.goto("/login/")
     found = violations(page)

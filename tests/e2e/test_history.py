@@ -47,7 +47,8 @@ def test_the_keyboard_opens_reviews_and_reverts(open_browser: Open) -> None:
     expect(page.locator("article [role=status]")).to_contain_text("what held before")
     page.goto("/history/")
     page.get_by_label("What", exact=True).select_option("withdrawal")
-    expect(page.locator("article")).to_have_count(1)
+    # Other tests of this site may have taken back something before.
+    expect(page.locator("article", has_text="sim-honest")).to_have_count(1)
     assert "kind=withdrawal" in page.url
 
 
