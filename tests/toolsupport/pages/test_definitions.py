@@ -51,3 +51,9 @@ def test_others_may_not(client: Client, alice: User, charlie: User, path: str) -
     for person in (alice, charlie):
         client.force_login(person)
         assert client.get(address).status_code == client.post(address, {}).status_code == 403
+
+
+def test_without_a_server_there_is_the_way_to_one(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    page = client.get("/models/add/").content.decode()
+    assert "Add a server" in page and "<select" not in page.partition("<main")[2]
