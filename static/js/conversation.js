@@ -8,7 +8,7 @@ import { follow } from "./follow.js";
 import { connect } from "./socket.js";
 import { changed } from "./panel.js";
 import { offline, online, say, tooMany } from "./status.js";
-import { asked, closed } from "./question.js";
+import { asked, closed, goesOn } from "./question.js";
 import * as swap from "./swap.js";
 import { refreshTitle } from "./title.js";
 import { answerWords, branchOff, catchUp, finishMessage, putCall, putMessage, transcript } from "./transcript.js";
@@ -49,7 +49,7 @@ const FRAMES = {
     composer.flush();
     if (frame.tail > Number(transcript().dataset.tail)) refresh();
     else deltas.restart(send);
-    if (frame.turn) say("Answering…");
+    if (frame.turn) goesOn();
   },
   notice: (frame) => {
     putMessage(frame.html);

@@ -4,6 +4,12 @@ import { say } from "./status.js";
 import * as unknown from "./unknown.js";
 import { putMessage } from "./transcript.js";
 
+const WAITS = "A tool is waiting for your approval.";
+
+// What a page says that was opened while an answer was not over.
+export const goesOn = () =>
+  document.querySelector("[data-call] [data-question]") ? say(WAITS, "ask") : say("Answering…");
+
 const answerKey = (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, input")) return;
   const form = event.target.closest("[data-call]")?.querySelector("[data-question]");
@@ -27,7 +33,7 @@ const ELSEWHERE = { unknown_model: unknown.asked, runtime_learning: learning };
 export const asked = (frame) => {
   if (ELSEWHERE[frame.kind]) return void ELSEWHERE[frame.kind](frame);
   show();
-  say("A tool is waiting for your approval.", "ask");
+  say(WAITS, "ask");
   const text = document.getElementById("text");
   // The focus goes to the question only if nobody is writing something else.
   if (!text.value.trim()) document.querySelector(`#question-${frame.question} button`)?.focus({ preventScroll: false });

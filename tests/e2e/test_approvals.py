@@ -34,6 +34,7 @@ def test_a_key_allows_once_and_the_answer_goes_on(page: Page) -> None:
 def test_it_is_still_asked_after_a_reload_and_can_be_denied(page: Page) -> None:
     asked(page)
     page.reload()
+    expect(page.locator("#status")).to_have_text("A tool is waiting for your approval.")
     expect(page.locator("[data-question]")).to_contain_text("Write 1 line to notes.md?")
     page.get_by_role("button", name="Deny").click()
     answered(page)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 import time
 from collections import Counter
 from collections.abc import Coroutine
@@ -194,6 +195,7 @@ class TwoTabs(RuleBasedStateMachine):
         finally:
             self.loop.close()
         self.done["runs"] += 1
+        print(f"{self.done['runs']} conversations, {self.done.total()} acts", file=sys.stderr, flush=True)
         odd = [*self.tabs[0].odd, *self.tabs[1].odd, *self.missing(), *self.shown()]
         assert odd == []
 
