@@ -107,7 +107,7 @@ class Bench:
 
     def _made(self, model: Path, recited: Recited) -> Path:
         scripts = [recited.plain, recited.call, recited.final, *filter(None, [recited.test])]
-        command = [self.python, HERE / "tiny_model.py", model.resolve(), recited.template, *scripts]
+        command = [str(self.python), str(HERE / "tiny_model.py"), str(model.resolve()), recited.template, *scripts]
         subprocess.run(command, check=True)
         return model.resolve()
 

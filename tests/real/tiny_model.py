@@ -145,8 +145,8 @@ def drawn(scripts: Scripts, seed: int) -> Weights:
     vectors = np.zeros((count, DIM), np.float32)
     vectors[:, FREE] = chance.choice([-1.0, 1.0], size=(count, DIM - FREE.start))
     vectors[:, CONST] = 2.0
-    for token, mark in MARKS.items():
-        vectors[ids[token], mark] = 4.0
+    for text, mark in MARKS.items():
+        vectors[ids[text], mark] = 4.0
     out = np.zeros((count, DIM), np.float32)
     out[:, CONST] = NEVER
     for token, following in sorted({pair for name in scripts.cut for pair in scripts.pairs(name)}):
