@@ -7,98 +7,17 @@ only (a choice, a type, a message, a combination) is ruled out before anything m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import islice
-from re import Match, Pattern
 
 from toolsupport.core.refusal_languages import CONTRACT, LANGUAGES, PARTS, PASSING, of_the_model_only
+from toolsupport.core.refusal_phrases import MALFORMED, MISCONFIGURED, OTHER, TOOLS, UNSUPPORTED, Rule, rule
 
-UNSUPPORTED = "tools_unsupported"
-MISCONFIGURED = "tools_misconfigured"
-MALFORMED = "tool_call_malformed"
-OTHER = "other"
-
-# A text that says the same thing more often than this says nothing new.
-MOST_MATCHES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """`pattern` is looked for in lower case text on one line, as `refusals._plain` makes it.
-
-    `holds` judges a match by what stands around it.
-    """
-
-    label: str
-    name: str
-    pattern: Pattern[str]
-    holds: Callable[[Match[str]], bool] = bool
-
-    def found(self, text: str) -> bool:
-        return any(self.holds(match) for match in islice(self.pattern.finditer(text), MOST_MATCHES))
-
-
-# The thing itself, in the field's many words: not tool_choice, tool_call_id or parallel_tool_calls.
-TOOLS = (
-    r"tools?(?:[ -](?:use|usage|calls?|calling|invocations?))?"
-    r"|functions?(?:[ -]calls?|[ -]calling)?|(?:tool|function)_calling"
-)
-
-_THING = rf"[`'\"]?(?<![\w-])(?:{TOOLS})[`'\"]?(?![\w-])"
-
-# Longer names first: they may stand in front of a shorter one.
-SHORT = {
-    "THING": _THING,
-    # A word of a sentence, not a part of a model's name: zephyr-7b-beta, deepseek-r1:free.
-    "WORD": r"(?<![\w/@-])(?<!\w[.:])",
-    "END": r"(?![\w/@-]|:\w)",
-    # What may stand before and after a sentence that counts: a model, or nothing. Everything else limits it.
-    "HEAD": r"(?:^|[^\w '`\"] ?['`\"]?|\b(?:the|this|that|its|native|external|because|since|as|but|so|any|error"
-    r"|use of|using) )",
-    "OF_IT": r"(?: (?:features?|capabilit(?:y|ies)|functionality|support|abilit(?:y|ies)|parameters?))?"
-    r"(?: (?:for|by|with|in|on|of|from) (?:A_MODEL(?:'s)?:?(?: (?:''|[`\"']?[\w./:@-]+[`\"']?))?"
-    r"|(?:the )?[`'\"]?[\w./:@-]*[\d/:][\w./:@-]*[`'\"]?|it(?! ')|NAMED))?"
-    r"(?= ?(?:$|[^\w '`\"-]| - |['`\"]+(?:$|[^\w '])| (?:yet|natively|currently|directly|either|and|but|so"
-    r"|please|because|since"
-    r"|which|however|though|try|see|use|choose|status|details|request id)\b))",
-    "CALLING": r"(?:tool|function)[ _-]?(?:calling|calls?|use)",
-    # A bare "tool" or "function" is one of them, mostly named before; the ability needs more than that.
-    "ABILITY": rf"(?!`?['\"]?(?:tool|function)[`'\"]?(?![\w -]| (?:use|usage|call)))(?:{_THING})",
-    "A_MODEL": r"(?:(?:this|the|that|your|any|selected|requested|provided|chosen|given|current) )*(?:\w+ )?models?\b",
-    "A_SERVER": r"(?:server|backend|inference engine|proxy|gateway|adapter|api version|build)",
-    # What follows limits the sentence to something else than tools as such.
-    "WITH_ELSE": r"(?:and (?!functions?|tools?)|when|while|together|combined|in combination|alongside|simultaneous"
-    r"|at the same time|unless|without|with (?!A_MODEL)|if )",
-    "SPECIAL": r"parallel|multiple|multi-\w+|nested|custom|strict|hosted|built-?in|server|mcp|computer|web|search"
-    r"|forced|named|remote|code|image|file|shell|browser|maps|retrieval|streaming|requested|specified|some"
-    r"|certain|following|other",
-    "SUPPORT_": r"(?:support|accept|allow|permit|handle|implement|advertise)\w* ",
-    "SUPPORTED": r"(?:supported|available|allowed|permitted|implemented|accepted|offered|provided)",
-    "GIVE_": r"(?:(?:support|accept|allow|permit|handle|implement|advertise|offer|provide)\w* )",
-    # Any name of a model, as the last word. Not a kind of people, requests or media.
-    "NAMED": r"(?!(?:[a-z]+(?:s|ing|ed|ion|ly|er)|audio|batch|video|images?|text|json|you|us|me|free|guest)\b)"
-    r"[\w.-]+[.}'\"]*$",
-    "IS_NOT": r"(?:is|are)(?: not|n't)(?: currently| yet| fully| natively)? ",
-    "NOT_": r"(?:not|n't|never|cannot|unable to|no longer)(?: currently| yet| natively| directly)? ",
-    "IS_UN": r"(?:(?:is|are)(?: currently)?(?: un| not(?: currently| yet| natively)? |n't )|cannot be |has not been )",
-}
-
-
-def _rule(label: str, name: str, *phrases: str) -> Rule:
-    """Any of the phrases; the words of SHORT stand for their patterns."""
-    pattern = "|".join(f"(?:{phrase})" for phrase in phrases)
-    for _ in range(3):  # a short word may stand for a pattern that holds another one
-        for short, full in SHORT.items():
-            pattern = pattern.replace(short, full)
-    return Rule(label, name, re.compile(pattern))
-
+__all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "TOOLS", "UNSUPPORTED", "Rule"]
 
 # Something between here and the server wrote a page, and something else put it into an envelope.
-_PAGE = _rule(OTHER, "page", r"<!doctype html", r"<html[^<>]{0,200}> ?<(?:head|body|title|meta|center|h1)\b")
+_PAGE = rule(OTHER, "page", r"<!doctype html", r"<html[^<>]{0,200}> ?<(?:head|body|title|meta|center|h1)\b")
 
 _CALLS_THAT_FAILED = (
-    _rule(
+    rule(
         MALFORMED,
         "unreadable-call",
         r"(?:error|fail\w*|unable|could not|cannot)[\w ]{0,20} (?:pars|extract|decod|generat|unmarshal"
@@ -117,7 +36,7 @@ _CALLS_THAT_FAILED = (
         r"output_parse_failed",
         r"model generated output that (?:could not|cannot) be parsed",
     ),
-    _rule(
+    rule(
         MALFORMED,
         "unreadable-markup",
         # Ollama reads the calls of some families as XML, and passes on the words of Go's parser.
@@ -128,14 +47,14 @@ _CALLS_THAT_FAILED = (
         r"mismatched arg_key and arg_value",
         r"(?:incomplete|unterminated|truncated|unclosed) (?:[\w.-]+ )?(?:tool|function)[ _]calls?\b",
     ),
-    _rule(
+    rule(
         MALFORMED,
         "bad-arguments",
         r"returned invalid (?:tool|function) call",
         r"invalid (?:tool|function) call (?:was )?(?:generated|produced|emitted|written|made)",
         r"invalid (?:tool|function) call arguments for",
     ),
-    _rule(
+    rule(
         MALFORMED,
         "unknown-name",
         r"undeclared \w* ?function",
@@ -145,7 +64,7 @@ _CALLS_THAT_FAILED = (
         r"(?:tool|function)",
         r"unexpected_tool_call",
     ),
-    _rule(
+    rule(
         MALFORMED,
         "failed-generation",
         r"tool_use_failed",
@@ -165,19 +84,19 @@ _CALLS_THAT_FAILED = (
 
 _NOT_ABOUT_TOOLS = (
     # What was refused is the text that a person wrote.
-    _rule(
+    rule(
         OTHER,
         "moderation",
         r"\b(?:flagged|moderation|jailbreak|content (?:filter|policy)|safety (?:filter|system)|blocked (?:text"
         r"|content))\b",
     ),
-    _rule(
+    rule(
         OTHER,
         "come-back-later",
         r"rate.?limit|too many requests|\bquota\b|insufficient (?:balance|credit|funds)|overloaded|at capacity",
     ),
-    _rule(OTHER, "model-missing", r"\bmodel\b.{0,120}\bnot found", r"no such model", r"unknown model"),
-    _rule(
+    rule(OTHER, "model-missing", r"\bmodel\b.{0,120}\bnot found", r"no such model", r"unknown model"),
+    rule(
         OTHER,
         "bad-tool",
         r"failed to parse tools",
@@ -188,7 +107,7 @@ _NOT_ABOUT_TOOLS = (
         r"|message)s?\b"
         r"[^.]{0,40} (?:IS_UN|NOT_SUPPORT_|(?:is|are) invalid)",
     ),
-    _rule(
+    rule(
         OTHER,
         "about-messages",
         r"\b(?:messages?|roles?|content|blocks?|history|turns?)\b(?:'|`| '')?(?: of type \w+)?"
@@ -199,7 +118,7 @@ _NOT_ABOUT_TOOLS = (
 )
 
 _FLAGS = (
-    _rule(
+    rule(
         MISCONFIGURED,
         "flag",
         r"\btools?\b.{0,200}(?:requires?|pass|set|add|use|needs?) (?:the )?(?:flag )?`?--\w",
@@ -212,7 +131,7 @@ _FLAGS = (
 
 # What ends by itself, or holds for one contract, place or trial: a model is not its host's offer of today.
 _NOT_FOR_EVER = (
-    _rule(
+    rule(
         OTHER,
         "for-now",
         r"WORD(?:temporar(?:y|ily)|momentarily|intermittent(?:ly)?|now|today)END",
@@ -225,7 +144,7 @@ _NOT_FOR_EVER = (
         r"until (?:further notice|\d|tomorrow)",
         *PASSING,
     ),
-    _rule(
+    rule(
         OTHER,
         "for-some",
         r"\bfor this route\b",
@@ -239,7 +158,7 @@ _NOT_FOR_EVER = (
 )
 
 _IN_THE_WAY = (
-    _rule(
+    rule(
         MISCONFIGURED,
         "old-server",
         r"unsupported param(?:eter)?: [`'\"]?(?:tools|functions)[`'\"]?\.?$",
@@ -249,7 +168,7 @@ _IN_THE_WAY = (
         r"A_SERVER\b(?:(?!model)[\w .:/-]){0,40} (?:does |do |can )?NOT_SUPPORT_THING",
         r"THING (?:IS_UN|not |un)SUPPORTED (?:by|on|in) (?:this |the |your )?A_SERVER",
     ),
-    _rule(
+    rule(
         MISCONFIGURED,
         "unknown-field",
         r"(?:unrecognized|unknown|unexpected)[ \w]{0,40}(?:argument|field|parameter|property|name|key"
@@ -263,13 +182,13 @@ _IN_THE_WAY = (
         r"extra (?:inputs|fields) (?:are )?not permitted,? (?:field|key)s?:? [`'\"]?(?:tools|functions)\b(?![.\[])",
         r"(?:extraneous|additional) (?:keys?|propert(?:y|ies)) [`'\"/\[]*(?:tools|functions)\b(?![./\[])",
     ),
-    _rule(
+    rule(
         MISCONFIGURED,
         "gateway-table",
         r"not support param(?:eter)?s?:? .{0,200}[`'\"](?:tools|functions)[`'\"]",
         r"add_function_to_prompt",
     ),
-    _rule(
+    rule(
         MISCONFIGURED,
         "stream",
         r"cannot use tools with stream",
@@ -288,13 +207,13 @@ _IN_THE_WAY = (
         r"(?:outils|narzędzi|ferramentas|herramientas|werkzeuge|strumenti|инструмент)",
         r"(?:流式|串流|stream)[^。]{0,12}不(?:支持|支援)[^。]{0,6}(?:工具|函数|函式)",
     ),
-    _rule(
+    rule(
         MISCONFIGURED,
         "template",
         r"parser for this template(?!.*(?:must|should|schema|roles|exception:)).*while (?:executing|rendering)",
         r"template: .*executing .*\.tools",
     ),
-    _rule(
+    rule(
         MISCONFIGURED,
         "switched-off",
         r"THING (?:is|are|has been|have been) (?:disabled|switched off|turned off)",
@@ -307,7 +226,7 @@ _IN_THE_WAY = (
 )
 
 _A_PART_ONLY = (
-    _rule(
+    rule(
         OTHER,
         "only-together",
         r"\bwith THING IS_UN",
@@ -317,7 +236,7 @@ _A_PART_ONLY = (
         r"THING (?:IS_UN|not )SUPPORTED(?: by| for| in)?(?: A_MODEL)?,? WITH_ELSE",
         r"NOT_SUPPORT_(?:the use of |using |any )?THING WITH_ELSE",
     ),
-    _rule(
+    rule(
         OTHER,
         "not-here",
         r"THING (?:IS_UN|not )SUPPORTED (?:in|on|for|with|under|by) (?:the |this |your |an? |our )?(?:[\w-]+ ){0,2}"
@@ -328,7 +247,7 @@ _A_PART_ONLY = (
 )
 
 _TAKES_NO_TOOLS = (
-    _rule(
+    rule(
         UNSUPPORTED,
         "does-not-support",
         r"NOT_GIVE_(?:the use of |using |use of |any |native |external |custom )?"
@@ -337,7 +256,7 @@ _TAKES_NO_TOOLS = (
         r"(?!(?:tool|function) (?!use|usage|call|invo|and|or|in|for|on|by|at|as|yet)[\w`'\"])THING"
         r"OF_IT",
     ),
-    _rule(
+    rule(
         UNSUPPORTED,
         "is-not-supported",
         # What is not available, and of no model, may be back tomorrow.
@@ -349,7 +268,7 @@ _TAKES_NO_TOOLS = (
         r"unsupported CALLING\b(?! (?:type|format|id|mode)|s? ?:)",
         r"(?:tools?|CALLING)_?not_?supported\b|unsupported_?(?:tools|CALLING)\b",
     ),
-    _rule(
+    rule(
         UNSUPPORTED,
         "parameter-of-model",
         r"(?:parameters?|params?|arguments?|options?|fields?)\b[^.:]{0,40}(?:IS_UN|not |un)SUPPORTED"
@@ -362,7 +281,7 @@ _TAKES_NO_TOOLS = (
         r"\bmodel[ -]incompatible (?:request )?(?:argument|parameter)s?(?: supplied)?: "
         r"[`'\"]?(?:tools|functions)\b(?![.\[])",
     ),
-    _rule(
+    rule(
         UNSUPPORTED,
         "only-others",
         r"no (?:endpoints?|providers?|models?)[^.]{0,40} (?:that |which )?supports? THING",
@@ -371,7 +290,7 @@ _TAKES_NO_TOOLS = (
         r"(?:requires?|needs?|use|choose|pick|select|load|try|switch to) (?:an?|another|a different) (?:[\w-]+ )?"
         r"(?:model|llm) (?:that|which|with) (?:supports? )?THING(?! with)",
     ),
-    _rule(
+    rule(
         UNSUPPORTED,
         "not-able",
         r"models?\b[^.]{0,80}(?:NOT_|in)(?:capable of|able to (?:use|call)|trained for|compatible with) THING",
