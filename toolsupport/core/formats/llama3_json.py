@@ -56,7 +56,7 @@ def _value(text: str) -> object:
     return read.value if read else text
 
 
-GRAMMAR = Grammar({TAG: read_tagged, **pure_json.GRAMMAR.openers})
+GRAMMAR = Grammar({TAG: read_tagged, **pure_json.GRAMMAR.openers}, fence=pure_json.GRAMMAR.fence)
 FORMAT = Format(
     "llama3_json",
     "Llama 3 JSON",
