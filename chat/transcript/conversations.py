@@ -17,8 +17,8 @@ from chat.transcript import contexts, kept_settings, shown, statements
 from chat.transcript.locks import leaf_of
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
-from toolsupport.core.words import Role
-from toolsupport.registry import picker, remembered, standings
+from toolsupport.core.words import Capabilities, Role
+from toolsupport.registry import picker, remembered, stale_tests, standings
 from toolsupport.registry.choices import ShownModel
 
 Person = User | AnonymousUser
@@ -99,7 +99,7 @@ def show(person: Person, conversation_id: str) -> ShownConversation:
         id=str(conversation.pk),
         title=conversation.title or UNTITLED,
         tail=conversation.tail,
-        model=picker.shown(conversation.profile_id, str(conversation.pk)),
+        model=_model_of(conversation),
         messages=shown.messages(conversation),
         turn=turn.pk if turn else None,
         turn_status=turn.status if turn else "",
@@ -209,4 +209,13 @@ def state(person: Person, conversation_id: str) -> State:
     if conversation.profile is None:
         return State(conversation.tail, turn, None, {})
     known = standings.known(conversation.profile, here)
-    return State(conversation.tail, turn, picker.row_of(conversation.profile, known), known.to_json())
+    return State(conversation.tail, turn, _model_of(conversation, known), known.to_json())
+
+
+def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:
+    """The conversation's model as it stands there; its row was read with the conversation."""
+    profile = conversation.profile
+    if profile is None:
+        return None
+    known = known or standings.known(profile, str(conversation.pk))
+    return picker.row_of(profile, known, stale_tests.is_stale(profile))
