@@ -22,8 +22,8 @@ STYLES: Mapping[str, str] = MappingProxyType(
         ),
         "hermes": (
             "Your tools:\n{definitions}\nThink about which of them the request needs before you call one. Call only "
-            "tools of this list, with the arguments their schema asks for. Write a call in no other way than the one you "
-            "were given: no lines of Thought, Action or Observation."
+            "tools of this list, with the arguments their schema asks for. Write a call in no other way than the one "
+            "you were given: no lines of Thought, Action or Observation."
         ),
         "agentic": (
             "You work with tools: {names}.\nSplit the request into small steps. For each step, first see whether one "
