@@ -81,7 +81,7 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 def fenced() -> dict[str, Callable[..., Any]]:
     """Every function of the transcript that takes a turn's store or the turn that the store held."""
-    found = {}
+    found: dict[str, Callable[..., Any]] = {}
     for module in modules(transcript):
         for name, one in inspect.getmembers(module, inspect.isfunction):
             if one.__module__ == module.__name__ and hasattr(one, "__wrapped__") and takes_a_turn(one):
