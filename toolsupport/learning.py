@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,7 +15,6 @@ from toolsupport.registry import detections, history, model_options, overrides, 
 from toolsupport.registry.overrides import Decision
 
 MOST_BODY = 2000
-FLAG = re.compile(r"--[a-z][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +86,8 @@ def _unsupported(refused: Refused) -> Lesson:
 
 def _misconfigured(refused: Refused) -> Lesson:
     _keep(refused, "misconfigured")
-    words = refused.refusal.message
-    flags = dict.fromkeys(FLAG.findall(words))
-    return Lesson(flag=" and ".join(flags) or subjects.leak_flag(refused.profile) or words or "see the server's log")
+    flag = subjects.flag_for(refused.profile, refused.refusal.message, refused.refusal.rule)
+    return Lesson(flag=flag or "see the server's log")
 
 
 HEARD: Mapping[str, Callable[[Refused], Lesson]] = MappingProxyType(
