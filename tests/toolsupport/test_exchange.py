@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 
 import pytest
@@ -269,6 +270,21 @@ async def test_calls_are_checked(recorder) -> None:
     assert isinstance(unknown, CallRejected) and "no tool" in unknown.reason
     assert broken == CallRejected("x", "broken", "raw", "5")
     assert events[5:] == [Usage(), Finished("stop")]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ["a\0b", "x\ud83dy"])
+async def test_what_cannot_be_kept_is_refused_and_never_replaced(recorder, path: str) -> None:
+    """Natively and in text alike: what would be run is not what was written."""
+    written = json.dumps({"name": "list_directory", "arguments": {"path": path}})
+    recorder([[CallReady(ToolCall("1", "list_directory", {"path": path}), "raw"), Finished("stop")]])
+    native, _ = await ask(SERVER, brief())
+    recorder([[TextDelta(f"<tool_call>{written}</tool_call>"), Finished("stop")]])
+    in_text = await ask(SERVER, brief(tools=False, format="hermes"))
+    for event in (native, next(one for one in in_text if isinstance(one, CallRejected))):
+        assert isinstance(event, CallRejected) and event.fault == "schema"
+        assert "'path' holds" in event.reason and "leave it out" in event.reason
+        json.dumps([event.name, event.reason, event.raw], ensure_ascii=False).encode()
 
 
 @pytest.mark.asyncio
