@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from chat import fragments
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.transcript import questions, recording, turns
 from chat.transcript.history import INTERRUPTED, canonical
@@ -203,6 +204,23 @@ def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> 
     assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.TOOL, Role.TOOL]
     assert [message.content for message in log[2:]] == ["No such tool.", "contents", INTERRUPTED]
     assert [call.id for call in log[1].calls] == [message.call_id for message in log[2:]]
+
+
+def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversation) -> None:
+    """On its card; the model reads its own words as it wrote them."""
+    claimed = claim(sent(alice, conversation).turn, "me")
+    assert claimed is not None and claimed.reply is not None
+    raw = '<tool_call>{"name": </tool_call>'
+    recording.reject_call(claimed.reply.id, recording.Rejection("c1", "", "Cannot be read.", raw, format="hermes"))
+    recording.reject_call(claimed.reply.id, recording.Rejection("c2", "read_file", "No path.", "{}"))
+    _, shown = recording.finish_reply(claimed.reply.id, recording.Reply(f"Look at {{}}: {raw}", "", None))
+    assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
+    assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
+    assert "As the model wrote it" in fragments.call(shown.calls[0]) and "Unreadable call" in fragments.call(
+        shown.calls[0]
+    )
+    conversation.refresh_from_db()
+    assert raw in canonical(conversation)[1].content
 
 
 # T11 C2
