@@ -215,17 +215,20 @@ def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> 
 
 def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversation) -> None:
     """On its card; the model reads its own words as it wrote them."""
-    claimed = claim(sent(alice, conversation).turn, "me")
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
-    raw = '<tool_call>{"name": </tool_call>'
-    recording.reject_call(claimed.reply.id, recording.Rejection("c1", "", "Cannot be read.", raw, format="hermes"))
-    recording.reject_call(claimed.reply.id, recording.Rejection("c2", "read_file", "No path.", "{}"))
-    _, shown = recording.finish_reply(claimed.reply.id, recording.Reply(f"Look at {{}}: {raw}", "", None))
+    store, raw = TurnStore("me", turn_id), '<tool_call>{"name": </tool_call>'
+    for rejection in (
+        recording.Rejection("c1", "", "Cannot be read.", raw, format="hermes"),
+        recording.Rejection("c2", "read_file", "No path.", "{}"),
+    ):
+        recording.reject_call(store, claimed.reply.id, rejection)
+    _, shown = recording.finish_reply(store, claimed.reply.id, recording.Reply(f"Look at {{}}: {raw}", "", None))
     assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
     assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
-    assert "As the model wrote it" in fragments.call(shown.calls[0]) and "Unreadable call" in fragments.call(
-        shown.calls[0]
-    )
+    card = fragments.call(shown.calls[0])
+    assert "As the model wrote it" in card and "Unreadable call" in card
     conversation.refresh_from_db()
     assert raw in canonical(conversation)[1].content
 
