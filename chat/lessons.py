@@ -8,8 +8,11 @@ from chat import asked, fragments, frames
 from chat.transcript import learning_questions, recording
 from chat.transcript.turns import Claimed
 from toolsupport import learning
+from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import Refusal
 from toolsupport.learning import Lesson, Refused
+from toolsupport.registry import missing_flags
+from toolsupport.registry.briefs import Briefing
 
 
 async def learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
@@ -20,6 +23,13 @@ async def learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.
 def _learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
     lesson = learning.hear(Refused(learning_questions.profile_of(claimed.turn), refusal, status))
     return [*_flag(claimed, lesson), *_question(claimed, lesson)]
+
+
+async def answered(claimed: Claimed, briefing: Briefing) -> None:
+    """An answer ended as it began: where native tools were sent, their server lacks no setting any more."""
+    brief = briefing.brief
+    if briefing.lacks_flag and brief.offers_tools and brief.format == NATIVE:
+        await in_database(lambda: missing_flags.solved(learning_questions.profile_of(claimed.turn)))()
 
 
 def _flag(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:

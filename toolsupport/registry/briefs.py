@@ -34,7 +34,7 @@ class Briefing:
     """A brief with the server to put it to; the endpoint holds a key and is never stored.
 
     `build` is the key of the model's build, `counts` tells how many tokens it was seen to need, `toolbox` why each tool
-    is in or out. `window` is the context of the model.
+    is in or out. `window` is the context of the model. `lacks_flag`: its server lacked a setting for tools so far.
     """
 
     brief: Brief
@@ -43,6 +43,7 @@ class Briefing:
     counts: Counts = field(default_factory=Counts)
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), "", ""))
     window: Window = field(default_factory=Window)
+    lacks_flag: bool = False
 
     @property
     def usable(self) -> frozenset[str]:
@@ -106,7 +107,9 @@ def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, sess
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=proven_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, tools_digest(made))
-    return Briefing(made, servers.endpoint_of(profile.server, profile), build, counts, toolbox, window)
+    return Briefing(
+        made, servers.endpoint_of(profile.server, profile), build, counts, toolbox, window, bool(profile.missing_flag)
+    )
 
 
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> Wishes:
