@@ -53,7 +53,7 @@ def claimed(conversation: Conversation, server: Scripted, source: str = "declare
     number = conversation.turns.count()
     sent = turns.Sent(f"ask {number}", "What's in this folder?", None)
     accepted = turns.accept(conversation.owner, str(conversation.pk), sent, "me")
-    return TurnRun(accepted, contexts.tool_context(str(conversation.pk)), "me")
+    return TurnRun(accepted, contexts.tool_context(str(conversation.pk)))
 
 
 async def answered(conversation: Conversation, *answers: Any, source: str = "declared") -> tuple[list[Any], list[Any]]:
