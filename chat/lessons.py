@@ -10,7 +10,6 @@ from chat.transcript.turns import Claimed
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import Refusal
 from toolsupport.learning import Lesson
-from toolsupport.registry import missing_flags
 from toolsupport.registry.briefs import Briefing
 
 
@@ -28,7 +27,7 @@ async def answered(claimed: Claimed, briefing: Briefing) -> None:
     """An answer ended as it began: where native tools were sent, their server lacks no setting any more."""
     brief = briefing.brief
     if briefing.lacks_flag and brief.offers_tools and brief.format == NATIVE:
-        await in_database(lambda: missing_flags.solved(learning_questions.profile_of(claimed.turn)))()
+        await in_database(learning_questions.server_lacks_nothing)(claimed.store)
 
 
 def _flag(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:

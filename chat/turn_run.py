@@ -39,6 +39,7 @@ from toolsupport.core import falling_back, format_choice, translate
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
+    CallGarbled,
     CallReady,
     CallRejected,
     Event,
@@ -241,6 +242,12 @@ class TurnRun:
         html, name = fragments.call(shown), rejection.name
         self._tell(frames.CallRejected(seq, self.message, name, rejection.reason, html, suggestion or None))
 
+    async def _garbled(self, event: CallGarbled) -> None:
+        """The model is asked again, and may write the same calls: those of this attempt do not run."""
+        self.tally.heard(event, self.briefing.brief.format)
+        self._asked.clear()
+        self._written.clear()
+
     async def _refused(self, event: ToolsRefused) -> None:
         # What the server refused once it would refuse again in every round of this turn.
         if not event.misconfigured:
@@ -355,6 +362,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     CallFound: TurnRun._call_ready,
     CallRejected: TurnRun._rejected,
     ToolsRefused: TurnRun._refused,
+    CallGarbled: TurnRun._garbled,
     Failed: TurnRun._failed,
     RoundEnded: TurnRun._round_ended,
     RefusedInWords: TurnRun._refused_in_words,
