@@ -47,6 +47,7 @@ class Tally:
     output_tokens: int = 0
     counted: bool = False
     calls: CallTally = field(default_factory=CallTally)
+    misconfigured: ToolsRefused | None = None
 
 
 @dataclass(slots=True)
@@ -174,7 +175,9 @@ async def _heard(attempt: Attempt, log: Sequence[Message], tally: Tally) -> Asyn
 
 
 def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
-    if isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
+    if isinstance(event, ToolsRefused) and event.misconfigured:
+        tally.misconfigured = event
+    elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
         tally.calls.heard(event, attempt.brief.format)
     if isinstance(event, Usage):
         tally.calls.used(event.output_tokens or 0)
