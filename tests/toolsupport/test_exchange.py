@@ -77,6 +77,7 @@ class Recorder:
 
 HI: list[Event] = [TextDelta("Hi"), Usage(), Finished("stop")]
 REFUSAL = Failed("refused", "The server refused the request.", 400, '{"error":"m does not support tools"}')
+LACKS = Failed("server", "", 500, '{"error":"tools param requires --jinja flag"}')
 
 
 @pytest.fixture
@@ -237,9 +238,6 @@ async def test_other_failures_teach_nothing(recorder, failed: Failed) -> None:
     made = recorder([[failed]])
     assert await ask(SERVER, brief()) == [failed]
     assert len(made.requests) == 1
-
-
-LACKS = Failed("server", "", 500, '{"error":"tools param requires --jinja flag"}')
 
 
 @pytest.mark.asyncio
