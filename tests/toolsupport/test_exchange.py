@@ -76,6 +76,7 @@ class Recorder:
 
 HI: list[Event] = [TextDelta("Hi"), Usage(), Finished("stop")]
 REFUSAL = Failed("refused", "The server refused the request.", 400, '{"error":"m does not support tools"}')
+LACKS = Failed("server", "", 500, '{"error":"tools param requires --jinja flag"}')
 
 
 @pytest.fixture
@@ -213,23 +214,13 @@ async def test_other_failures_teach_nothing(recorder, failed: Failed) -> None:
     assert len(made.requests) == 1
 
 
-LACKS = Failed("server", "", 500, '{"error":"tools param requires --jinja flag"}')
-
-
 @pytest.mark.asyncio
 async def test_a_server_that_lacks_a_flag_is_asked_again_without_tools(recorder) -> None:
-    made = recorder([[LACKS]], [[TextDelta("Hi"), Finished("stop")]])
+    made = recorder([[LACKS]], [[Finished("stop")]], [[LACKS]])
     told, *answer = await ask(SERVER, brief())
-    assert isinstance(told, ToolsRefused) and told.misconfigured and "--jinja" in told.message
-    assert answer == [TextDelta("Hi"), Finished("stop")]
-    assert [bool(request.tools) for request in made.requests] == [True, False]
-
-
-@pytest.mark.asyncio
-async def test_a_probe_judges_a_missing_flag_by_itself(recorder) -> None:
-    made = recorder([[LACKS]])
-    assert await ask(SERVER, brief(permit=Permit.PROBE)) == [LACKS]
-    assert len(made.requests) == 1
+    assert told.misconfigured and "--jinja" in told.message and answer == [Finished("stop")]
+    assert await ask(SERVER, brief(permit=Permit.PROBE)) == [LACKS], "a probe judges by itself"
+    assert [bool(request.tools) for request in made.requests] == [True, False, True]
 
 
 @pytest.mark.asyncio
