@@ -199,3 +199,8 @@ def path_at(base_url: str, path: str) -> str:
 def codec(kind: str, line_bytes: int = LINE_BYTES) -> Codec:
     """A fresh codec for one reply of a server of this kind; a longer line than `line_bytes` fails the reply."""
     return provider(kind).codec(line_bytes)
+
+
+def switches_thinking(kind: str) -> bool:
+    """Whether a request to a server of this kind has a word for thinking on or off."""
+    return codec(kind).switches_thinking
