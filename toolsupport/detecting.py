@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 LOOK = 1.0  # seconds between two looks for queued tests
 HEARTBEAT = 1.5
-AT_ONCE = 2  # tests in one process: a model server that loads one model has to throw out another
+AT_ONCE = 8  # tests in one process; how many run on one server is decided by registry.detection_queue
 LONGEST_EVIDENCE = 20_000  # characters of one text in a trial
 
 Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
