@@ -44,7 +44,10 @@ def said(text: str) -> Reply:
 
 def streamed(reply: dict[str, Any]) -> bytes:
     text = reply["choices"][0]["message"]["content"]
-    pieces = [{"delta": {"content": text}, "finish_reason": None}, {"delta": {}, "finish_reason": "stop"}]
+    pieces: list[dict[str, Any]] = [
+        {"delta": {"content": text}, "finish_reason": None},
+        {"delta": {}, "finish_reason": "stop"},
+    ]
     lines = [f"data: {json.dumps({'choices': [{'index': 0, **piece}]})}\n\n" for piece in pieces]
     return "".join([*lines, "data: [DONE]\n\n"]).encode()
 
