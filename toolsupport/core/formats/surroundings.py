@@ -46,7 +46,8 @@ EXAMPLE = re.compile(
     r"(?:is|are|be) (?:written|called) (?:like|as|so)\b|the (?:syntax|format|notation) (?:is|for|of)|"
     r"zum beispiel|z\. ?b\.|beispielsweise|par exemple|por ejemplo|ad esempio|per esempio|por exemplo|na przykład|"
     r"bijvoorbeeld)|"
-    r"\bexamples?(?: of)?(?: (?:a|an|the|such))*(?: (?:tool|function))?(?: (?:calls?|usage|use|format|request|answer))?[ *_]*[:：]"
+    r"\bexamples?(?: of)?(?: (?:a|an|the|such))*(?: (?:tool|function))?"
+    r"(?: (?:calls?|usage|use|format|request|answer))?[ *_]*[:：]"
     r"|\bнапример|例如|比如|例えば",
     re.I,
 )
@@ -64,9 +65,9 @@ PLAIN_COLONS = (":", "：")
 class Place:
     """Where a call stands.
 
-    `quoted`: it is certainly only shown. `reported`: words in front of it announce what somebody else wrote. `fenced`: it stands in a code fence that holds nothing but calls, `alone`
-    if no word stands before that fence. `before`: a word stands before it on its line. `closers`: marks that make it
-    a quotation if one of them follows.
+    `quoted`: it is certainly only shown. `reported`: words in front of it announce what somebody else wrote. `fenced`:
+    it stands in a code fence that holds nothing but calls, `alone` if no word stands before that fence. `before`: a
+    word stands before it on its line. `closers`: marks that make it a quotation if one of them follows.
     """
 
     quoted: bool = False
