@@ -64,5 +64,5 @@ def _failed(detection: int) -> list[str]:
     found: defaultdict[str, list[bool]] = defaultdict(list)
     rows = Trial.objects.filter(detection_id=detection, step="formats", passed__isnull=False).order_by("seq")
     for response, passed in rows.values_list("response", "passed"):
-        found[str(response.get("subject") or "")].append(passed)
+        found[str(response.get("subject") or "")].append(bool(passed))
     return [name for name, made in found.items() if name and sum(made) * SHARE[1] < len(made) * SHARE[0]]
