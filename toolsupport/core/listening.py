@@ -14,6 +14,8 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    ReasoningSeen,
+    Reread,
     TextDelta,
     ThinkingDelta,
 )
@@ -25,63 +27,67 @@ from toolsupport.core.words import ToolSpec
 class Listener:
     """One reply in `format`: native, a text format, or "" where no tools were offered.
 
+    Reasoning is taken out of the text in all of them; `begins_inside` is what is known of the model's replies. Calls
+    are told at the end of the reply, since what follows a call may show that it was a draft in reasoning.
     Only a reply without any call can have meant one that stands in its prose: it is told as CallFound.
     """
 
-    def __init__(self, format: str, tools: Sequence[ToolSpec]) -> None:
-        in_text = format in FORMATS
-        self._parser = parser(format, tools) if in_text else None
-        # A server that takes the reasoning out of the text takes the drafts of calls with it.
-        self._thoughts = parser(format, tools) if in_text else None
-        self._drafts: list[CallReady] = []
-        self._ready = self._called = False
+    def __init__(self, format: str, tools: Sequence[ToolSpec], begins_inside: bool | None = None) -> None:
+        self._parser = parser(format if format in FORMATS else "", tools, thinking=begins_inside)
+        self._begins_inside = begins_inside
+        self._native: list[Event] = []
+        self._written: list[Event] = []
+        self._tools = tools
         self._prose = ProseWatcher(tools) if tools else None
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """The events of a batch, with what its text turned out to be. The end of the reply is heard in it."""
         heard: list[Event] = []
         for event in batch:
-            if isinstance(event, Finished | Failed):
-                heard += self._noted(self._end())
-                heard += self._found() if isinstance(event, Finished) else []
-            heard += self._noted(self._one(event))
+            heard += self._ended(event) if isinstance(event, Finished | Failed) else self._one(event)
         return [storable(event) for event in heard]
 
-    def _noted(self, events: list[Event]) -> list[Event]:
-        """The same events, once the prose among them and whether there is a call are remembered."""
-        for event in events:
-            if isinstance(event, TextDelta) and self._prose is not None:
-                self._prose.watch(event.text)
-            self._ready = self._ready or isinstance(event, CallReady)
-            self._called = self._called or isinstance(event, CallReady | CallRejected)
-        return events
-
-    def _found(self) -> list[Event]:
-        """The calls that stand in the prose of a reply which made none."""
-        return [] if self._called or self._prose is None else [*self._prose.flush()]
-
     def _one(self, event: Event) -> list[Event]:
-        if self._parser is None or self._thoughts is None:
-            return [event]
+        reasoning = self._parser.reasoning
         if isinstance(event, TextDelta):
-            return self._parser.feed(event.text)
+            return self._told(self._parser.feed(event.text))
         if isinstance(event, ThinkingDelta):
-            self._draft(self._thoughts.feed(event.text))
+            reasoning.separated(event.text)
+        elif isinstance(event, CallDelta):
+            return [] if reasoning.open else [event]
+        elif isinstance(event, CallReady | CallRejected):
+            self._native += [] if reasoning.native_call(event) else [event]
+            return []
         return [event]
 
-    def _end(self) -> list[Event]:
-        if self._parser is None or self._thoughts is None:
-            return []
-        last = self._parser.flush()
-        self._draft(self._thoughts.flush())
-        called = self._ready or any(isinstance(event, CallReady) for event in last)
-        # Only a reply without a call outside of its reasoning can have meant the one inside.
-        return last if called else [*last, *self._drafts]
-
-    def _draft(self, events: Iterable[Event]) -> None:
+    def _told(self, events: Iterable[Event]) -> list[Event]:
+        """The events of the text but for its calls, which wait for the end of the reply."""
+        told: list[Event] = []
         for event in events:
-            if isinstance(event, CallReady) and event.raw not in {draft.raw for draft in self._drafts}:
-                self._drafts.append(event)
+            if isinstance(event, Reread):
+                self._parser.reasoning.keep(self._native)
+                self._native, self._written = [], []
+                self._prose = ProseWatcher(self._tools) if self._tools else None
+            if isinstance(event, TextDelta | Reread) and self._prose is not None:
+                self._prose.watch(event.text)
+            if isinstance(event, CallReady | CallRejected):
+                self._written.append(event)
+            else:
+                told.append(event)
+        return told
+
+    def _ended(self, event: Finished | Failed) -> list[Event]:
+        cut = isinstance(event, Finished) and event.reason == "length"
+        told = self._told(self._parser.flush(cut=cut))
+        calls = [*self._native, *self._written]
+        found = [] if calls or self._prose is None or cut or isinstance(event, Failed) else self._prose.flush()
+        return [*told, *calls, *found, *self._seen(event), event]
+
+    def _seen(self, event: Finished | Failed) -> list[Event]:
+        """What the reply shows of how replies of its model begin, where that is news."""
+        inside = self._parser.reasoning.began_inside
+        known = inside is None or inside == self._begins_inside
+        return [] if known or isinstance(event, Failed) else [ReasoningSeen(inside is True)]
 
 
 def storable(event: Event) -> Event:
@@ -89,6 +95,8 @@ def storable(event: Event) -> Event:
     if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
         kept = nul.text(event.text)
         return event if kept is event.text else replace(event, text=kept)
+    if isinstance(event, Reread):
+        return replace(event, text=nul.text(event.text), thinking=nul.text(event.thinking))
     if isinstance(event, CallReady | CallFound):
         call = replace(event.call, name=nul.replaced(event.call.name), arguments=nul.replaced(event.call.arguments))
         return replace(event, call=call, raw=nul.replaced(event.raw))

@@ -58,7 +58,7 @@ class ProseWatcher:
     def __init__(self, tools: Sequence[ToolSpec]) -> None:
         self._tools = tuple(tools)
         openers = {**auto.openers(tools), **pure_json.GRAMMAR.openers} if tools else {}
-        self._parser: ReplyParser = Grammar(openers).parser(tools)
+        self._parser = ReplyParser(Grammar(openers), tools, draft=True)
         self._found: list[CallFound] = []
 
     def watch(self, text: str) -> None:
