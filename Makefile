@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench nightly real clients mcp clean lock
+.PHONY: help run test check bench nightly real clients mcp clean lock reference
 
 VENV ?= .venv
 HOST ?= 127.0.0.1
@@ -22,7 +22,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 help: ## What can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: $(STAMP) ## Start the site at http://127.0.0.1:8000 (make run HOST=… PORT=…)
 	@$(PY) manage.py migrate --no-input --verbosity 0
@@ -76,6 +76,9 @@ clients: $(STAMP) .venv-clients/.installed ## Run programs of others (openai, ll
 
 mcp: $(STAMP) .venv-mcp/.installed ## Run the tests against MCP servers of others (time, git, fetch, files, memory, everything)
 	@$(PY) -m pytest -m real_server tests/mcp $(ARGS)
+
+reference: $(STAMP) ## Write docs/reference from the code
+	@$(PY) -m tests.reference
 
 clean: ## Take away everything that was made here, except data/
 	rm -rf "$(VENV)" .venv-lock .venv-mlx .venv-clients .venv-described .venv-mcp .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage test-results

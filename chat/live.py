@@ -13,9 +13,9 @@ class LiveText:
 
     __slots__ = ("_pieces", "length", "written")
 
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self.length = 0
+    def __init__(self, text: str = "") -> None:
+        self._pieces = [text]
+        self.length = utf16_length(text)
         self.written = 0
 
     def append(self, piece: str) -> int:

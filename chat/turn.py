@@ -22,7 +22,16 @@ from chat.events import (
 )
 from chat.tools.policy import Outcome, Verdict, refused
 from chat.tools.tool import Pause
-from toolsupport.core.events import CallFound, CallReady, CallRejected, Event, Failed, TextDelta, ThinkingDelta
+from toolsupport.core.events import (
+    CallFound,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+)
 from toolsupport.core.words import Message, Role, ToolCall, ToolResult
 
 Asked = CallReady | CallRejected | CallFound
@@ -72,6 +81,8 @@ class Round:
             self.text.append(event.text)
         elif isinstance(event, ThinkingDelta):
             self.thinking.append(event.text)
+        elif isinstance(event, Reread):
+            self.text, self.thinking = [event.text], [event.reasoning("".join(self.thinking))]
         elif isinstance(event, CallReady | CallRejected | CallFound):
             if len(self.asked) >= most:
                 return False

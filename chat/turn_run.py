@@ -42,6 +42,7 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    Reread,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
@@ -194,6 +195,15 @@ class TurnRun:
             self._thinking_since = time.monotonic()
         self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
 
+    async def _reread(self, event: Reread) -> None:
+        """A part of what the pages show was reasoning, or was none: they get both texts anew."""
+        thinking = event.reasoning(self.thinking.text)
+        self.text, self.thinking = LiveText(event.text), LiveText(thinking)
+        self._thinking_since = (self._thinking_since or self._asked_at) if thinking else None
+        self._thinking_ms = round((time.monotonic() - self._thinking_since) * 1000) if self._thinking_since else None
+        self._written.clear()
+        self._tell(frames.Resync(self.message, event.text, thinking))
+
     async def _call_written(self, event: CallDelta) -> None:
         offset = self._written[event.id]
         self._written[event.id] += utf16_length(event.text)
@@ -338,6 +348,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     RoundStarted: TurnRun._round_started,
     TextDelta: TurnRun._text,
     ThinkingDelta: TurnRun._thought,
+    Reread: TurnRun._reread,
     CallDelta: TurnRun._call_written,
     CallReady: TurnRun._call_ready,
     CallFound: TurnRun._call_ready,

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests import house
-from toolsupport import environment
+from tests import house, reference
 
 README = house.ROOT / "README.md"
 LOCK = house.ROOT / "requirements.lock"
 ADDRESSES = re.compile(r"https?:|file:|--index|--extra-index|--find-links|@ ")
-ANCHORS = ("<!-- environment: begin -->", "<!-- environment: end -->")
 
 # Hosts of package indexes, paths of the machine this was written on, and talk about the work instead of the thing.
 FOREIGN = (
@@ -63,21 +61,9 @@ def test_the_oldest_python_is_the_same_everywhere() -> None:
     assert f"({oldest.replace('.', ', ')})" in (house.ROOT / "Makefile").read_text()
 
 
-def environment_table() -> str:
-    """The table as README.md must hold it."""
-    head = "| variable | default | meaning |\n|---|---|---|\n"
-    rows = (f"| `{one.name}` | {cell(one.default)} | {one.meaning} |\n" for one in environment.VARIABLES)
-    return head + "".join(rows)
-
-
-def cell(default: str) -> str:
-    return f"`{default}`" if default else "–"
-
-
-def test_the_readme_tells_every_variable() -> None:
-    begin, end = ANCHORS
-    told = README.read_text().partition(begin)[2].partition(end)[0].strip() + "\n"
-    assert told == environment_table(), f"put this between the anchors:\n\n{environment_table()}"
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_the_reference_is_as_the_code_has_it(name: str) -> None:
+    assert (reference.REFERENCE / name).read_text() == reference.PAGES[name](), "run: make reference"
 
 
 def test_the_changelog_starts_with_what_is_not_released() -> None:
@@ -121,7 +107,9 @@ def test_a_word_of_the_workplace_would_be_found() -> None:
     assert all(any(re.search(pattern, one, re.I) for pattern in FOREIGN) for one in talk)
 
 
-@pytest.mark.parametrize("target", ["run", "test", "check", "bench", "nightly", "real", "mcp", "clean", "lock", "help"])
+@pytest.mark.parametrize(
+    "target", ["run", "test", "check", "bench", "nightly", "real", "mcp", "clean", "lock", "help", "reference"]
+)
 def test_make_knows(target: str) -> None:
     """Dry runs: nothing is installed or started."""
     done = subprocess.run(["make", "-n", target], cwd=house.ROOT, capture_output=True, text=True)
@@ -142,8 +130,3 @@ def test_the_ci_script_can_be_called() -> None:
     script = house.ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     assert subprocess.run(["bash", "-n", str(script)], capture_output=True).returncode == 0
-
-
-def test_the_readme_tells_every_command() -> None:
-    commands = [path.stem for path in house.files("*.py", "toolsupport/management/commands") if path.stem[0] != "_"]
-    assert [name for name in commands if f"manage.py {name}" not in README.read_text()] == []

@@ -56,71 +56,84 @@ class Variable:
 
 
 VARIABLES = (
-    Variable("TOOLSUPPORT_DATA_DIR", "./data", text, "Where the database, keys and workspaces are kept."),
-    Variable("TOOLSUPPORT_SECRET_KEY", "", text, "Signing key; made and kept in the data directory if unset."),
-    Variable("TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names this site answers to."),
-    Variable("TOOLSUPPORT_ORIGINS", "", words, "Full origins browsers come from; unset: where `serve` listens."),
-    Variable("TOOLSUPPORT_DEBUG", "0", switch, "Django's debug pages. Never on a machine others reach."),
+    Variable("TOOLSUPPORT_DATA_DIR", "./data", text, "Directory of the database, keys and chat files."),
+    Variable(
+        "TOOLSUPPORT_SECRET_KEY", "", text, "Signing key. Unset: generated once and stored in the data directory."
+    ),
+    Variable("TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."),
+    Variable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
+    Variable("TOOLSUPPORT_DEBUG", "0", switch, "Show Django's debug pages. Never on a machine that others reach."),
     Variable(
         "DATABASE_URL",
         "",
         text,
-        "sqlite:///path or postgresql://user:password@host/name; unset: SQLite in the data directory.",
+        "sqlite:///path or postgresql://user:password@host/name. Unset: SQLite in the data directory.",
     ),
-    Variable("REDIS_URL", "", text, "redis://host:6379; lets several processes serve one site. Unset: one process."),
-    Variable("OLLAMA_HOST", "", text, "An Ollama server; unset: 127.0.0.1:11434 if it answers."),
+    Variable(
+        "REDIS_URL", "", text, "redis://host:6379, for several processes that serve one site. Unset: one process."
+    ),
+    Variable("OLLAMA_HOST", "", text, "Address of an Ollama server. Unset: 127.0.0.1:11434 if it answers."),
     Variable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
     Variable(
         "TOOLSUPPORT_SERVER_<NAME>_KEY",
         "",
         text,
-        "API key of the server of that name; other signs than letters and digits are written as _.",
+        "API key of the server with that name. Replace all but letters and digits by _.",
     ),
     Variable(
         "TOOLSUPPORT_SIMULATOR",
         "auto",
         one_of("auto", "on", "off"),
-        "The simulated models: auto shows them if no Ollama answers.",
+        "Simulated models: auto shows them while no other server answers.",
     ),
-    Variable("TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin; unset: `serve` prints an address."),
-    Variable("TOOLSUPPORT_STARTUP_REFRESH", "1", switch, "Ask every server for its models at start."),
+    Variable(
+        "TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin. Unset: `serve` prints a set-up address."
+    ),
+    Variable("TOOLSUPPORT_STARTUP_REFRESH", "1", switch, "List the models of every server at start."),
     Variable(
         "TOOLSUPPORT_FILTER_ONLY",
         "0",
         switch,
-        "Nothing is asked, tested, learned or translated; what is stored stays in force.",
+        "No questions, tests, learning or tool substitution; stored values stay in force.",
     ),
     Variable(
         "TOOLSUPPORT_TEXT_FORMATS",
         "measured",
         one_of("measured", "all", "off"),
-        "Calls written as text: where found to work, for all models, never.",
+        "Calls written as text: where a test found a format that works, for all models, never.",
     ),
     Variable("TOOLSUPPORT_CODE_MODE", "1", switch, "Calls written as code, where `python_execution` is enabled."),
-    Variable("TOOLSUPPORT_RUNTIME_LEARNING", "1", switch, "Ask whether to remember that a server refused tools."),
+    Variable("TOOLSUPPORT_RUNTIME_LEARNING", "1", switch, "Ask whether to save that a server refused tools."),
     Variable(
         "TOOLSUPPORT_DRIFT",
         "ask",
         one_of("off", "ask", "auto"),
-        "A tested model has changed: do nothing, ask for a new test, test again when idle.",
+        "When a tested model has changed: do nothing, offer a new test, test again when its server is idle.",
     ),
-    Variable("TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Ask again every so many minutes; 0 never."),
-    Variable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that may run at once in one process."),
-    Variable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that may run at once for one person."),
+    Variable("TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."),
+    Variable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that run at once in one process."),
+    Variable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that run at once for one person."),
     Variable(
         "TOOLSUPPORT_PROGRAMS",
         "4",
         number,
-        "Programs that may run at once in one process, and as many commands and questions to databases; others wait.",
+        "Programs that run at once in one process, likewise shell commands, likewise database queries. Others wait.",
     ),
-    Variable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", number, "Pages of chats one person may have open in one process."),
-    Variable("TOOLSUPPORT_KEY_REQUESTS", "600", number, "Requests a minute with one API key, in one process."),
-    Variable("TOOLSUPPORT_MCP_STDIO", "", text, "A JSON file with the MCP servers that are started here: docs/mcp.md."),
-    Variable("TOOLSUPPORT_WORKSPACE_MIB", "100", number, "Size of a conversation's files, at most."),
-    Variable("TOOLSUPPORT_EMBED_MODEL", "", text, "server/model whose vectors help to find tools; unset: words alone."),
-    Variable("TOOLSUPPORT_LOG", "text", one_of("text", "json"), "How log lines look, on standard error."),
-    Variable("TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token that /metrics then asks for; unset: open to all."),
-    Variable("TOOLSUPPORT_DRAIN_SECONDS", "20", number, "How long a stopping server lets answers finish."),
+    Variable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", number, "Open chat pages of one person in one process."),
+    Variable("TOOLSUPPORT_KEY_REQUESTS", "600", number, "Requests per minute with one API key in one process."),
+    Variable(
+        "TOOLSUPPORT_MCP_STDIO", "", text, "JSON file with the MCP servers to start on this machine (docs/mcp.md)."
+    ),
+    Variable("TOOLSUPPORT_WORKSPACE_MIB", "100", number, "Largest total size of the files of a chat, in MiB."),
+    Variable(
+        "TOOLSUPPORT_EMBED_MODEL",
+        "",
+        text,
+        "server/model that embeds texts for tool search. Unset: search by words only.",
+    ),
+    Variable("TOOLSUPPORT_LOG", "text", one_of("text", "json"), "Form of the log lines on standard error."),
+    Variable("TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token for /metrics. Unset: open to all."),
+    Variable("TOOLSUPPORT_DRAIN_SECONDS", "20", number, "Seconds that running answers get when the server stops."),
 )
 
 

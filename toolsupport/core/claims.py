@@ -10,6 +10,8 @@ from toolsupport.core.sources import SOURCES
 
 # Why a row may not count; "" is a row that does.
 COUNTS = ""
+# Sources that speak of the build of their time. What a server declares is asked anew for each build.
+BOUND_TO_BUILD = ("user_confirmed", "auto_detected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _withdrawn(claims: Iterable[Claim], session: str) -> set[int]:
 
 def _entry(claim: Claim, build_key: str, session: str, withdrawn: set[int]) -> Entry:
     source = _source(claim, build_key)
-    stale = claim.source in ("user_confirmed", "auto_detected") and claim.build_key != build_key
+    stale = claim.source in BOUND_TO_BUILD and claim.build_key != build_key
     standings = {
         "other_chat": claim.session not in ("", session),
         "proposed": claim.proposed,

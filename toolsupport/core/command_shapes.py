@@ -174,7 +174,7 @@ def _parts(script: str) -> tuple[str, str, str] | None:
     told = SCRIPT.fullmatch(script)
     if told is None:
         return None
-    part, mark = rf"((?:[^\\{told[1]}]|\\.)*)", re.escape(told[1])
+    part, mark = rf"((?:[^\\{told[1]}]++|\\.)*+)", re.escape(told[1])
     found = re.fullmatch(f"{part}{mark}{part}{mark}g?", told[2])
     return (told[1], found[1], found[2]) if found else None
 

@@ -33,6 +33,10 @@ class Reread:
     thinking: str
     taken: int = 0
 
+    def reasoning(self, so_far: str) -> str:
+        """The reasoning of the reply, which was `so_far`."""
+        return so_far[: len(so_far) - self.taken] + self.thinking
+
 
 @dataclass(frozen=True, slots=True)
 class CallDelta:

@@ -16,6 +16,8 @@ QUOTES = ('"', "'")
 OPENING, CLOSING = frozenset("{["), frozenset("}]")
 BEFORE_A_VALUE = frozenset("{[,:")
 BEHIND_A_STRING = frozenset(",:}]")
+# A mark that begins like this stands in many texts, so inside of a string it ends nothing: a word, a fence, a prompt.
+PROSE = re.compile(r"[\w`>]")
 BARE = re.compile(r"""[^"'{}\[\],:<\s]*""")
 
 
@@ -47,7 +49,9 @@ class Walk:
         self._source = source
         self._ends = ends
         self._first = ends.first_characters
-        special = re.escape("".join(sorted(self._first)))
+        self._inside = Markers(mark for mark in ends.markers if not PROSE.match(mark))
+        self._first_inside = self._inside.first_characters
+        special = re.escape("".join(sorted(self._first_inside)))
         self._unmarked = {quote: re.compile(rf"[^{quote}\\{special}]*") for quote in QUOTES}
         self._listener = listener
         self._before = ""
@@ -115,7 +119,7 @@ class Walk:
                 return not self._gave_up_at_suspect()
             if character == "\\":
                 yield from self._escape()
-            elif character in self._first:
+            elif character in self._first_inside:
                 yield from self._marker_inside()
             elif character != quote:
                 self._heard(source.take(source.at + 1))
@@ -152,11 +156,14 @@ class Walk:
         self._heard(source.take(min(source.at + size, len(source.buffer))))
 
     def _marker_inside(self) -> Steps[None]:
+        """A mark under suspicion, or only its first sign. A mark before an escape is quoted in a text."""
         source = self._source
-        found = yield from source.marker(self._ends)
-        if found and self._suspect < 0:
-            self._suspect = source.recorded
+        found = yield from source.marker(self._inside)
         size = len(found) or 1
+        if found and self._suspect < 0:
+            yield from source.ready(size + 1)
+            if source.buffer[source.at + size : source.at + size + 1] != "\\":
+                self._suspect = source.recorded
         self._heard(source.take(source.at + size))
 
     def _heard(self, piece: str) -> None:
@@ -191,7 +198,8 @@ class Walk:
         source.back_to(place + 1)
         if sound:
             self._listener.string_ended(self.depth)
-        return sound
+        # Under suspicion the next quote decides, also an apostrophe: else each mark could be read to the reply's end.
+        return sound or self._suspect >= 0
 
     def _gave_up_at_suspect(self) -> bool:
         if self._suspect >= 0:

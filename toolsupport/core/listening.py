@@ -19,8 +19,8 @@ from toolsupport.core.events import (
     TextDelta,
     ThinkingDelta,
 )
-from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.formats.prose import ProseWatcher
+from toolsupport.core.formats import FORMATS, auto, parser
+from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.words import ToolSpec
 
 
@@ -34,11 +34,18 @@ class Listener:
 
     def __init__(self, format: str, tools: Sequence[ToolSpec], begins_inside: bool | None = None) -> None:
         self._parser = parser(format if format in FORMATS else "", tools, thinking=begins_inside)
+        self._reasoning = self._parser.reasoning
+        self._format = format
+        self._tools = tools
         self._begins_inside = begins_inside
+        self._forget()
+
+    def _forget(self) -> None:
+        """Nothing was called or mentioned so far."""
         self._native: list[Event] = []
         self._written: list[Event] = []
-        self._tools = tools
-        self._prose = ProseWatcher(tools) if tools else None
+        self._mentioned: list[CallFound] = []
+        self._prose = ProseWatcher(self._tools) if self._tools else None
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """The events of a batch, with what its text turned out to be. The end of the reply is heard in it."""
@@ -48,16 +55,15 @@ class Listener:
         return [storable(event) for event in heard]
 
     def _one(self, event: Event) -> list[Event]:
-        reasoning = self._parser.reasoning
         if isinstance(event, TextDelta):
             return self._told(self._parser.feed(event.text))
         if isinstance(event, ThinkingDelta):
-            reasoning.separated(event.text)
-        elif isinstance(event, CallDelta):
-            return [] if reasoning.open else [event]
-        elif isinstance(event, CallReady | CallRejected):
-            self._native += [] if reasoning.native_call(event) else [event]
+            self._reasoning.separated(event.text)
+        elif isinstance(event, CallDelta) and self._reasoning.open:
             return []
+        elif isinstance(event, CallReady | CallRejected):
+            self._native += [] if self._reasoning.native_call(event) else [event]
+            return self._told(self._parser.call_follows())
         return [event]
 
     def _told(self, events: Iterable[Event]) -> list[Event]:
@@ -65,27 +71,39 @@ class Listener:
         told: list[Event] = []
         for event in events:
             if isinstance(event, Reread):
-                self._parser.reasoning.keep(self._native)
-                self._native, self._written = [], []
-                self._prose = ProseWatcher(self._tools) if self._tools else None
+                self._reasoning.keep(self._native)
+                self._forget()
             if isinstance(event, TextDelta | Reread) and self._prose is not None:
                 self._prose.watch(event.text)
-            if isinstance(event, CallReady | CallRejected):
+            if isinstance(event, CallFound):
+                self._mentioned.append(replace(event, format=self._written_in(event)))
+            elif isinstance(event, CallReady | CallRejected):
                 self._written.append(event)
             else:
                 told.append(event)
         return told
 
+    def _written_in(self, event: CallFound) -> str:
+        return format_of(event.raw) if self._format == auto.FORMAT.name else self._format
+
     def _ended(self, event: Finished | Failed) -> list[Event]:
         cut = isinstance(event, Finished) and event.reason == "length"
         told = self._told(self._parser.flush(cut=cut))
         calls = [*self._native, *self._written]
-        found = [] if calls or self._prose is None or cut or isinstance(event, Failed) else self._prose.flush()
+        found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
         return [*told, *calls, *found, *self._seen(event), event]
+
+    def _found(self, *, cut: bool) -> list[Event]:
+        """The calls that stand in the text of a reply which made none, each of them once."""
+        known = [(one.call.name, one.call.arguments) for one in self._mentioned]
+        others: list[CallFound] = self._prose.flush(cut=cut) if self._prose else []
+        new = [one for one in others if (one.call.name, one.call.arguments) not in known]
+        found: list[Event] = [*self._mentioned, *new]
+        return found[:MOST_FOUND]
 
     def _seen(self, event: Finished | Failed) -> list[Event]:
         """What the reply shows of how replies of its model begin, where that is news."""
-        inside = self._parser.reasoning.began_inside
+        inside = self._reasoning.began_inside
         known = inside is None or inside == self._begins_inside
         return [] if known or isinstance(event, Failed) else [ReasoningSeen(inside is True)]
 

@@ -58,7 +58,8 @@ def nesting(text: str) -> int:
     return deepest
 
 
-_BRACKETS_AND_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', re.S)
+# Possessive throughout: a repeat that may be taken back costs memory for each of its rounds.
+_BRACKETS_AND_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\]]', re.S)
 
 
 def _first_ones(twice: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
@@ -243,7 +244,7 @@ class _Reader:
 
 
 _KEY = re.compile(r"""(["'])[\w.$-]{1,100}\1\s*:""")
-_BARE_QUOTE = re.compile(r'((?:^|[^\\])(?:\\\\)*)"')
+_BARE_QUOTE = re.compile(r'((?:^|[^\\])(?:\\\\)*+)"')
 _QUOTES = {quote: re.compile(rf"[{quote}\\]") for quote in "\"'”"}
 
 

@@ -57,7 +57,7 @@ TABLE = (
     Marks(("<|channel>thought\n", "<|channel>thought"), ("<channel|>",)),  # Gemma 4
     Marks(("<unused94>thought\n", "<unused94>thought"), ("<unused95>",)),  # MedGemma
     Marks(("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>analysis<|message|>"), ("<|end|>",),
-          (FINAL, f"<|start|>assistant{FINAL}", COMMENTARY, f"<|start|>assistant{COMMENTARY}", "<|return|>"),
+          (FINAL, f"<|start|>assistant{FINAL}", COMMENTARY, f"<|start|>assistant{COMMENTARY}"),
           proves=False),  # harmony
     Marks(("Here are my reasoning steps:\n", "Here are my reasoning steps:"), ("[BEGIN FINAL RESPONSE]",),
           ("[END FINAL RESPONSE]",), first=True),  # Apriel
@@ -79,7 +79,7 @@ PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 APOSTROPHES = frozenset("'‘’")
 
 
-class Surroundings:
+class QuotedMarks:
     """Where the end of the answer so far stands: in a fence, or in a quote of its line."""
 
     __slots__ = ("_fence", "_head", "_open", "last")
@@ -165,6 +165,8 @@ class Reasoning:
         elif mark in CLOSING:
             self._retract("".join(self._reply.answer))
             yield from self._space()
+        else:
+            self._reply.message_ends()
         return True
 
     def assumed(self) -> Steps[None]:
@@ -223,7 +225,7 @@ class Reasoning:
 
     def at_end(self) -> bool:
         """Whether a fence that never closed hid the mark which ended the reasoning."""
-        fence = self._reply.surroundings.fence
+        fence = self._reply.quotes.fence
         if self._seen or not fence or (self.cut and not self._reply.calls):
             return False
         told = "".join(self._reply.answer)
@@ -242,7 +244,7 @@ class Reasoning:
             self._drafts.clear()
         self._said = self._reply.said
         self._seen = self.open = True
-        self._open_draft, self._reply.surroundings = None, Surroundings()
+        self._open_draft, self._reply.quotes = None, QuotedMarks()
 
     @property
     def _draft(self) -> DraftParser:
@@ -293,7 +295,7 @@ class Reasoning:
 
     def _quoted(self) -> Steps[bool]:
         """Whether the mark is only quoted by the answer."""
-        source, around = self._source, self._reply.surroundings
+        source, around = self._source, self._reply.quotes
         if around.fence:
             return True
         if around.last in APOSTROPHES:

@@ -26,7 +26,7 @@ class Markers:
         self.longest = max(map(len, self.markers), default=0)
         self._any = re.compile("|".join(map(re.escape, self.markers)) or r"(?!)")
         self._first = re.compile("|".join(sorted(re.escape(m[0]) for m in self.markers)) or r"(?!)")
-        self._beginnings = frozenset(marker[:size] for marker in self.markers for size in range(1, len(marker)))
+        self._beginnings = frozenset(marker[:size] for marker in self.markers for size in range(len(marker)))
 
     @property
     def first_characters(self) -> frozenset[str]:
@@ -46,7 +46,7 @@ class Markers:
 
     def begins(self, text: str) -> bool:
         """True where more text could make a (longer) marker of this one."""
-        return not text or text in self._beginnings
+        return text in self._beginnings
 
     def unsure_from(self, text: str, at: int) -> int:
         """Where the end of the text begins to look like the beginning of a marker; the text's length if nowhere."""

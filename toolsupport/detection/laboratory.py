@@ -15,6 +15,7 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    Reread,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
@@ -60,6 +61,8 @@ class Reply:
             self.text += event.text
         elif isinstance(event, ThinkingDelta):
             self.thinking += event.text
+        elif isinstance(event, Reread):
+            self.text, self.thinking = event.text, event.reasoning(self.thinking)
         elif isinstance(event, CallReady):
             self.calls.append(event.call)
         elif isinstance(event, CallRejected):

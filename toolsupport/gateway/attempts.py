@@ -20,6 +20,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    Reread,
     TextDelta,
     ToolsRefused,
     Usage,
@@ -67,6 +68,8 @@ class Attempt:
             self.text.append(event.text)
         elif isinstance(event, CallRejected):
             return self._rejected(event)
+        elif isinstance(event, Reread):
+            self.text, self.called, self.deltas = [event.text], set(), []
         elif isinstance(event, CallDelta | CallReady):
             return self._call(event)
         elif isinstance(event, Finished):

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.events import CallDelta, CallReady, Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import CallDelta, CallReady, Event, Failed, Finished, Reread, TextDelta, ThinkingDelta
 from toolsupport.core.words import JSON
 from toolsupport.gateway.attempts import Tally
 
@@ -66,6 +66,7 @@ class Pieces:
     id: str = field(default_factory=lambda: new_id("chatcmpl-"))
     created: int = field(default_factory=lambda: int(time.time()))
     calls: dict[str, Call] = field(default_factory=dict)
+    content: str = ""
     begun: bool = False
     ended: bool = False
     failed: Failed | None = None
@@ -80,7 +81,10 @@ class Pieces:
 
     def _one(self, event: Event) -> list[JSON]:
         if isinstance(event, TextDelta):
+            self.content += event.text
             return [self._delta({"content": event.text})]
+        if isinstance(event, Reread):
+            return self._reread(event)
         if isinstance(event, ThinkingDelta):
             return [self._delta({"reasoning_content": event.text})]
         if isinstance(event, CallDelta):
@@ -92,6 +96,12 @@ class Pieces:
         if isinstance(event, Failed):
             self.failed = event
         return []
+
+    def _reread(self, event: Reread) -> list[JSON]:
+        """What was sent cannot be taken back; what was sent as reasoning alone is sent as the answer, too."""
+        missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
+        self.content = event.text
+        return [self._delta({"content": missing})] if missing else []
 
     def _call(self, id: str, name: str) -> Call:
         # Servers number their calls anew in each answer; programs take an id for unique.
@@ -143,8 +153,7 @@ def whole(model: str, events: Iterable[Event], tally: Tally) -> JSON:
     """The answer as one object, of events that end with a Finished."""
     listed = list(events)
     calls = [_whole_call(event) for event in listed if isinstance(event, CallReady)]
-    text = "".join(event.text for event in listed if isinstance(event, TextDelta))
-    thoughts = "".join(event.text for event in listed if isinstance(event, ThinkingDelta))
+    text, thoughts = _words(listed)
     message: dict[str, Any] = {"role": "assistant", "content": None if calls and not text else text, "refusal": None}
     if thoughts:
         message["reasoning_content"] = thoughts
@@ -161,6 +170,19 @@ def whole(model: str, events: Iterable[Event], tally: Tally) -> JSON:
         "usage": usage(tally),
         "x_toolsupport": told(tally),
     }
+
+
+def _words(events: Iterable[Event]) -> tuple[str, str]:
+    """The text and the reasoning."""
+    text = thoughts = ""
+    for event in events:
+        if isinstance(event, TextDelta):
+            text += event.text
+        elif isinstance(event, ThinkingDelta):
+            thoughts += event.text
+        elif isinstance(event, Reread):
+            text, thoughts = event.text, event.reasoning(thoughts)
+    return text, thoughts
 
 
 def _whole_call(event: CallReady) -> JSON:

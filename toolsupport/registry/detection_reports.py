@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Avg, Count, Q
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.verdicts import VERDICTS
 from toolsupport.core.words import JSON
-from toolsupport.models import Detection, Trial
+from toolsupport.models import Detection, HistoryEntry, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import picker
+from toolsupport.registry import picker, profiles
 from toolsupport.registry.standings import display_name
 
 
 @dataclass(frozen=True, slots=True)
+class Undone:
+    """What undoing a test did: (what, before, after) of each value that changed, or in `why` that none did."""
+
+    actor: str
+    at: str
+    changes: tuple[tuple[str, str, str], ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShownDetection:
-    """One test. `steps` are [{step, title, state, detail}] in order; times are ISO 8601, "" while there is none."""
+    """One test. `steps` are [{step, title, state, detail}] in order; times are ISO 8601, "" while there is none.
+
+    `older` says that its model is another build by now. `undone` is read for pages only.
+    """
 
     id: int
     profile: int
@@ -36,6 +49,8 @@ class ShownDetection:
     finished_at: str
     load_ms: int | None
     run_ms: int | None
+    older: bool = False
+    undone: Undone | None = None
 
     @property
     def open(self) -> bool:
@@ -74,13 +89,29 @@ def shown(detection: int) -> ShownDetection:
     row = Detection.objects.select_related("profile__server", "actor").filter(pk=detection).first()
     if row is None:
         raise NotFound("There is no such test.")
-    return of_row(row)
+    return replace(of_row(row), undone=_undone([row.pk]).get(row.pk))
 
 
 def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
     """The newest tests of one model, the newest first."""
     rows = Detection.objects.select_related("profile__server", "actor").filter(profile_id=profile)
-    return [of_row(row) for row in rows.order_by("-id")[:most]]
+    found = list(rows.order_by("-id")[:most])
+    undone = _undone([row.pk for row in found])
+    return [replace(of_row(row), undone=undone.get(row.pk)) for row in found]
+
+
+def _undone(tests: Sequence[int]) -> dict[int, Undone]:
+    """Those of these tests that were undone, by their ids: one query."""
+    lines = HistoryEntry.objects.filter(detection__in=tests, kind="withdrawal").select_related("actor").order_by("pk")
+    found: dict[int, Undone] = {}
+    for line in lines:
+        before, after = (profiles.say(line.capability, value)[1] for value in (line.before, line.after))
+        change = (profiles.title(line.capability), before, after)
+        known = found.get(line.detection_id or 0, Undone(display_name(line.actor), line.at.isoformat(), (), ""))
+        changed = line.before != line.after
+        known = replace(known, changes=(*known.changes, change)) if changed else replace(known, why=line.text)
+        found[line.detection_id or 0] = known
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,4 +195,5 @@ def of_row(row: Detection) -> ShownDetection:
         finished_at=row.finished_at.isoformat() if row.finished_at else "",
         load_ms=row.load_ms,
         run_ms=row.run_ms,
+        older=row.build_key != row.profile.build.key,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
@@ -14,9 +14,10 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
+from toolsupport.core import reasons
+from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import JSON
-from toolsupport.models import Detection, ModelProfile, Override, Trial
+from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry import history, overrides, switches
 
@@ -168,30 +169,28 @@ def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
     if row is None:
         return False
     same_build = row.profile.build.key == row.build_key
+    before = history.holds(row.profile_id, "tools")
+    confirmed = _measure(row, concluded) if same_build else []
     mine.update(
         status=concluded.status,
         verdict=concluded.verdict,
-        detail={**concluded.detail, "reason": concluded.reason, "same_build": same_build},
+        detail={**concluded.detail, "reason": concluded.reason, "same_build": same_build, "confirmed": confirmed},
         load_ms=concluded.load_ms,
         run_ms=concluded.run_ms,
         finished_at=Now(),
         lease_until=None,
     )
-    before = history.holds(row.profile_id, "tools")
-    for capability, value in concluded.values.items() if same_build else ():
-        overrides.measure(
-            overrides.Decision(
-                row.profile_id,
-                capability,
-                value,
-                "auto_detected",
-                actor=row.actor_id,
-                reason=concluded.reason,
-                detection=row.pk,
-            )
-        )
-    _tell(row, before, concluded)
+    _tell(row, before, concluded, confirmed)
     return True
+
+
+def _measure(row: Detection, concluded: Concluded) -> list[str]:
+    """Keep what a test measured as its claims; the capabilities of which an earlier test found the same."""
+    made = overrides.Decision(
+        row.profile_id, "", None, "auto_detected", actor=row.actor_id, reason=concluded.reason, detection=row.pk
+    )
+    found = concluded.values.items()
+    return [name for name, value in found if not overrides.measure(replace(made, capability=name, value=value))]
 
 
 @transaction.atomic
@@ -221,16 +220,9 @@ def cancel_bulk(actor: int) -> None:
 
 @transaction.atomic
 def undo(detection: int, actor: int | None) -> int:
-    """Withdraw what a test has measured, as far as it still counts; how many claims that were. Raises NotFound."""
+    """Withdraw what a test has measured; how many claims that were. Raises NotFound."""
     _status(detection)
-    withdrawn = 0
-    for row in Override.objects.filter(detection_id=detection, withdraws=None):
-        decision = overrides.Decision(row.profile_id, row.capability, actor=actor, reason="The test was undone.")
-        try:
-            withdrawn += bool(overrides.withdraw(row.pk, decision))
-        except Conflict:
-            continue
-    return withdrawn
+    return overrides.withdraw_test(detection, actor)
 
 
 def interrupt(detection: int, owner: str) -> None:
@@ -252,7 +244,8 @@ def _status(detection: int) -> str:
     return found
 
 
-def _tell(row: Detection, before: Any, concluded: Concluded) -> None:
+def _tell(row: Detection, before: Any, concluded: Concluded, confirmed: Sequence[str]) -> None:
+    again = f"Confirmed: {', '.join(map(reasons.label, confirmed))}." if confirmed else ""
     history.record(
         history.Happening(
             "detection",
@@ -262,7 +255,7 @@ def _tell(row: Detection, before: Any, concluded: Concluded) -> None:
             history.holds(row.profile_id, "tools"),
             verdict=concluded.verdict,
             actor=row.actor_id,
-            text=concluded.reason,
+            text=f"{concluded.reason} {again}".strip(),
             detection=row.pk,
         )
     )

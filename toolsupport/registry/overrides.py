@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -79,17 +79,70 @@ def reject(proposal_id: int, actor: int, reason: str = "") -> int:
 
 
 @transaction.atomic
-def measure(decision: Decision) -> int:
-    """Append what a test measured, unless the newest measurement of this build says the same; its seq, 0 for none."""
+def measure(decision: Decision) -> bool:
+    """Append what a test measured; False where an earlier test of this build found the same.
+
+    Every test has rows of its own, so that undoing one of them leaves what the others found. A row that only confirms
+    gets no line in the history: the test has one.
+    """
     profile = _locked(decision)
-    said = Override.objects.filter(
-        profile=profile, capability=decision.capability, source="auto_detected", session="", withdraws=None
-    )
-    last = said.order_by("-seq").first()
-    taken_back = last is not None and Override.objects.filter(withdraws=last).exists()
-    if last and not taken_back and last.build_key == profile.build.key and last.value == decision.value:
+    if not _confirms(profile, decision):
+        _append_and_tell(profile, decision)
+        return True
+    _append(profile, decision, None)
+    standings.refold([profile])
+    return False
+
+
+UNDONE = "The test was undone."
+
+
+@transaction.atomic
+def withdraw_test(detection: int, actor: int | None) -> int:
+    """Withdraw every row of a test that nobody withdrew before; how many there were.
+
+    The history gets a line for each value that changed, or a single one where none did.
+    """
+    rows = list(Override.objects.filter(detection_id=detection, withdrawn_by=None).order_by("seq"))
+    if not rows:
         return 0
-    return _append_and_tell(profile, decision)
+    made = Decision(rows[0].profile_id, rows[0].capability, actor=actor, reason=UNDONE)
+    profile = _locked(made)
+    names = dict.fromkeys(row.capability for row in rows)
+    before = {name: history.holds(profile.pk, name) for name in names}
+    for row in rows:
+        _append(profile, replace(made, capability=row.capability, session=row.session), row)
+    standings.refold([profile])
+    line = history.Happening("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
+    changed = [name for name in names if history.holds(profile.pk, name) != before[name]]
+    for name in changed:
+        after = history.holds(profile.pk, name)
+        history.record(replace(line, capability=name, before=before[name], after=after, text=UNDONE))
+    if not changed:
+        main = next((row for row in rows if row.capability == "tools"), rows[0])
+        text = f"Nothing changed: {_why_unchanged(profile, main)}."
+        held = before[main.capability]
+        history.record(replace(line, capability=main.capability, before=held, after=held, text=text))
+    return len(rows)
+
+
+def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
+    """What holds in place of a row that was withdrawn."""
+    winner = next(iter(in_force(profile, Decision(profile.pk, withdrawn.capability))), None)
+    if winner is None:
+        return "the profile of its family says the same"
+    if winner.source == "auto_detected":
+        return "an earlier test says the same" if winner.seq < withdrawn.seq else "a later test decides"
+    return "a person decided it" if winner.source == "user_confirmed" else "the server's own claim holds"
+
+
+def _confirms(profile: ModelProfile, measured: Decision) -> bool:
+    """Whether the newest test of this build that counts found the same value."""
+    this_build = ("auto_detected", profile.build.key)
+    tests = (claim for claim in in_force(profile, measured) if (claim.source, claim.build_key) == this_build)
+    last = next(tests, None)
+    # True == 1 in Python.
+    return last is not None and (type(last.value), last.value) == (type(measured.value), measured.value)
 
 
 @transaction.atomic

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
 
+from toolsupport.core.claims import BOUND_TO_BUILD
 from toolsupport.core.errors import NotFound
 from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.sources import SOURCES
 from toolsupport.core.words import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override
-from toolsupport.registry import model_options, overrides, picker, standings
+from toolsupport.registry import model_options, overrides, picker, stale_tests, standings
 from toolsupport.registry.choices import ShownModel
 from toolsupport.registry.model_options import Options
 from toolsupport.registry.overrides import Decision
 
-HISTORY = 200
+HISTORY = 500  # rows; those of one test that only confirm share a line
 
 # The columns of the matrix, in order: capability, heading.
 COLUMNS = (
@@ -70,6 +72,7 @@ class Row:
     family: str
     source: str
     cells: tuple[Cell, ...]
+    older: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,24 +119,22 @@ class Page:
 
 
 def listed(wanted: str = "") -> tuple[Row, ...]:
-    """The matrix, filtered by a piece of the model's or the server's name; gone models last. Two queries."""
+    """The matrix, filtered by a piece of the model's or the server's name; gone models last. Three queries."""
     rows = ModelProfile.objects.select_related("server").order_by("name", "server__name")
     for word in wanted.split():
         rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
     profiles = list(rows)
-    known = picker.folded(profile.pk for profile in profiles)
-    made = (_row(profile, known[profile.pk]) for profile in profiles)
+    known, older = picker.folded(profile.pk for profile in profiles), stale_tests.kinds(profiles)
+    made = (_row(profile, known[profile.pk], profile.pk in older) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
 
 def shown(profile_id: int) -> Page:
     """One model with the value, source and reason of each capability. Raises NotFound."""
     profile = _get(profile_id)
-    model = picker.shown(profile_id)
-    assert model is not None
     known = picker.folded([profile_id])[profile_id]
     return Page(
-        model=model,
+        model=picker.row_of(profile, known, stale_tests.is_stale(profile)),
         profile=profile,
         build=profile.build.key,
         options=replace(model_options.of(profile), num_ctx=profile.default_context),
@@ -203,7 +204,7 @@ def _editor(profile: ModelProfile, known: Capabilities) -> Editor:
     )
 
 
-def _row(profile: ModelProfile, known: Capabilities) -> Row:
+def _row(profile: ModelProfile, known: Capabilities, older: bool) -> Row:
     state, words = picker.chip(known)
     return Row(
         id=profile.pk,
@@ -218,6 +219,7 @@ def _row(profile: ModelProfile, known: Capabilities) -> Row:
         family=profile.family,
         source=SOURCES[known["tools"].source].word,
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
+        older=older,
     )
 
 
@@ -229,13 +231,37 @@ def _context(profile: ModelProfile, known: Capabilities) -> Capability:
 
 
 def _history(profile: ModelProfile) -> tuple[Claimed, ...]:
-    rows = profile.overrides.select_related("actor", "withdraws").order_by("-seq")[:HISTORY]
+    rows = profile.overrides.select_related("actor", "withdraws", "detection").order_by("-seq")[:HISTORY]
     undone = set(profile.overrides.exclude(withdraws=None).values_list("withdraws_id", flat=True))
     build = profile.build.key
-    return tuple(_claimed(row, row.pk in undone, row.build_key == build) for row in rows)
+    lines: defaultdict[tuple[str, int], list[Override]] = defaultdict(list)
+    for row in rows:
+        lines[_line_of(row)].append(row)
+    return tuple(_joined(kind, together, undone, build) for (kind, _), together in lines.items())
 
 
-def _claimed(row: Override, undone: bool, this_build: bool) -> Claimed:
+def _line_of(row: Override) -> tuple[str, int]:
+    """What a row shares a line with: all that one test only confirmed, all that undoing one test withdrew."""
+    if row.withdraws and row.withdraws.detection_id and row.reason == overrides.UNDONE:
+        return "undone", row.withdraws.detection_id
+    if row.detection and row.capability in row.detection.detail.get("confirmed", ()):
+        return "confirmed", row.detection.pk
+    return "", row.pk
+
+
+def _joined(kind: str, together: list[Override], undone: set[int], build: str) -> Claimed:
+    """The line of one row, or of several that one test made."""
+    line = _claimed(together[0], together[0].pk in undone, build)
+    if not kind:
+        return line
+    rows = [row.withdraws or row for row in reversed(together)]
+    words = ", ".join(f"{title(row.capability)}: {say(row.capability, row.value)[1]}" for row in rows)
+    return replace(line, title="Test", words=f"confirmed {words}", withdraws=words if kind == "undone" else "")
+
+
+def _claimed(row: Override, undone: bool, build: str) -> Claimed:
+    # A server declares what it runs now, and a withdrawal measures nothing: only these hold for one build.
+    older = row.source in BOUND_TO_BUILD and row.withdraws is None and row.build_key != build
     return Claimed(
         id=row.pk,
         seq=row.seq,
@@ -247,6 +273,6 @@ def _claimed(row: Override, undone: bool, this_build: bool) -> Claimed:
         at=row.created_at,
         undone=undone,
         withdraws=say(row.capability, row.withdraws.value)[1] if row.withdraws else "",
-        this_build=this_build,
+        this_build=not older,
         proposed=row.proposed,
     )

@@ -23,12 +23,12 @@ class Orders:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, required=True, help="port to listen on; 0 takes a free one")
-    parser.add_argument("--pace-ms", type=float, default=PACE_MS, help="milliseconds per token (default %(default)s)")
-    load = "seconds that sim-slow-load takes to load (default %(default)s)"
+    parser.add_argument("--host", default="127.0.0.1", help="Address to listen on.")
+    parser.add_argument("--port", type=int, required=True, help="Port to listen on. 0: any free port.")
+    parser.add_argument("--pace-ms", type=float, default=PACE_MS, help="Milliseconds per token.")
+    load = "Seconds that sim-slow-load takes to load."
     parser.add_argument("--load-seconds", type=float, default=LOAD_SECONDS, help=load)
-    parser.add_argument("--with-parent", action="store_true", help="end when standard input is closed")
+    parser.add_argument("--with-parent", action="store_true", help="End when standard input is closed.")
 
 
 class Parent(asyncio.Protocol):

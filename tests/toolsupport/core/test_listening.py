@@ -99,3 +99,14 @@ def test_no_nul_comes_through() -> None:
     events = heard("hermes", ThinkingDelta("t\0"), TextDelta("x\0y " + call), Finished("stop"))
     assert "\0" not in repr([event for event in events]) and "\\x00" not in repr(events)
     assert calls(events) == [{"path": "a\ufffdb"}]
+
+
+def test_a_mention_in_its_own_format_is_found() -> None:  # F5
+    events = heard("hermes", TextDelta(f"You would write `{CALL}` for that."), Finished("stop"))
+    assert calls(events) == [] and found(events) == [("hermes", CALL)]
+    assert "".join(one.text for one in events if isinstance(one, TextDelta)) == f"You would write `{CALL}` for that."
+
+
+def test_a_mention_beside_a_call_is_only_text() -> None:  # F5
+    events = heard("hermes", TextDelta(f"Not `{OTHER}`, but\n{CALL}"), Finished("stop"))
+    assert (calls(events), found(events)) == ([{"path": "a"}], [])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.toolsupport.core.told import Told, told
 from toolsupport.core.events import CallReady, CallRejected, Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.reasoning import CLOSING, OPENING, TABLE, Surroundings
+from toolsupport.core.reasoning import CLOSING, OPENING, TABLE, QuotedMarks
 from toolsupport.core.words import ToolCall
 
 WRITTEN = (ToolCall("a", "get_weather", {"city": "Bonn", "days": 3}),)
@@ -218,8 +218,8 @@ def test_the_time_is_linear(piece: str, format: str) -> None:
     assert seconds(4000) < 24 * max(seconds(500), 0.01)
 
 
-def test_surroundings_of_the_end() -> None:
-    around = Surroundings()
+def test_where_the_answer_so_far_ends() -> None:
+    around = QuotedMarks()
     around.add("a `b")
     assert (around.awaited, around.last, around.fence) == ("`", "b", "")
     around.add("`\n```py\nx")

@@ -38,8 +38,7 @@ class Told:
         elif isinstance(event, ThinkingDelta):
             self.thinking += event.text
         elif isinstance(event, Reread):
-            self.text = event.text
-            self.thinking = self.thinking[: len(self.thinking) - event.taken] + event.thinking
+            self.text, self.thinking = event.text, event.reasoning(self.thinking)
             self.calls, self.rejected = [], []
         elif isinstance(event, CallReady):
             self.calls.append((event.call.name, event.call.arguments))

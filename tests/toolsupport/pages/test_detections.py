@@ -91,6 +91,34 @@ def test_bob_undoes_what_alice_may_not(client: Client, alice: User, bob: User, m
     assert detections.undo(test, bob.pk) == 0
 
 
+def test_the_page_shows_what_undo_did(client: Client, alice: User, bob: User, model: ModelProfile):
+    first, second = done(model), done(model)
+    client.force_login(bob)
+    part = client.post(reverse("detection-undo", args=[second]), headers=HTMX).content.decode()
+    assert "Undone</strong> by bob" in part and "Nothing changed: an earlier test says the same." in part
+    assert "Saved for everyone" not in part and f'id="undo-{second}"' not in part
+    part = client.post(reverse("detection-undo", args=[first]), headers=HTMX).content.decode()
+    assert "Tools: <s>yes</s> → <strong>unknown</strong>" in part
+    client.force_login(alice)
+    page = client.get(reverse("detection", args=[first])).content.decode()
+    assert "Tools: <s>yes</s> → <strong>unknown</strong>" in page
+    listed = client.get(reverse("model-tests", args=[model.pk]), headers=HTMX).content.decode()
+    assert listed.count("undone</span>") == 2
+    history = client.get(reverse("history"), {"kind": "withdrawal"}).content.decode()
+    assert "Nothing changed: an earlier test says the same." in history
+
+
+def test_the_box_marks_tests_of_an_older_build(client: Client, charlie: User, model: ModelProfile):
+    done(model)
+    client.force_login(charlie)
+    url = reverse("model-tests", args=[model.pk])
+    tests = client.get(url, headers=HTMX).content.decode().partition('id="known"')[0]
+    assert "older build" not in tests
+    ModelProfile.objects.filter(pk=model.pk).update(digest="another")
+    tests = client.get(url, headers=HTMX).content.decode().partition('id="known"')[0]
+    assert "older build" in tests
+
+
 def test_what_was_interrupted_is_offered_again(client: Client, alice: User, model: ModelProfile):  # D7
     test = running(model)
     detections.interrupt(test, "worker")

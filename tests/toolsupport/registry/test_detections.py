@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing, Trial
-from toolsupport.registry import detections, overrides
+from toolsupport.registry import detection_reports, detections, overrides, profiles
 from toolsupport.registry.detections import Asked, Concluded, Opened, TrialMade
 
 NATIVE = Concluded("native", {"passed": 3, "tried": 3}, {"tools": True, "parallel": False}, "3 of 3 calls were right.")
@@ -59,12 +59,107 @@ def test_a_verdict_becomes_claims_for_everyone():  # D6
 
 
 @pytest.mark.django_db
-def test_the_same_measurement_twice_is_one_claim():
+def test_equal_results_are_kept_for_each_test_and_told_once():
     profile = ModelProfileFactory()
     for _ in range(2):
         assert detections.conclude(_running(profile), "w1", NATIVE)
-    assert Override.objects.filter(profile=profile).count() == 2
-    assert HistoryEntry.objects.filter(kind="detection").count() == 2
+    assert Override.objects.filter(profile=profile).count() == 4
+    assert HistoryEntry.objects.filter(kind="override").count() == 2
+    first, second = HistoryEntry.objects.filter(kind="detection").order_by("pk")
+    assert "Confirmed" not in first.text and "Confirmed: native tools, several calls at once." in second.text
+    lines = [line.words for line in profiles.shown(profile.pk).history]
+    assert lines == ["confirmed Tools: yes, Parallel: no", "no", "yes"]
+
+
+def _tested(profile: ModelProfile, **values: object) -> int:
+    test = _running(profile)
+    assert detections.conclude(test, "w1", Concluded("native", {}, values, "It was tried."))
+    return test
+
+
+def _tools(profile: ModelProfile) -> tuple[object, str]:
+    row = Standing.objects.get(profile=profile, capability="tools")
+    return row.value, row.source
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("found", "undone", "left"),
+    [
+        # Two tests agree: either of them can be undone, and the other one still counts.
+        ((True, True), (0,), (True, "auto_detected")),
+        ((True, True), (1,), (True, "auto_detected")),
+        ((True, True), (0, 1), (None, "default")),
+        ((True, True), (1, 0), (None, "default")),
+        # What a middle test found is no trace after it was undone, in any order.
+        ((True, False, True), (2,), (False, "auto_detected")),
+        ((True, False, True), (1,), (True, "auto_detected")),
+        ((True, False, True), (2, 1), (True, "auto_detected")),
+        ((True, True, False), (2,), (True, "auto_detected")),
+        ((True, True, False), (2, 0), (True, "auto_detected")),
+    ],
+)
+def test_undo_withdraws_exactly_one_test(found: tuple[bool, ...], undone: tuple[int, ...], left: tuple[object, str]):
+    profile, bob = ModelProfileFactory(), UserFactory()
+    tests = [_tested(profile, tools=value, parallel=value) for value in found]
+    for number in undone:
+        assert detections.undo(tests[number], bob.pk) == 2
+        assert detections.undo(tests[number], bob.pk) == 0
+    assert _tools(profile) == left
+
+
+@pytest.mark.django_db
+def test_undo_says_what_changed_back():
+    profile, bob = ModelProfileFactory(), UserFactory(username="bob")
+    _tested(profile, tools=True, parallel=True)
+    later = _tested(profile, tools=False, parallel=True)
+    assert detection_reports.shown(later).undone is None
+    detections.undo(later, bob.pk)
+    undone = detection_reports.shown(later).undone
+    assert undone and undone.actor == "bob" and undone.why == ""
+    assert undone.changes == (("Tools", "no", "yes"),)
+    line = HistoryEntry.objects.get(kind="withdrawal")
+    assert (line.before, line.after, line.detection_id) == (False, True, later)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("number", "why"), [(1, "an earlier test says the same"), (0, "a later test decides"), (2, "a person decided it")]
+)
+def test_undo_says_why_nothing_changed(number: int, why: str):
+    profile, bob = ModelProfileFactory(), UserFactory()
+    tests = [_tested(profile, tools=True) for _ in range(2)]
+    if number == 2:
+        overrides.add(overrides.Decision(profile.pk, "tools", True, actor=bob.pk))
+    test = tests[min(number, 1)]
+    detections.undo(test, bob.pk)
+    undone = detection_reports.shown(test).undone
+    assert undone and undone.changes == () and undone.why == f"Nothing changed: {why}."
+    assert [one.undone is not None for one in detection_reports.of_model(profile.pk)] == [
+        one == test for one in reversed(tests)
+    ]
+
+
+@pytest.mark.django_db
+def test_a_test_confirms_only_what_holds_of_its_own_build():
+    profile = ModelProfileFactory(digest="one")
+    _tested(profile, tools=True)
+    ModelProfile.objects.filter(pk=profile.pk).update(digest="two")
+    profile.refresh_from_db()
+    test = _tested(profile, tools=True)
+    assert Detection.objects.get(pk=test).detail["confirmed"] == []
+    assert [one.older for one in detection_reports.of_model(profile.pk)] == [False, True]
+
+
+@pytest.mark.django_db
+def test_what_a_server_declares_is_of_no_older_build():
+    profile = ModelProfileFactory(digest="one")
+    overrides.declare(profile.pk, {"tools": True, "vision": False})
+    _tested(profile, parallel=True)
+    ModelProfile.objects.filter(pk=profile.pk).update(digest="two")
+    overrides.declare(profile.pk, {"tools": True, "vision": False})
+    marked = {line.title: line.this_build for line in profiles.shown(profile.pk).history}
+    assert marked == {"Tools": True, "Vision": True, "Parallel": False}
 
 
 @pytest.mark.django_db

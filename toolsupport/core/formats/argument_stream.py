@@ -112,11 +112,15 @@ class JsonArguments:
             return
         if self._inside:
             self._mark_inside(character, depth)
-        elif character == "{" and depth == self._level and (depth == 1 or self._key in ARGUMENT_KEYS):
+        elif character == "{" and depth == self._level and (depth == 1 or self._holds_arguments()):
             self._inside, self._key, self._pieces = True, None, []
             self._off = not self.stream.name
         elif depth == 1:
             self._mark_around(character)
+
+    def _holds_arguments(self) -> bool:
+        """Whether the object that begins as a member of the call is that of its arguments."""
+        return self._key in ARGUMENT_KEYS
 
     def _mark_around(self, character: str) -> None:
         if character == ":":
@@ -197,3 +201,13 @@ class JsonArguments:
             except (ValueError, RecursionError):
                 self.strange()
         self._key, self._pieces, self._open_quote = None, [], False
+
+
+class KeyedArguments(JsonArguments):
+    """The same where the name of the call is the key of its arguments: {"get_weather": {"city": "Bonn"}}."""
+
+    def _holds_arguments(self) -> bool:
+        if self._key and not self.stream.name and self._key not in ARGUMENT_KEYS:
+            self.stream.named(self._text(self._key))
+            return bool(self.stream.name)
+        return super()._holds_arguments()

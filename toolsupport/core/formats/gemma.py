@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from toolsupport.core.arguments import Written, compact, finished
-from toolsupport.core.formats.argument_stream import ArgumentStream
+from toolsupport.core.formats.argument_stream import ENCODE, ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_walk import DEEPEST
 from toolsupport.core.mending import read_json
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.scanner import Markers, Source, Steps
 from toolsupport.core.words import Message, ToolCall, ToolSpec
 
 CALLED = Markers(["call:"])
@@ -37,7 +37,7 @@ class Dialect:
 
     @cached_property
     def structure(self) -> Markers:
-        return Markers([self.quote, self.closer, "{", "}"])
+        return Markers([self.quote, self.closer, *"{}[],:"])
 
     @cached_property
     def quotes(self) -> Markers:
@@ -62,7 +62,7 @@ class Dialect:
             return
         stream = ArgumentStream(reading.reply, reading.tools, name)
         start = source.recorded
-        deepest = yield from self._object(reading)
+        deepest = yield from self._object(source, JsonArguments(stream))
         written = self._written(name, source.since(start), reading.tools) if deepest else CUT_OFF
         end = source.recorded
         yield from source.space()
@@ -70,27 +70,49 @@ class Dialect:
             source.back_to(end)
         stream.done(TOO_DEEP if deepest > DEEPEST else written, source.cut())
 
-    def _object(self, reading: Reading) -> Steps[int]:
-        """Takes everything to the last brace; how deep it nests, 0 where the end is missing."""
-        source, looked_for = reading.source, self.structure
-        depth = deepest = 0
+    def _object(self, source: Source, listener: JsonArguments) -> Steps[int]:
+        """Takes everything to the last brace, or to the mark that ends the call; how deep it nests, 0 if cut off."""
+        opened: list[str] = []
+        deepest = 0
+        loose: list[str] = []
         while True:
-            found = looked_for.search(source.buffer, source.at)
-            unsure = len(source.buffer) if source.ended else looked_for.unsure_from(source.buffer, source.at)
-            source.take(found.start() if found else unsure)
+            found = yield from self._to(self.structure, source, loose.append)
             mark = found.group() if found else ""
-            if mark == self.closer or (not found and source.ended):
-                return 0
-            if found:
-                source.take(found.end())
-                depth += {"{": 1, "}": -1}.get(mark, 0)
-                deepest = max(deepest, depth)
-                if mark == self.quote:
-                    looked_for = self.quotes if looked_for is self.structure else self.structure
-                elif not depth:
-                    return deepest
-            else:
-                yield
+            if not mark or mark == self.closer:
+                return deepest if mark else 0
+            source.take(source.at + len(mark))
+            if "".join(loose).strip():
+                listener.bare("".join(loose).strip(), len(opened))
+            loose.clear()
+            if mark == self.quote:
+                if not (yield from self._text(source, listener, len(opened))):
+                    return 0
+                continue
+            _open_or_close(mark, opened)
+            deepest = max(deepest, len(opened))
+            listener.mark(mark, len(opened))
+            if not opened:
+                return deepest
+
+    def _text(self, source: Source, listener: JsonArguments, depth: int) -> Steps[bool]:
+        """A text between two marks; False where the reply ends within it."""
+        listener.string_began(depth)
+        found = yield from self._to(self.quotes, source, lambda piece: listener.string(ENCODE(piece)[1:-1], depth))
+        if found:
+            source.take(source.at + len(self.quote))
+            listener.string_ended(depth)
+        return found is not None
+
+    def _to(self, marks: Markers, source: Source, put: Callable[[str], object]) -> Steps[re.Match[str] | None]:
+        """Takes what stands before the next of the marks, None where there is none."""
+        while True:
+            found = marks.search(source.buffer, source.at)
+            unsure = len(source.buffer) if source.ended else marks.unsure_from(source.buffer, source.at)
+            certain = found is not None and found.start() < unsure
+            put(source.take(found.start() if found and certain else unsure))
+            if certain or source.ended:
+                return marks.search(source.buffer, source.at)
+            yield
 
     def _written(self, name: str, text: str, tools: Sequence[ToolSpec]) -> Written:
         """The texts stand between the marks, at every second place; the rest is JSON with bare keys."""
@@ -122,6 +144,17 @@ class Dialect:
 
     def _key(self, key: str) -> str:
         return key if key.isidentifier() else f"{self.quote}{key}{self.quote}"
+
+
+def _open_or_close(mark: str, opened: list[str]) -> None:
+    """Keep count of the brackets; a brace also closes the lists in it that nothing closed."""
+    if mark in "{[":
+        opened.append(mark)
+    elif mark == "}":
+        while opened.pop() != "{":
+            pass
+    elif mark == "]" and opened[-1] == "[":
+        opened.pop()
 
 
 def write_results(results: Sequence[Message]) -> str:

@@ -20,11 +20,12 @@ BEFORE_A_CALL = frozenset("[,;]}")
 class JsonCalls:
     """The calls of one block. Each is told when it is clear what follows it, so that `raw` holds all its marks."""
 
-    def __init__(self, reading: Reading, closers: Markers, ends: Markers, *, streams: bool = True) -> None:
+    listener: type[JsonArguments] = JsonArguments
+
+    def __init__(self, reading: Reading, closers: Markers, ends: Markers) -> None:
         self._reading = reading
         self._closers = closers
         self._ends = ends
-        self._streams = streams
         self._listed = False
         self._stream: ArgumentStream | None = None
         self._written = Written()
@@ -87,10 +88,7 @@ class JsonCalls:
         source = self._reading.source
         start = source.recorded
         stream = ArgumentStream(self._reading.reply, self._reading.tools)
-        listener = JsonArguments(stream)
-        if not self._streams:
-            listener.strange()
-        walk = Walk(source, self._ends, listener)
+        walk = Walk(source, self._ends, self.listener(stream))
         yield from walk.value()
         self._stream, self._end = stream, source.recorded
         if walk.deepest > DEEPEST or walk.cut_off:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 
-from toolsupport.core.arguments import finished
-from toolsupport.core.formats import pure_json
-from toolsupport.core.formats.argument_stream import ArgumentStream
+from toolsupport.core.formats import pure_json, pythonic
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
+from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.mending import read_json
 from toolsupport.core.scanner import Markers, Steps
 
 TAG = "<|python_tag|>"
 CLOSERS = Markers(["<|eom_id|>", "<|eot_id|>"])
 ENDS = Markers([TAG, *CLOSERS.markers])
-NAME = re.compile(r"[\w-]*")
-CALLED = Markers([".call("])
-# A whole list of named values in parentheses, strings respected.
-NAMED_VALUES = re.compile(r"""(?:[^()"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*\)""", re.S)
-NAMED_VALUE = re.compile(r"""\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,()]*)\s*,?""", re.S)
-LONGEST_NAME, LONGEST_LIST = 64, 4096
+BUILT_IN = re.compile(r"(?P<name>[\w-]{1,64})\.call\(")
+BUILT_IN_BEGUN = re.compile(r"[\w-]{0,64}(?:\.(?:c|ca|cal|call)?)?")
 
 
 def read_tagged(reading: Reading, opener: str) -> Steps[None]:
@@ -34,29 +28,13 @@ def read_tagged(reading: Reading, opener: str) -> Steps[None]:
 
 
 def _built_in(reading: Reading) -> Steps[None]:
-    source = reading.source
-    name = yield from source.word(NAME, LONGEST_NAME)
-    if not name or not (yield from source.found(CALLED)):
-        return
-    start = source.recorded
-    while not (found := NAMED_VALUES.match(source.buffer, source.at)):
-        if source.ended or source.left > LONGEST_LIST:
-            return
-        yield
-    if found.end() - source.at > LONGEST_LIST:  # in one piece it is no shorter than in many
-        return
-    source.take(found.end())
-    values = {one[1]: _value(one[2]) for one in NAMED_VALUE.finditer(source.since(start)[:-1])}
-    stream = ArgumentStream(reading.reply, reading.tools)
-    stream.done(finished(name, values, (), reading.tools), source.cut())
+    found = yield from match(reading.source, BUILT_IN, BUILT_IN_BEGUN)
+    if found is not None:
+        reading.source.take(found.end())
+        yield from pythonic.read_one(reading, found["name"])
 
 
-def _value(text: str) -> object:
-    read = read_json(text.strip())
-    return read.value if read else text
-
-
-GRAMMAR = Grammar({TAG: read_tagged, **pure_json.GRAMMAR.openers})
+GRAMMAR = Grammar({TAG: read_tagged, **pure_json.GRAMMAR.openers}, fence=pure_json.GRAMMAR.fence)
 FORMAT = Format(
     "llama3_json",
     "Llama 3 JSON",

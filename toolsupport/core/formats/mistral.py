@@ -30,8 +30,7 @@ def read(reading: Reading, opener: str) -> Steps[None]:
     """What follows [TOOL_CALLS]: a list, or one name with its arguments."""
     character = yield from reading.source.space()
     if character and character in "[{":
-        # An id may stand behind the arguments, so nothing can be shown under it before.
-        yield from JsonCalls(reading, CLOSERS, ENDS, streams=False).read()
+        yield from JsonCalls(reading, CLOSERS, ENDS).read()
     elif character:
         yield from _named(reading)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from toolsupport.core.arguments import Written, compact, finished
 from toolsupport.core.formats import hermes, mistral, pure_json
+from toolsupport.core.formats.argument_stream import KeyedArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match
@@ -25,6 +26,8 @@ LINES = NamedMarks(opens=(), behind_name=("\n", " \n", "\r\n"), closes=())
 
 class _KeyedCalls(JsonCalls):
     """Each object holds the arguments under the name."""
+
+    listener = KeyedArguments
 
     def _read_one(self, text: str) -> Written:
         read = read_json(text)
@@ -77,7 +80,9 @@ def write_results(results: Sequence[Message]) -> str:
 
 PREFIXED = Grammar({PREFIX: read_prefixed})
 NAME_LINES = Grammar({"\n": read_line}, beginning=read_line)
-BARE_LIST = Grammar({**pure_json.GRAMMAR.openers, **hermes.GRAMMAR.openers, mistral.OPENER: mistral.read})
+BARE_LIST = Grammar(
+    {**pure_json.GRAMMAR.openers, **hermes.GRAMMAR.openers, mistral.OPENER: mistral.read}, fence=pure_json.GRAMMAR.fence
+)
 FORMATS = (
     replace(
         _instructions(f'{PREFIX}[{{"the_name": {{"an_argument": "its value"}}}}]{SUFFIX}'),

@@ -19,9 +19,9 @@ BUILDERS = ("dict", "list", "tuple", "set")
 CLOSER = {"[": "]", "{": "}", "(": ")"}
 
 WORD = re.compile(r"[^\s,()\[\]{}'\"=:;]*")
-INTEGER = re.compile(r"[+-]?\d+(?:_\d+)*")
+INTEGER = re.compile(r"[+-]?\d++(?:_\d++)*+")
 HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]+")
-FLOAT = re.compile(r"[+-]?(?:\d[\d_]*\.?[\d_]*|\.\d+)(?:[eE][+-]?\d+)?")
+FLOAT = re.compile(r"[+-]?(?:\d[\d_]*+(?:\.[\d_]*+)?|\.\d++)(?:[eE][+-]?\d+)?")
 REST_OF_LINE = re.compile(r"[^,()\[\]{}\n]*")
 # Words, a date or a time that somebody forgot to quote; no sum, no number.
 BARE_TEXT = re.compile(r"(?!(?:nan|inf|infinity)$)(?:[^\W\d_][^*+=%<>]*|\d+[-:/]\d[\d:/.-]*)", re.IGNORECASE)

@@ -14,6 +14,7 @@ from functools import cache
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match, peek
+from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.python_calls import CallReader
 from toolsupport.core.formats.python_strings import Broken
 from toolsupport.core.formats.reading import Grammar, Reading
@@ -50,17 +51,20 @@ LAST_COMMA_BEGUN = re.compile(r"[,;]\s{0,32}")
 COMMAS = re.compile(r"[,;\s]*")
 TO_BRACKET = re.compile(r"[^)\n<]*")
 BLANK = re.compile(r"[ \t]*")
+UNREADABLE = "The call of {} could not be read: {}. Write it again."
+NOT_ALONE = "something stands behind it on its line"
 LINE_END = re.compile(r"[ \t]{0,32}[\r\n;,`]")
 LINE_END_BEGUN = re.compile(r"[ \t]{0,32}")
 
 
 @dataclass(slots=True)
 class Around:
-    """What is open around the calls that are being read."""
+    """What is open around the calls that are being read. In a fence that is named `tool_code` nothing else stands."""
 
     closer: str = ""
     listed: bool = False
     fenced: bool = False
+    tool_code: bool = False
 
     @property
     def explicit(self) -> bool:
@@ -93,7 +97,9 @@ def read_line(reading: Reading, _opener: str) -> Steps[None]:
         reading.reply.text(source.cut())
         found = yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN)
         if found is not None and reading.may_call(found["name"]):
-            ended = yield from _calls(reading, found, Around("", bool(found["list"]), bool(found["fence"])))
+            fence = found["fence"] or ""
+            around = Around("", bool(found["list"]), bool(fence), "tool_code" in fence)
+            ended = yield from _calls(reading, found, around)
             if ended:
                 continue
         elif (yield from source.marker(A_FENCE)):
@@ -141,7 +147,14 @@ def read_wrapped(reading: Reading, opener: str) -> Steps[None]:
     around = Around(WRAPPERS[opener], bool(found["list"]), bool(found["fence"]))
     yield from _calls(reading, found, around)
     if around.closer:
+        reading.reply.message_ends()
         yield from _to_closer(reading, around.closer)
+
+
+def read_one(reading: Reading, name: str) -> Steps[None]:
+    """One call behind a mark; its name and the opening bracket were read."""
+    outcome = yield from _call(reading, name, Around("<|eom_id|>"))
+    _tell(reading, outcome, reading.source.cut())
 
 
 def _fence(reading: Reading) -> Steps[None]:
@@ -203,23 +216,22 @@ def _call(reading: Reading, name: str, around: Around) -> Steps[CallReady | Call
     """One call, without its raw text; None where what looked like one is prose."""
     source, reply = reading.source, reading.reply
     identity = reply.new_id()
-    shown = around.explicit
+    shown = around.explicit or around.tool_code
 
     def put(text: str) -> None:
         if shown:
             reply.delta(identity, name, text)
 
     reader = CallReader(source, find_tool(name, reading.tools), put)
-    reader.listed = shown
+    reader.listed = around.explicit
     try:
         arguments = yield from reader.read()
     except Broken as broken:
         prose = not shown and not reader.arguments and bool((yield from peek(source)))
         yield from _to_its_end(reading, around)
-        reason = f"The call of {name} could not be read: {broken}. Write it again."
-        return None if prose else CallRejected(name, reason, "", identity)
-    if not shown and not (yield from _stands_alone(source)):
-        return None
+        return None if prose else CallRejected(name, UNREADABLE.format(name, broken), "", identity)
+    if not around.explicit and not (yield from _stands_alone(source)):
+        return CallRejected(name, UNREADABLE.format(name, NOT_ALONE), "", identity) if shown else None
     return CallReady(ToolCall(identity, name, arguments, tuple(reader.repairs)))
 
 
@@ -283,4 +295,5 @@ def _tell(reading: Reading, outcome: CallReady | CallRejected | None, raw: str) 
 GRAMMAR = Grammar(
     {"\n": read_line, "[": read_list, **dict.fromkeys(WRAPPERS, read_wrapped)},
     beginning=read_line,
+    fence=Fence.ALONE,
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from toolsupport.core.events import Event
+from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.reply import Reply
 from toolsupport.core.offered import find_tool
 from toolsupport.core.reasoning import Reasoning
@@ -43,10 +44,14 @@ Reader = Callable[[Reading, str], Steps[None]]
 
 @dataclass(frozen=True)
 class Grammar:
-    """The openers of a format, each with its reader; `beginning` looks at the text before any of it was read."""
+    """The openers of a format, each with its reader; `beginning` looks at the text before any of it was read.
+
+    `fence` says what a code fence around a call means.
+    """
 
     openers: Mapping[str, Reader]
     beginning: Reader | None = None
+    fence: Fence = Fence.QUOTES
 
     def parser(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)
@@ -59,7 +64,7 @@ class ReplyParser:
         self, grammar: Grammar, tools: Sequence[ToolSpec], *, thinking: bool | None = None, draft: bool = False
     ) -> None:
         self._grammar = grammar
-        self._reading = Reading(tuple(tools))
+        self._reading = Reading(tuple(tools), reply=Reply(grammar.fence))
         source, reply = self._reading.source, self._reading.reply
         self.reasoning = Reasoning(source, reply, partial(ReplyParser, grammar, tools, draft=True))
         marks = () if draft else Reasoning.marks_beside(grammar.openers)
@@ -82,6 +87,11 @@ class ReplyParser:
             next(self._steps, None)
         return self._reading.reply.handed_out()
 
+    def call_follows(self) -> list[Event]:
+        """A call that did not come in the text stands here."""
+        self._reading.reply.message_ends()
+        return self._reading.reply.handed_out()
+
     def _whole_reply(self, thinking: bool) -> Steps[None]:
         source, reply = self._reading.source, self._reading.reply
         yield
@@ -99,8 +109,9 @@ class ReplyParser:
                     yield from self._begin()
             elif not source.ended:
                 yield
+        reply.settle()
         for draft in self.reasoning.drafted():
-            reply.ready(replace(draft.call, id=reply.new_id(draft.call.id)), draft.raw)
+            reply.drafted(replace(draft, call=replace(draft.call, id=reply.new_id(draft.call.id))))
         reply.finish()
 
     def _begin(self) -> Steps[None]:

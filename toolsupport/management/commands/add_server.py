@@ -16,14 +16,18 @@ from toolsupport.registry import servers
 
 
 class Command(BaseCommand):
-    help = "Add a model server and ask it for its models. One that does not answer is kept, and told."
+    help = (
+        "Add a model server and list its models. A server that does not answer is added too, with the reason printed."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name")
-        parser.add_argument("url", nargs="?", default="", help="Left out: where this kind of server usually is.")
+        parser.add_argument("name", help="The name of the server on this site.")
+        parser.add_argument("url", nargs="?", default="", help="Its address. Default: the usual one of its kind.")
         kinds = [kind for kind in providers.PROVIDERS if kind != "simulator"]
-        parser.add_argument("--kind", required=True, choices=kinds)
-        parser.add_argument("--api-key-env", metavar="VAR", help="The environment variable that holds its API key.")
+        parser.add_argument("--kind", required=True, choices=kinds, help="What kind of server it is.")
+        parser.add_argument(
+            "--api-key-env", metavar="VAR", help="Name of the environment variable that holds its API key."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

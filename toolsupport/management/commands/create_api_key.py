@@ -14,11 +14,11 @@ from toolsupport.registry import keys
 
 
 class Command(BaseCommand):
-    help = "Make an API key for somebody, and print it: it is shown this once."
+    help = "Create an API key for a person and print it once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("username")
-        parser.add_argument("--name", default="command line", help="What it is for.")
+        parser.add_argument("username", help="The person whose rights the key has.")
+        parser.add_argument("--name", default="command line", help="What the key is for.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         person = User.objects.filter(username=options["username"], is_active=True).first()

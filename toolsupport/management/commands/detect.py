@@ -25,12 +25,14 @@ WORKS, WORKS_NOT, UNPROVED = 0, 1, 2
 
 
 class Command(BaseCommand):
-    help = "Test what a model can do with tools. Exit 0: tools work, 1: they do not, 2: nothing could be proved."
+    help = "Test what a model can do with tools. Exit 0: tools work, 1: they do not, 2: inconclusive."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", help="The model's name, or server/name.")
-        parser.add_argument("--server", default="", help="The name of its server, where several have such a model.")
-        parser.add_argument("--json", action="store_true", help="Write the verdict and the evidence as JSON.")
+        parser.add_argument(
+            "--server", default="", help="The name of its server, if several servers have a model of that name."
+        )
+        parser.add_argument("--json", action="store_true", help="Print the verdict and the evidence as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = f"{options['server']}/{options['model']}" if options["server"] else options["model"]

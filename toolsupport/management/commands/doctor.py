@@ -16,11 +16,11 @@ MARKS = {True: "ok  ", False: "FAIL", None: "note"}
 
 
 class Command(BaseCommand):
-    help = "Check database, migrations, data directory, servers, MCP servers. Exit 1 where something is broken."
+    help = "Check database, migrations, data directory, sandbox, servers, MCP servers. Exit 1 if something is broken."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="For machines.")
+        parser.add_argument("--json", action="store_true", help="Print the findings as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         findings = [*examine(), *tool_findings()]

@@ -12,10 +12,10 @@ from toolsupport import portability
 
 
 class Command(BaseCommand):
-    help = "Write user_models.json: to FILE, whole or not at all, or to the terminal."
+    help = "Write user_models.json to FILE (complete or not at all) or to the terminal."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", nargs="?", type=Path)
+        parser.add_argument("file", nargs="?", type=Path, help="The file to write. Default: standard output.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["file"] is None:

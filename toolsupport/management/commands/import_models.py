@@ -16,14 +16,20 @@ from toolsupport.registry.portable import Plan, Ticks
 
 
 class Command(BaseCommand):
-    help = "Merge user_models.json. What others confirmed comes in as proposals unless you say --confirm."
+    help = "Merge user_models.json. Values that others confirmed become proposals unless --confirm is given."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--dry-run", action="store_true", help="Only tell what would change.")
-        parser.add_argument("--as", dest="person", metavar="USERNAME", help="Who imports; needed for the ticks below.")
-        parser.add_argument("--confirm", action="store_true", help="Confirm what others confirmed, in your name.")
-        parser.add_argument("--outrank", action="store_true", help="Also where somebody here decided otherwise.")
+        parser.add_argument("file", type=Path, help="The file to read.")
+        parser.add_argument("--dry-run", action="store_true", help="Print the changes, change nothing.")
+        parser.add_argument(
+            "--as", dest="person", metavar="USERNAME", help="The person who imports. Required by the next two options."
+        )
+        parser.add_argument(
+            "--confirm", action="store_true", help="Save what others confirmed as confirmed by this person."
+        )
+        parser.add_argument(
+            "--outrank", action="store_true", help="Also replace decisions that people made on this site."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

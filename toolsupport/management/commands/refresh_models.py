@@ -17,10 +17,10 @@ from toolsupport.registry.servers import ListedServer
 
 
 class Command(BaseCommand):
-    help = "Ask every server, or one, which models it has. Exit 1 where one does not answer."
+    help = "List the models of every server, or of one. Exit 1 if a server does not answer."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--server", help="The name of one server; without it all that are switched on.")
+        parser.add_argument("--server", help="The name of one server. Default: all that are switched on.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

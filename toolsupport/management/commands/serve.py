@@ -25,11 +25,11 @@ STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Command(BaseCommand):
-    help = "Serve the site at http://HOST:PORT; SIGTERM lets running answers finish first."
+    help = "Serve the site at http://HOST:PORT. On SIGTERM, running answers finish first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--host", default="127.0.0.1", help="Address to listen on.")
+        parser.add_argument("--port", type=int, default=8000, help="Port to listen on.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.address = f"http://{options['host']}:{options['port']}"

@@ -10,7 +10,7 @@ from toolsupport.simulator.__main__ import Orders, add_arguments, run
 
 
 class Command(BaseCommand):
-    help = "Serve simulated models with known quirks over Ollama's and OpenAI's wires."
+    help = "Serve simulated models with known quirks, as an Ollama and an OpenAI-compatible server."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

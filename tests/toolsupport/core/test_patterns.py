@@ -1,0 +1,61 @@
+"""What the patterns of core/ cost: none may keep memory for each character it reads, as alternatives in a repeat do."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+import tracemalloc
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+
+from toolsupport import core
+from toolsupport.core.command_shapes import _parts
+from toolsupport.core.mending import nesting
+
+LONG = 20_000
+MOST_BYTES = 2  # for each character
+RUNS = (
+    *"a1\\\"' \n[{(<é/-%`", "\\\\", "1_", "a b ", '"a" ', "\\n", "a=", "a='b' ", "'a' + ", "\\a", "a.", "1.", "a-"
+)  # fmt: skip
+TEXTS = [opening + run * (LONG // len(run)) for run in RUNS for opening in ("", '"', "'", "(", "a=", 'a="', "<script>")]
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Every pattern that stands in a module, also in a tuple or a mapping of it."""
+    for found in pkgutil.walk_packages(core.__path__, "toolsupport.core."):
+        module = import_module(found.name)
+        for name, value in vars(module).items():
+            held = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else (value,)
+            yield from ((f"{found.name}.{name}", one) for one in held if isinstance(one, re.Pattern))
+
+
+PATTERNS = {pattern.pattern: (name, pattern) for name, pattern in patterns()}
+
+
+def memory(read: object, *given: object) -> int:
+    tracemalloc.start()
+    read(*given)  # type: ignore[operator]
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
+
+
+@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=[name for name, _ in PATTERNS.values()])
+def test_a_pattern_keeps_no_memory_for_what_it_read(pattern: tuple[str, re.Pattern[str]]) -> None:
+    for text in TEXTS:
+        assert memory(pattern[1].match, text) < MOST_BYTES * LONG, text[:20]
+
+
+def test_a_script_of_sed_keeps_none_either() -> None:
+    script = "s/" + "a" * LONG * 4 + "/b/"
+    assert memory(_parts, script) < 8 * len(script)
+
+
+@pytest.mark.parametrize(
+    ("text", "deep"),
+    [('{"a": "[{\\"}"}', 1), ('["\\\\", {}]', 2), ('["[[', 1), ('"', 0), ("[[[]]]", 3), ('["\\', 1), ("[{}, {}]", 2)],
+)
+def test_how_deep_a_text_nests(text: str, deep: int) -> None:
+    assert nesting(text) == deep
