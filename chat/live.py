@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 
 def utf16_length(text: str) -> int:
     """Length in UTF-16 code units: what `length` says in JavaScript."""
@@ -37,3 +39,22 @@ class LiveText:
 
     def mark_written(self) -> None:
         self.written = self.length
+
+
+class ThinkingTime:
+    """How long a model thought before its answer, in milliseconds (None: it did not, or still does)."""
+
+    __slots__ = ("_since", "ms")
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+        self.ms: int | None = None
+
+    def begin(self, since: float | None = None) -> None:
+        """It thinks, `since` that time of the monotonic clock or from now."""
+        if self._since is None:
+            self._since = time.monotonic() if since is None else since
+
+    def end(self) -> None:
+        if self._since is not None and self.ms is None:
+            self.ms = round((time.monotonic() - self._since) * 1000)

@@ -24,6 +24,7 @@ from chat.tools.policy import Outcome, Verdict, refused
 from chat.tools.tool import Pause
 from toolsupport.core.events import (
     CallFound,
+    CallGarbled,
     CallReady,
     CallRejected,
     Event,
@@ -87,6 +88,8 @@ class Round:
             if len(self.asked) >= most:
                 return False
             self.asked.append(event)
+        elif isinstance(event, CallGarbled):
+            self.asked = [asked for asked in self.asked if isinstance(asked, CallRejected)]
         elif isinstance(event, Failed):
             self.failed = event
         return True

@@ -228,7 +228,6 @@ async def test_after_the_first_word_nothing_is_taken_back(recorder, batches: lis
     "failed",
     [
         Failed("refused", "", 400, '{"error":"m does not support thinking"}'),
-        Failed("server", "", 500, '{"error":"tools param requires --jinja flag"}'),
         Failed("busy", "", 429, '{"error":"m does not support tools"}'),
         Failed("unreachable", "m does not support tools"),
         Failed("cut", ""),
@@ -237,6 +236,25 @@ async def test_after_the_first_word_nothing_is_taken_back(recorder, batches: lis
 async def test_other_failures_teach_nothing(recorder, failed: Failed) -> None:
     made = recorder([[failed]])
     assert await ask(SERVER, brief()) == [failed]
+    assert len(made.requests) == 1
+
+
+LACKS = Failed("server", "", 500, '{"error":"tools param requires --jinja flag"}')
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_lacks_a_flag_is_asked_again_without_tools(recorder) -> None:
+    made = recorder([[LACKS]], [[TextDelta("Hi"), Finished("stop")]])
+    told, *answer = await ask(SERVER, brief())
+    assert isinstance(told, ToolsRefused) and told.misconfigured and "--jinja" in told.message
+    assert answer == [TextDelta("Hi"), Finished("stop")]
+    assert [bool(request.tools) for request in made.requests] == [True, False]
+
+
+@pytest.mark.asyncio
+async def test_a_probe_judges_a_missing_flag_by_itself(recorder) -> None:
+    made = recorder([[LACKS]])
+    assert await ask(SERVER, brief(permit=Permit.PROBE)) == [LACKS]
     assert len(made.requests) == 1
 
 

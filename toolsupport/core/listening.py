@@ -18,6 +18,7 @@ from toolsupport.core.events import (
     Reread,
     TextDelta,
     ThinkingDelta,
+    Usage,
 )
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
@@ -38,6 +39,7 @@ class Listener:
         self._format = format
         self._tools = tools
         self._begins_inside = begins_inside
+        self._usage: list[Event] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -60,6 +62,9 @@ class Listener:
         if isinstance(event, ThinkingDelta):
             self._reasoning.separated(event.text)
         elif isinstance(event, CallDelta) and self._reasoning.open:
+            return []
+        elif isinstance(event, Usage):
+            self._usage.append(event)
             return []
         elif isinstance(event, CallReady | CallRejected):
             self._native += [] if self._reasoning.native_call(event) else [event]
@@ -91,7 +96,7 @@ class Listener:
         told = self._told(self._parser.flush(cut=cut))
         calls = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
-        return [*told, *calls, *found, *self._seen(event), event]
+        return [*told, *calls, *self._usage, *found, *self._seen(event), event]
 
     def _found(self, *, cut: bool) -> list[Event]:
         """The calls that stand in the text of a reply which made none, each of them once."""

@@ -12,13 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from toolsupport.core.events import CallReady, Event
 from toolsupport.core.scanner import Markers, Source, Steps
-
-if TYPE_CHECKING:
-    from toolsupport.core.formats.reply import Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +126,31 @@ class DraftParser(Protocol):
     def flush(self) -> list[Event]: ...
 
 
+class ReplySoFar(Protocol):
+    """What the answer consists of so far, and where its reasoning goes: formats/reply.py."""
+
+    answer: list[str]
+    said: int
+    calls: int
+    stray: bool
+    quotes: QuotedMarks
+
+    def thinking(self, piece: str) -> None: ...
+
+    def message_ends(self) -> None: ...
+
+    def retract(self, told: str) -> list[CallReady]: ...
+
+    def unthink(self, text: str, length: int) -> None: ...
+
+
 class Reasoning:
     """The reasoning of one reply, read from its `source`; `make_draft` gives a parser for the calls drafted in it.
 
     `began_inside` is what the reply shows of its beginning (None: nothing), `cut` tells that a limit ended the reply.
     """
 
-    def __init__(self, source: Source, reply: Reply, make_draft: Callable[[], DraftParser]) -> None:
+    def __init__(self, source: Source, reply: ReplySoFar, make_draft: Callable[[], DraftParser]) -> None:
         self._source = source
         self._reply = reply
         self._make_draft = make_draft

@@ -57,12 +57,8 @@ class Reply:
     seconds: float = 0.0
 
     def take(self, event: Event) -> None:
-        if isinstance(event, TextDelta):
-            self.text += event.text
-        elif isinstance(event, ThinkingDelta):
-            self.thinking += event.text
-        elif isinstance(event, Reread):
-            self.text, self.thinking = event.text, event.reasoning(self.thinking)
+        if isinstance(event, TextDelta | ThinkingDelta | Reread):
+            self._words(event)
         elif isinstance(event, CallReady):
             self.calls.append(event.call)
         elif isinstance(event, CallRejected):
@@ -73,6 +69,14 @@ class Reply:
             self.failed = event
         elif isinstance(event, Usage):
             self.usage = event
+
+    def _words(self, event: TextDelta | ThinkingDelta | Reread) -> None:
+        if isinstance(event, TextDelta):
+            self.text += event.text
+        elif isinstance(event, ThinkingDelta):
+            self.thinking += event.text
+        else:
+            self.text, self.thinking = event.text, event.reasoning(self.thinking)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from toolsupport import exchange
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
+    CallGarbled,
     CallReady,
     CallRejected,
     Event,
@@ -36,22 +37,31 @@ NO_CALL = "An answer without a call cannot be used here. Call one of the tools n
 
 @dataclass(slots=True)
 class Tally:
-    """What came of a request, told in headers and in the last piece of a stream; `counted` when a server counted."""
+    """What came of a request, told in headers and in the last piece of a stream; `counted` when a server counted.
+
+    `cut`: a limit of tokens left its last call incomplete.
+    """
 
     format: str = ""
     source: str = ""
     repairs: list[str] = field(default_factory=list)
     retries: int = 0
     left_out: str = ""
+    cut: bool = False
     prompt_tokens: int = 0
     output_tokens: int = 0
     counted: bool = False
     calls: CallTally = field(default_factory=CallTally)
+    misconfigured: ToolsRefused | None = None
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One answer on its way. `spoiled` says why it cannot be used, as the model is told."""
+    """One answer on its way. `spoiled` says why it cannot be used, as the model is told.
+
+    `called` are the calls that began, of which nothing is passed on before they are whole: a part of one could not be
+    taken back. `cut`: the last one was not whole when the reply reached its limit of tokens.
+    """
 
     prepared: Prepared
     brief: Brief
@@ -61,6 +71,7 @@ class Attempt:
     held: list[Event] = field(default_factory=list)
     rejected: CallRejected | None = None
     spoiled: str = ""
+    cut: bool = False
 
     def take(self, event: Event) -> list[Event]:
         """The events to pass on now."""
@@ -69,9 +80,11 @@ class Attempt:
         elif isinstance(event, CallRejected):
             return self._rejected(event)
         elif isinstance(event, Reread):
-            self.text, self.called, self.deltas = [event.text], set(), []
+            self.text, self.called = [event.text], set()
         elif isinstance(event, CallDelta | CallReady):
             return self._call(event)
+        elif isinstance(event, CallGarbled):
+            return self._garbled(event)
         elif isinstance(event, Finished):
             return self._finished(event)
         elif isinstance(event, Failed):
@@ -83,7 +96,7 @@ class Attempt:
         if not self.prepared.stream or self.prepared.must_call:
             self.held += events
             return []
-        self.passed = self.passed or any(isinstance(event, TextDelta | CallDelta | CallReady) for event in events)
+        self.passed = self.passed or any(isinstance(event, TextDelta | CallReady) for event in events)
         return events
 
     def _call(self, event: CallDelta | CallReady) -> list[Event]:
@@ -93,9 +106,12 @@ class Attempt:
         if isinstance(event, CallDelta) and name not in {tool.name for tool in self.brief.tools}:
             return []  # it may still become a call of another name, or none
         self.called.add(call)
-        return self._passed([event])
+        return self._passed([event]) if isinstance(event, CallReady) else []
 
     def _rejected(self, event: CallRejected) -> list[Event]:
+        if event.fault == "cut":
+            self.cut = True  # more of the same tokens would not help: the program is told why the answer ends here
+            return []
         live = self.passed and bool(self.called)
         self.rejected = event
         if live:
@@ -103,8 +119,16 @@ class Attempt:
         self.spoiled = event.reason
         return []
 
+    def _garbled(self, event: CallGarbled) -> list[Event]:
+        """The model is asked again: its calls do not count, unless a program has read of them already."""
+        if self.passed and self.called:
+            return [Failed("garbled", f"A call cannot be used: its server could not read it ({event.message}).")]
+        self.called.clear()
+        self.held = [one for one in self.held if not isinstance(one, CallReady)]
+        return []
+
     def _finished(self, event: Finished) -> list[Event]:
-        if self.prepared.must_call and not self.called:
+        if self.prepared.must_call and not self.called and not self.cut:
             self.spoiled = NO_CALL
             return []
         self.passed = True
@@ -162,8 +186,12 @@ async def _heard(attempt: Attempt, log: Sequence[Message], tally: Tally) -> Asyn
 
 
 def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
-    if isinstance(event, CallReady | CallRejected | CallFound | ToolsRefused):
+    if isinstance(event, ToolsRefused) and event.misconfigured:
+        tally.misconfigured = event
+    elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
         tally.calls.heard(event, attempt.brief.format)
+    if isinstance(event, CallRejected) and event.fault == "cut":
+        tally.cut = True
     if isinstance(event, Usage):
         tally.calls.used(event.output_tokens or 0)
         tally.counted = tally.counted or event.prompt_tokens is not None or event.output_tokens is not None
@@ -171,6 +199,8 @@ def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
         tally.output_tokens += event.output_tokens or 0
     elif isinstance(event, CallReady):
         tally.repairs += event.call.repairs
+    elif isinstance(event, CallGarbled):
+        tally.retries += 1
     elif isinstance(event, ToolsRefused):
         attempt.brief = exchange.otherwise(attempt.brief, event)
         tally.format, tally.retries = attempt.brief.format, tally.retries + 1

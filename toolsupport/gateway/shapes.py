@@ -41,9 +41,11 @@ def told(tally: Tally) -> JSON:
     }
 
 
-def reason(finished: Finished, called: bool) -> str:
+def reason(finished: Finished, tally: Tally, *, called: bool) -> str:
     """OpenAI's word for the end."""
-    return "tool_calls" if called else "length" if finished.reason == "length" else "stop"
+    if tally.cut or (finished.reason == "length" and not called):
+        return "length"
+    return "tool_calls" if called else "stop"
 
 
 @dataclass(slots=True)
@@ -125,7 +127,7 @@ class Pieces:
 
     def _end(self, event: Finished) -> list[JSON]:
         self.ended = True
-        last = self._delta({}, reason(event, bool(self.calls))) | {"x_toolsupport": told(self.tally)}
+        last = self._delta({}, reason(event, self.tally, called=bool(self.calls))) | {"x_toolsupport": told(self.tally)}
         if not self.include_usage:
             return [last]
         return [last, self._object([]) | {"usage": usage(self.tally)}]
@@ -160,7 +162,12 @@ def whole(model: str, events: Iterable[Event], tally: Tally) -> JSON:
     if calls:
         message["tool_calls"] = calls
     ended = next(event for event in listed if isinstance(event, Finished))
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason(ended, bool(calls))}
+    choice = {
+        "index": 0,
+        "message": message,
+        "logprobs": None,
+        "finish_reason": reason(ended, tally, called=bool(calls)),
+    }
     return {
         "id": new_id("chatcmpl-"),
         "object": "chat.completion",

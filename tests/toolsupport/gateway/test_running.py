@@ -20,7 +20,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.gateway import running, waiting
 from toolsupport.gateway.running import Places, places
 from toolsupport.models import CallMetric
-from toolsupport.registry import call_metrics, overrides
+from toolsupport.registry import call_metrics, missing_flags, overrides
 from toolsupport.registry.overrides import Decision
 
 pytestmark = pytest.mark.asyncio
@@ -88,6 +88,26 @@ async def test_an_answer_is_not_lost_where_nothing_can_be_counted(
     assert (await program.ask("sim-honest")).status_code == 200
     assert pieces(await program.stream("sim-honest"))
     assert "could not be written down" in caplog.text
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_server_that_lacks_a_flag_answers_without_tools(program: Program, knows: Knows, stream: bool) -> None:
+    await knows("sim-misconfigured", tools=True)
+    answer = await (program.stream if stream else program.ask)("sim-misconfigured")
+    objects = pieces(answer) if isinstance(answer, list) else [answer.json()]
+    (told,) = [one["x_toolsupport"] for one in objects if "x_toolsupport" in one]
+    assert (told["format"], told["tools_left_out"]) == (None, "refused")
+    assert await in_database(missing_flags.servers)() == 1
+    assert not await in_database(counts)()
+
+
+async def test_an_answer_with_tools_ends_the_mark(program: Program, knows: Knows) -> None:  # P9
+    profile = await knows("sim-honest", tools=True)
+    await in_database(missing_flags.missing)(profile, "--jinja")
+    await program.ask("sim-honest", tools=[])
+    assert await in_database(missing_flags.servers)() == 1
+    await program.ask("sim-honest")
+    assert await in_database(missing_flags.servers)() == 0
 
 
 async def test_refused_tools_are_counted(program: Program, knows: Knows) -> None:  # D15
