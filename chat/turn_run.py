@@ -240,7 +240,8 @@ class TurnRun:
 
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
-        rejection = recording.Rejection(event.id, event.name, event.reason, event.raw)
+        format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
+        rejection = recording.Rejection(event.id, event.name, event.reason, event.raw, format=format_)
         await self._reject(rejection, event.suggestion)
 
     async def _reject(self, rejection: recording.Rejection, suggestion: str = "") -> None:

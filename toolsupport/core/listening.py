@@ -121,8 +121,9 @@ def storable(event: Event) -> Event:
     if isinstance(event, Reread):
         return replace(event, text=nul.text(event.text), thinking=nul.text(event.thinking))
     if isinstance(event, CallReady | CallFound):
-        call = replace(event.call, name=nul.replaced(event.call.name), arguments=nul.replaced(event.call.arguments))
-        return replace(event, call=call, raw=nul.replaced(event.raw))
+        # Its arguments stay as they were written: calls.check refuses what cannot be kept, and says why.
+        call = replace(event.call, name=nul.text(event.call.name), arguments=nul.joined(event.call.arguments))
+        return replace(event, call=call, raw=nul.text(event.raw))
     if isinstance(event, CallRejected):
         return replace(
             event, name=nul.replaced(event.name), reason=nul.replaced(event.reason), raw=nul.replaced(event.raw)

@@ -103,10 +103,14 @@ class Attempt:
         call, name = (event.call.id, event.call.name) if isinstance(event, CallReady) else (event.id, event.name)
         if self.prepared.one_call and self.called - {call}:
             return []
-        if isinstance(event, CallDelta) and name not in {tool.name for tool in self.brief.tools}:
-            return []  # it may still become a call of another name, or none
+        if isinstance(event, CallDelta) and self._may_come_to_nothing(name):
+            return []
         self.called.add(call)
         return self._passed([event]) if isinstance(event, CallReady) else []
+
+    def _may_come_to_nothing(self, name: str) -> bool:
+        """A call in text may still turn out to be only mentioned, one of another name to be none."""
+        return self.brief.format in FORMATS or name not in {tool.name for tool in self.brief.tools}
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         if event.fault == "cut":

@@ -255,3 +255,31 @@ async def test_one_after_the_other_is_never_too_many(
     monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_TURNS_PER_PERSON", 1)
     for _ in range(3):
         assert pieces(await program.stream("sim-honest", tools=[LIST]))
+
+
+CALL = '<tool_call>{"name": "list_directory", "arguments": {"path": "."}}</tool_call>'
+
+
+def writes_hermes(port: int) -> None:
+    server = ServerFactory(name="made", kind="openai", base_url=f"http://127.0.0.1:{port}")
+    profile = ModelProfileFactory(server=server, name="m")
+    for capability, value in {"tools": False, "format": "hermes"}.items():
+        overrides.add(Decision(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("reply", [f"You would write `{CALL}` for that.", f"{CALL} is how you list a directory."])
+async def test_a_call_that_is_only_mentioned_stays_text(program: Program, stream: bool, reply: str) -> None:  # F3 F5
+    pieces_of_reply = [said(delta={"content": reply[at : at + 7]}) for at in range(0, len(reply), 7)]
+    async with scripted([HEAD, *pieces_of_reply, ENDED, COUNTED, *END]) as server:
+        await in_database(writes_hermes)(server.port)
+        if stream:
+            deltas = [one["choices"][0]["delta"] for one in pieces(await program.stream("made/m")) if one["choices"]]
+            text, calls = (
+                "".join(one.get("content", "") for one in deltas),
+                [one for one in deltas if "tool_calls" in one],
+            )
+        else:
+            message = (await program.ask("made/m")).json()["choices"][0]["message"]
+            text, calls = message["content"], message.get("tool_calls") or []
+        assert (text, calls) == (reply, [])
