@@ -42,18 +42,19 @@ class LiveText:
 
 
 class ThinkingTime:
-    """How long a model thought before its answer, in milliseconds (None: it did not, or still does)."""
+    """How long a model thought before its answer, in milliseconds (None: it did not, or still does).
+
+    `since` is a time of the monotonic clock.
+    """
 
     __slots__ = ("_since", "ms")
 
-    def __init__(self) -> None:
-        self._since: float | None = None
+    def __init__(self, since: float | None = None) -> None:
+        self._since = since
         self.ms: int | None = None
 
-    def begin(self, since: float | None = None) -> None:
-        """It thinks, `since` that time of the monotonic clock or from now."""
-        if self._since is None:
-            self._since = time.monotonic() if since is None else since
+    def begin(self) -> None:
+        self._since = time.monotonic() if self._since is None else self._since
 
     def end(self) -> None:
         if self._since is not None and self.ms is None:

@@ -202,9 +202,8 @@ class TurnRun:
     async def _reread(self, event: Reread) -> None:
         """A part of what the pages show was reasoning, or was none: they get both texts anew."""
         thinking = event.reasoning(self.thinking.text)
-        self.text, self.thinking, self._thought_for = LiveText(event.text), LiveText(thinking), ThinkingTime()
-        if thinking:
-            self._thought_for.begin(self._asked_at)
+        self.text, self.thinking = LiveText(event.text), LiveText(thinking)
+        self._thought_for = ThinkingTime(self._asked_at if thinking else None)
         self._tell(frames.Resync(self.message, event.text, thinking))
 
     async def _call_written(self, event: CallDelta) -> None:

@@ -184,7 +184,8 @@ PIECES = (*CLOSING, *OPENING, "hm", " ", "\n", "`", '"', "'", "```\n", "â€œ", "â
 def test_pieces_never_matter(format, parts, sizes, begins_inside, finish) -> None:
     reply = "".join(parts).replace("CALL", drafted(format))
     whole = told(format, reply, 0, begins_inside, finish=finish)
-    pieces, at = [], 0
+    pieces: list[Event] = []
+    at = 0
     while at < len(reply):
         size = sizes[len(pieces) % len(sizes)]
         pieces.append(TextDelta(reply[at : at + size]))
