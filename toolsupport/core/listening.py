@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from toolsupport.core import nul
@@ -48,6 +48,10 @@ class Listener:
         self._written: list[Event] = []
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
+
+    def know_results(self, is_result: Callable[[str], bool]) -> None:
+        """`is_result` tells whether a tool gave a text back before."""
+        self._parser.know_results(is_result)
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """The events of a batch, with what its text turned out to be. The end of the reply is heard in it."""

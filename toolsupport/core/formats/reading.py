@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from toolsupport.core.events import Event
 from toolsupport.core.formats.mentions import Fence
@@ -66,12 +65,22 @@ class ReplyParser:
         self._grammar = grammar
         self._reading = Reading(tuple(tools), reply=Reply(grammar.fence))
         source, reply = self._reading.source, self._reading.reply
-        self.reasoning = Reasoning(source, reply, partial(ReplyParser, grammar, tools, draft=True))
+        self.reasoning = Reasoning(source, reply, self._draft_parser)
         marks = () if draft else Reasoning.marks_beside(grammar.openers)
         self._readers: dict[str, Reader] = {**dict.fromkeys(marks, self._at_mark), **grammar.openers}
         self._openers = Markers(self._readers)
         self._steps = self._whole_reply(thinking is True)
         next(self._steps)
+
+    def know_results(self, is_result: Callable[[str], bool]) -> None:
+        """`is_result` tells whether a tool gave a text back: where the reply quotes it, it is no call."""
+        self._reading.reply.is_result = is_result
+
+    def _draft_parser(self) -> ReplyParser:
+        """A parser for the calls that are drafted in reasoning."""
+        parser = ReplyParser(self._grammar, self._reading.tools, draft=True)
+        parser.know_results(self._reading.reply.is_result)
+        return parser
 
     def feed(self, text: str) -> list[Event]:
         if text:

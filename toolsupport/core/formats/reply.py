@@ -6,7 +6,7 @@ All text is kept as it was written. Only where the whole text of a reply with ca
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from toolsupport.core.arguments import compact
@@ -51,7 +51,8 @@ class Reply:
         self._ids: set[str] = set()
         self._given = 0
         self._end_marks = EndMarks()
-        self._mentions = Mentions(fence)
+        self.is_result: Callable[[str], bool] = lambda _raw: False
+        self._mentions = Mentions(fence, lambda raw: self.is_result(raw))
 
     def handed_out(self) -> list[Event]:
         events, self._events = self._events, []
@@ -85,7 +86,7 @@ class Reply:
         if told.strip():
             self._events.append(Reread("", told))
         self.answer, self._block, self._blank, self.calls = [], [], [], 0
-        self._end_marks, self._mentions = EndMarks(), Mentions(self._fence)
+        self._end_marks, self._mentions = EndMarks(), Mentions(self._fence, lambda raw: self.is_result(raw))
         return made
 
     def unthink(self, text: str, length: int) -> None:
