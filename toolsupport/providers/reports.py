@@ -13,6 +13,7 @@ class ModelDetails:
     where the key is missing (Ollama before 0.6.4); what it leaves out is denied, except for the words in `unsaid`, of
     which this server never speaks. `context_length` is in tokens: the trained context, or the one that the server was
     started with. `parameters` is the text of the model file's parameters, as the server gives it.
+    `begins_inside`: its template ends the prompt with a mark that opens reasoning (None: that does not show).
     """
 
     template_hash: str = ""
@@ -24,6 +25,7 @@ class ModelDetails:
     family: str = ""
     system: str = ""
     parameters: str = ""
+    begins_inside: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
