@@ -13,25 +13,19 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.serving import ROOT, Site, serving, sign_in
+from tests.serving import ROOT, Site, serving
 
 PATIENCE = 300.0  # seconds for one command
 
 
 def names(site: Site) -> list[str]:
-    """The simulated models, once the site has listed them."""
-    with closing(sign_in(site)) as client:
-        for _ in range(200):
-            found = site.rows("SELECT name FROM toolsupport_modelprofile WHERE name LIKE 'sim-%' ORDER BY name")
-            if len(found) > 20:
-                return [str(name) for (name,) in found]
-            client.get("/models/")
-            time.sleep(0.1)
-    raise RuntimeError("the site lists no simulated models")
+    """The simulated models, as the site lists them."""
+    site.manage("refresh_models")
+    found = site.rows("SELECT name FROM toolsupport_modelprofile WHERE name LIKE 'sim-%' ORDER BY name")
+    return [str(name) for (name,) in found]
 
 
 def detect(site: Site, model: str) -> tuple[str, str]:

@@ -81,6 +81,16 @@ class Tried:
     models: dict[str, Served]
     verdicts: dict[str, dict[str, Any]]
 
+    def row(self, name: str) -> str:
+        """The id of a model's row."""
+        [(row,)] = self.site.rows(
+            "SELECT m.id FROM toolsupport_modelprofile m JOIN toolsupport_server s ON s.id = m.server_id"
+            " WHERE s.name = ? AND m.name = ?",
+            name,
+            self.models[name].model,
+        )
+        return str(row)
+
 
 def named(variable: str) -> Path:
     """The program that a variable of the environment names."""
@@ -135,15 +145,9 @@ def test_a_test_finds_what_the_model_does(tried: Tried, name: str) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", MODELS)
 async def test_a_chat(tried: Tried, name: str) -> None:
-    [(row,)] = tried.site.rows(
-        "SELECT m.id FROM toolsupport_modelprofile m JOIN toolsupport_server s ON s.id = m.server_id"
-        " WHERE s.name = ? AND m.name = ?",
-        name,
-        tried.models[name].model,
-    )
     async with page(tried.site, tried.admin, new_chat(tried.admin)) as open_page:
         await open_page.until("hello")
-        await open_page.send("model.select", model=str(row))
+        await open_page.send("model.select", model=tried.row(name))
         await open_page.send("message.send", text="What's in this folder?")
         ended = await open_page.until("turn.ended")
         assert ended["reason"] == "done", ended
@@ -154,6 +158,25 @@ async def test_a_chat(tried: Tried, name: str) -> None:
     assert calls == ([("list_directory", "done")] if name in CALLING else [])
     assert words == (["", FINAL] if name in CALLING else [HELLO])
     assert thoughts.split() == (f"{THOUGHTS[1]} {THOUGHTS[2]}".split() if thinks else [])
+
+
+# C4, F7: what one model wrote is sent to the other as it is used to it; native calls become text and text calls native.
+@pytest.mark.asyncio
+async def test_models_change_in_mid_chat(tried: Tried) -> None:
+    order = ("hermes", "hermes-in-text", "no-tools", "hermes", "thinks-in-text")
+    async with page(tried.site, tried.admin, new_chat(tried.admin)) as open_page:
+        await open_page.until("hello")
+        for name in order:
+            await open_page.send("model.select", model=tried.row(name))
+            await open_page.send("message.send", text="What's in this folder?")
+            assert (await open_page.until("turn.ended"))["reason"] == "done", name
+        formats = [frame["format"] for frame in open_page.of("turn.started")]
+        calls = [(f["call"]["name"], f["call"]["status"]) for f in open_page.of("call.finished")]
+        words = [open_page.text(frame["message"]).strip() for frame in open_page.of("message.finished")]
+    assert formats == ["native", "hermes", "", "native", "hermes"]
+    # Without tools nothing in the conversation looks like a result to a model.
+    assert words == ["", FINAL, FINAL, HELLO, FINAL, FINAL]
+    assert calls == [("list_directory", "done")]
 
 
 def asked(tried: Tried, body: dict[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Briefing:
 
     `build` is the key of the model's build, `counts` tells how many tokens it was seen to need, `toolbox` why each tool
     is in or out. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
-    digests as they were read for this brief.
+    digests as they were read for this brief. `lacks_flag`: its server lacked a setting for tools so far.
     """
 
     brief: Brief
@@ -46,6 +46,7 @@ class Briefing:
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), "", ""))
     window: Window = field(default_factory=Window)
     remotes: tuple[RemoteTool, ...] = ()
+    lacks_flag: bool = False
 
     @property
     def usable(self) -> frozenset[str]:
@@ -111,7 +112,8 @@ def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, sess
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=proven_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, tools_digest(made))
-    return Briefing(made, servers.endpoint_of(profile.server, profile), build, counts, toolbox, window, offered.remotes)
+    endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
+    return Briefing(made, endpoint, build, counts, toolbox, window, offered.remotes, flag)
 
 
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> Wishes:
