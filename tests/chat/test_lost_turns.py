@@ -141,9 +141,14 @@ WRITES = call("write_file", '{"path":"a.md","content":"x"}')
     ],
 )
 async def test_a_process_that_lost_its_turn_changes_nothing(
-    conversation: Conversation, tmp_path: Path, loss: Callable[[int], None], steps: tuple[Step, ...]
+    conversation: Conversation,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    loss: Callable[[int], None],
+    steps: tuple[Step, ...],
 ) -> None:
     found = await played(conversation, loss, *steps)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"], "it is no mistake"
     assert not list(tmp_path.rglob("a.md"))
     kinds = {type(frame) for frame in found.afterwards} - set(GROWS)
     # Begun before, and told by the process that had it then; after it only where to look.
