@@ -196,7 +196,11 @@ async def test_a_tool_that_runs_is_killed_with_its_turn(
         assert ended == ["killed"] and len(server.requests) == 1
     assert await in_database(dump)() == found.rows
     assert await in_database(lambda: [run.status for run in ToolRun.objects.all()])() == ["interrupted"]
-    assert {type(frame) for frame in found.afterwards} == {frames.Tail}
+    # What the tool wrote before may still be on its way; what it wrote when it was killed is not shown.
+    outputs = [frame.text for frame in found.afterwards if isinstance(frame, frames.CallOutput)]
+    assert outputs in ([], ["so far\n"])
+    assert {type(frame) for frame in found.afterwards} <= {frames.Tail, frames.CallOutput}
+    assert isinstance(found.afterwards[-1], frames.Tail)
 
 
 # T11
