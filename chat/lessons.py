@@ -7,8 +7,10 @@ from channels.db import database_sync_to_async as in_database
 from chat import asked, fragments, frames
 from chat.transcript import learning_questions, recording
 from chat.transcript.turns import Claimed
+from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import Refusal
 from toolsupport.learning import Lesson
+from toolsupport.registry.briefs import Briefing
 
 
 async def learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
@@ -19,6 +21,13 @@ async def learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.
 def _learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
     lesson = learning_questions.keep_refusal(claimed.store, refusal, status)
     return [*_flag(claimed, lesson), *_question(claimed, lesson)]
+
+
+async def answered(claimed: Claimed, briefing: Briefing) -> None:
+    """An answer ended as it began: where native tools were sent, their server lacks no setting any more."""
+    brief = briefing.brief
+    if briefing.lacks_flag and brief.offers_tools and brief.format == NATIVE:
+        await in_database(learning_questions.server_lacks_nothing)(claimed.store)
 
 
 def _flag(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:

@@ -50,7 +50,7 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.prompt import fitting
-from toolsupport.core.refusals import UNSUPPORTED, Refusal, classify
+from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
 from toolsupport.core.words import Brief, Message
 from toolsupport.registry.briefs import Briefing
 from toolsupport.registry.call_tally import CallTally
@@ -234,7 +234,8 @@ class TurnRun:
 
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
-        rejection = recording.Rejection(event.id, event.name, event.reason, event.raw)
+        format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
+        rejection = recording.Rejection(event.id, event.name, event.reason, event.raw, format=format_)
         await self._reject(rejection, event.suggestion)
 
     async def _reject(self, rejection: recording.Rejection, suggestion: str = "") -> None:
@@ -250,13 +251,15 @@ class TurnRun:
 
     async def _refused(self, event: ToolsRefused) -> None:
         # What the server refused once it would refuse again in every round of this turn.
-        self.tally.heard(event, self.briefing.brief.format)
+        if not event.misconfigured:
+            self.tally.heard(event, self.briefing.brief.format)
         brief = exchange.otherwise(self.briefing.brief, event)
         if brief.format:
             await self._go_on_with(brief, "fallback", {"failed": "was refused native tools by its server"})
         else:
             await self._go_on_with(brief, "tools_refused", {})
-        await self._learn(Refusal(UNSUPPORTED, event.rule, event.message), event.status)
+        label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
+        await self._learn(Refusal(label, event.rule, event.message), event.status)
 
     async def _refused_in_words(self, _: RefusedInWords) -> None:
         brief = translate.after_refusal(self.briefing.brief)
@@ -347,6 +350,8 @@ class TurnRun:
 
     async def _turn_ended(self, event: TurnEnded) -> None:
         self.ended = event
+        if event.reason != "failed":
+            await lessons.answered(self.claimed, self.briefing)
 
 
 HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {

@@ -30,7 +30,7 @@ from toolsupport.core.events import (
 from toolsupport.core.falling_back import in_text, without_tools
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.listening import Listener
-from toolsupport.core.refusals import MALFORMED, UNSUPPORTED, classify
+from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, UNSUPPORTED, classify
 from toolsupport.core.words import Brief, Endpoint, Message, Permit, Request, Role, ToolSpec
 
 Trouble = ToolsRefused | CallGarbled
@@ -136,7 +136,8 @@ def may_carry_tools(brief: Brief) -> bool:
 
 def otherwise(brief: Brief, refused: ToolsRefused) -> Brief:
     """How to ask again after the tools were refused: in a text format that works, else without any."""
-    reason = f"Its server refused native tools: {refused.message}"
+    why = "lacks a setting for native tools" if refused.misconfigured else "refused native tools"
+    reason = f"Its server {why}: {refused.message}"
     return in_text(brief, "refused", reason)
 
 
@@ -163,8 +164,11 @@ def _trouble(event: Event, brief: Brief) -> Trouble | None:
     found = classify(event.status, event.body)
     if found.label == UNSUPPORTED:
         return ToolsRefused(found.message, found.rule, event.status)
-    garbled = found.label == MALFORMED and brief.permit is not Permit.PROBE
-    return CallGarbled(found.message, found.rule) if garbled else None
+    if brief.permit is Permit.PROBE:
+        return None
+    if found.label == MISCONFIGURED:
+        return ToolsRefused(found.message, found.rule, event.status, misconfigured=True)
+    return CallGarbled(found.message, found.rule) if found.label == MALFORMED else None
 
 
 def _meant(event: Event, brief: Brief, messages: Sequence[Message]) -> bool:

@@ -12,7 +12,7 @@ from toolsupport import learning
 from toolsupport.core.refusals import Refusal
 from toolsupport.core.verdicts import VERDICTS
 from toolsupport.learning import Chosen, Lesson, Refused
-from toolsupport.registry import news, picker
+from toolsupport.registry import missing_flags, news, picker
 
 KIND = "runtime_learning"
 
@@ -21,6 +21,12 @@ KIND = "runtime_learning"
 def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> Lesson:
     """Keep the refusal of a turn's server in the history of its model; what is to be asked or shown for it."""
     return learning.hear(Refused(turn.profile_id, refusal, status))
+
+
+@fenced
+def server_lacks_nothing(turn: Turn) -> None:
+    """The server answered native tools: no setting for them is missing any more."""
+    missing_flags.solved(turn.profile_id)
 
 
 @fenced

@@ -52,13 +52,17 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A call that will not run, with the reason the model (or the `program` that made it) is told."""
+    """A call that will not run, with the reason the model (or the `program` that made it) is told.
+
+    `format` names the text format in which it could not be read: then `raw` stands in the text of the answer, too.
+    """
 
     id: str
     name: str
     reason: str
     raw: str
     program: int | None = None
+    format: str = ""
 
 
 @fenced
@@ -163,6 +167,7 @@ def reject_call(turn: Turn, message_id: int, rejection: Rejection) -> tuple[int,
         status="rejected",
         error=rejection.reason,
         raw=rejection.raw,
+        format=rejection.format,
         program_id=rejection.program,
     )
     return announce(message.conversation), shown.call(run)

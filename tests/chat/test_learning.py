@@ -20,7 +20,7 @@ from tests.factories import ConversationFactory, ModelProfileFactory, ServerFact
 from tests.toolsupport.providers.scripted import DONE, FINE, HEAD, LAST_CHUNK, Scripted, Step, answer, chunk, scripted
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing
-from toolsupport.registry import news, overrides, reviews, standings, system_settings
+from toolsupport.registry import missing_flags, news, overrides, reviews, standings, system_settings
 from toolsupport.registry.overrides import Decision
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -189,16 +189,51 @@ async def test_text_mode_holds_at_once_and_is_tested(conversation: Conversation,
 # D9: misconfigured
 @pytest.mark.asyncio
 async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Conversation, profile: ModelProfile) -> None:
-    told, _ = await answered(conversation, FLAG)
-    (notice,) = of(told, frames.Notice)
-    assert notice.text == "Tools need a server setting: --enable-auto-tool-choice and --tool-call-parser."
-    assert not of(told, frames.QuestionAsked)
+    told, bodies = await answered(conversation, FLAG, FINE)
+    assert ["tools" in body for body in bodies] == [True, False]
+    assert [notice.text for notice in of(told, frames.Notice)] == [
+        "The server refused tools for phi-x:7b. Answered without them.",
+        "Tools need a server setting: --enable-auto-tool-choice and --tool-call-parser.",
+    ]
+    assert not of(told, frames.QuestionAsked) and of(told, frames.TextDelta)
 
     def kept() -> None:
         assert [entry.verdict for entry in refusals()] == ["misconfigured"]
         assert value(profile) == (True, "declared")
+        assert missing_flags.servers() == 1
 
     await in_database(kept)()
+    told, _ = await answered(conversation, FLAG, FINE)
+    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_refused"]
+    assert len(await in_database(refusals)()) == 1, "it is noted once, until it is solved"
+    told, bodies = await answered(conversation, FINE)
+    assert "tools" in bodies[0] and not of(told, frames.Notice)
+    assert await in_database(missing_flags.servers)() == 0
+    await answered(conversation, FLAG, FINE)
+    assert len(await in_database(refusals)()) == 2
+
+
+# P9: what an admin must know does not depend on what is learned about models
+@pytest.mark.asyncio
+@pytest.mark.parametrize("answers", [(FLAG, FINE), (FLAG, LOADING)])
+async def test_a_missing_flag_is_marked_though_nothing_is_learned(
+    conversation: Conversation, answers: tuple[Step, ...]
+) -> None:
+    await in_database(system_settings.put)("runtime_learning", False)
+    told, _ = await answered(conversation, *answers)
+    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_refused"]
+    assert await in_database(missing_flags.servers)() == 1
+
+
+# D9, F2: a text format that works is better than no tools
+@pytest.mark.asyncio
+async def test_a_missing_flag_leads_to_the_text_format_that_works(
+    conversation: Conversation, profile: ModelProfile
+) -> None:
+    await in_database(overrides.add)(Decision(profile.pk, "format", "hermes", "auto_detected"))
+    told, bodies = await answered(conversation, FLAG, FINE)
+    assert "tools" not in bodies[1] and "<tool_call>" in json.dumps(bodies[1]["messages"])
+    assert [notice.code for notice in of(told, frames.Notice)] == ["fallback", "flag_to_set"]
 
 
 # D9: malformed, other

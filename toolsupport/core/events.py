@@ -71,11 +71,15 @@ class CallFound:
 
 @dataclass(frozen=True, slots=True)
 class ToolsRefused:
-    """The server refused the tools of this request; `rule` names the rule that recognised it."""
+    """The server refused the tools of this request; `rule` names the rule that recognised it.
+
+    `misconfigured`: the server lacks a setting, which says nothing about the model.
+    """
 
     message: str
     rule: str
     status: int = 0
+    misconfigured: bool = False
 
 
 @dataclass(frozen=True, slots=True)

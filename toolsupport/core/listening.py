@@ -113,8 +113,9 @@ def storable(event: Event) -> Event:
         kept = nul.text(event.text)
         return event if kept is event.text else replace(event, text=kept)
     if isinstance(event, CallReady | CallFound):
-        call = replace(event.call, name=nul.replaced(event.call.name), arguments=nul.replaced(event.call.arguments))
-        return replace(event, call=call, raw=nul.replaced(event.raw))
+        # Its arguments stay as they were written: calls.check refuses what cannot be kept, and says why.
+        call = replace(event.call, name=nul.text(event.call.name), arguments=nul.joined(event.call.arguments))
+        return replace(event, call=call, raw=nul.text(event.raw))
     if isinstance(event, CallRejected):
         return replace(
             event, name=nul.replaced(event.name), reason=nul.replaced(event.reason), raw=nul.replaced(event.raw)

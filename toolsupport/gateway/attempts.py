@@ -47,6 +47,7 @@ class Tally:
     output_tokens: int = 0
     counted: bool = False
     calls: CallTally = field(default_factory=CallTally)
+    misconfigured: ToolsRefused | None = None
 
 
 @dataclass(slots=True)
@@ -90,10 +91,14 @@ class Attempt:
         call, name = (event.call.id, event.call.name) if isinstance(event, CallReady) else (event.id, event.name)
         if self.prepared.one_call and self.called - {call}:
             return []
-        if isinstance(event, CallDelta) and name not in {tool.name for tool in self.brief.tools}:
-            return []  # it may still become a call of another name, or none
+        if isinstance(event, CallDelta) and self._may_come_to_nothing(name):
+            return []
         self.called.add(call)
         return self._passed([event])
+
+    def _may_come_to_nothing(self, name: str) -> bool:
+        """A call in text may still turn out to be only mentioned, one of another name to be none."""
+        return self.brief.format in FORMATS or name not in {tool.name for tool in self.brief.tools}
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         live = self.passed and bool(self.called)
@@ -170,7 +175,9 @@ async def _heard(attempt: Attempt, log: Sequence[Message], tally: Tally) -> Asyn
 
 
 def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
-    if isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
+    if isinstance(event, ToolsRefused) and event.misconfigured:
+        tally.misconfigured = event
+    elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
         tally.calls.heard(event, attempt.brief.format)
     if isinstance(event, Usage):
         tally.calls.used(event.output_tokens or 0)

@@ -29,6 +29,9 @@ from toolsupport.registry import (
 )
 from toolsupport.registry.model_options import Options
 
+# Where calls were found only with thinking on or only with it off, turns with tools ask for that.
+THINK = {"on_only": True, "off_only": False}
+
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
@@ -36,7 +39,7 @@ class Briefing:
 
     `build` is the key of the model's build, `counts` tells how many tokens it was seen to need, `toolbox` why each tool
     is in or out. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
-    digests as they were read for this brief.
+    digests as they were read for this brief. `lacks_flag`: its server lacked a setting for tools so far.
     """
 
     brief: Brief
@@ -46,6 +49,7 @@ class Briefing:
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), "", ""))
     window: Window = field(default_factory=Window)
     remotes: tuple[RemoteTool, ...] = ()
+    lacks_flag: bool = False
 
     @property
     def usable(self) -> frozenset[str]:
@@ -107,11 +111,14 @@ def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, sess
         made = translate.rerouted(made)
     if made.offers_tools and made.format == "native":
         made = replace(made, stream=capabilities["streaming"].value is not False)
+    if made.offers_tools and made.think is None:
+        made = replace(made, think=THINK.get(capabilities["tools_thinking"].value))
     build = profile.build.key
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=proven_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, tools_digest(made))
-    return Briefing(made, servers.endpoint_of(profile.server, profile), build, counts, toolbox, window, offered.remotes)
+    endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
+    return Briefing(made, endpoint, build, counts, toolbox, window, offered.remotes, flag)
 
 
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> Wishes:

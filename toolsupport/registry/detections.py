@@ -19,8 +19,9 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import history, overrides, switches
+from toolsupport.registry import detection_queue, history, missing_flags, overrides, switches
 
+PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
 MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
 LEASE = timedelta(seconds=5)  # renewed every 1.5 s; one that ran out means that its worker is gone
 
@@ -122,15 +123,12 @@ def always(_: int) -> bool:
 
 @transaction.atomic
 def claim(owner: str, idle: Callable[[int], bool] = always) -> int | None:
-    """Take the oldest queued test; its id, or None where there is nothing to do.
+    """Take the oldest queued test whose server has room for it; its id, or None where there is nothing to do.
 
     One that a change of its model brought about waits until its server (id) is `idle`, and for all others.
     """
     settle()
-    queued = Detection.objects.filter(status="queued").order_by("pk")
-    wanted = list(queued.exclude(trigger="drift").values_list("pk", flat=True)[:8])
-    changed = queued.filter(trigger="drift").values_list("pk", "profile__server_id") if not wanted else ()
-    for pk in (*wanted, *(pk for pk, server in changed if idle(server))):
+    for pk in detection_queue.waiting(idle):
         free = Detection.objects.filter(pk=pk, status="queued")
         if free.update(status="running", owner=owner, lease_until=_lease(), started_at=Now()):
             return pk
@@ -181,7 +179,18 @@ def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
         lease_until=None,
     )
     _tell(row, before, concluded, confirmed)
+    _mark_server(row, concluded)
     return True
+
+
+def _mark_server(row: Detection, concluded: Concluded) -> None:
+    """Note or drop that the model's server lacks a setting for tools."""
+    lacks = concluded.verdict == "misconfigured"
+    flag = str(concluded.detail.get("flag") or (concluded.reason if lacks else ""))
+    if flag:
+        missing_flags.missing(row.profile_id, flag)
+    elif row.kind == "tools" and concluded.verdict in PROVED:
+        missing_flags.solved(row.profile_id)
 
 
 def _measure(row: Detection, concluded: Concluded) -> list[str]:

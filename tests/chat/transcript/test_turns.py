@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from chat import fragments
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.tools import policy
 from chat.transcript import questions, recording, turns
@@ -210,6 +211,26 @@ def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> 
     assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.TOOL, Role.TOOL]
     assert [message.content for message in log[2:]] == ["No such tool.", "contents", INTERRUPTED]
     assert [call.id for call in log[1].calls] == [message.call_id for message in log[2:]]
+
+
+def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversation) -> None:
+    """On its card; the model reads its own words as it wrote them."""
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    store, raw = TurnStore("me", turn_id), '<tool_call>{"name": </tool_call>'
+    for rejection in (
+        recording.Rejection("c1", "", "Cannot be read.", raw, format="hermes"),
+        recording.Rejection("c2", "read_file", "No path.", "{}"),
+    ):
+        recording.reject_call(store, claimed.reply.id, rejection)
+    _, shown = recording.finish_reply(store, claimed.reply.id, recording.Reply(f"Look at {{}}: {raw}", "", None))
+    assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
+    assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
+    card = fragments.call(shown.calls[0])
+    assert "As the model wrote it" in card and "Unreadable call" in card
+    conversation.refresh_from_db()
+    assert raw in canonical(conversation)[1].content
 
 
 # T11 C2
