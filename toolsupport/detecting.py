@@ -52,6 +52,8 @@ class Tester:
         self.idle = Quiet()
         self._spawn = spawn
         self.running: dict[int, asyncio.Task[Any]] = {}
+        self.own: int | None = None  # the test this process was started for; None where it is there for all of them
+        self._served = False
         self._wake = asyncio.Event()
 
     def look(self) -> None:
@@ -59,7 +61,8 @@ class Tester:
         self._wake.set()
 
     async def serve(self) -> None:
-        """Claim and run, until cancelled."""
+        """Claim and run, until cancelled; `leave` has to follow."""
+        self._served = True
         while True:
             self._wake.clear()
             try:
@@ -69,6 +72,17 @@ class Tester:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await self._wake.wait()
+
+    async def leave(self) -> None:
+        """After everything was cancelled: nobody has to wait until a lease runs out.
+
+        By the rows, not by the tasks: a claim that was cancelled half-way may have taken a test that no task runs.
+        """
+        if self._served:
+            try:
+                await in_database(detections.leave)(self.owner, self.own)
+            except Exception:
+                log.exception("the tests of this process could not be ended; their leases will run out")
 
     async def _claim(self) -> None:
         while len(self.running) < AT_ONCE:
@@ -86,10 +100,6 @@ class Tester:
         run = TestRun(detection, self.owner, self._spawn)
         try:
             await run.perform()
-        except asyncio.CancelledError:
-            # The site stops: nobody should have to wait until the lease runs out.
-            await in_database(detections.interrupt)(detection, self.owner)
-            raise
         except Exception:
             log.exception("the test %s broke off", detection)
             await run.conclude(Concluded("inconclusive", {"why": BROKE_OFF}, reason=BROKE_OFF, status="failed"))

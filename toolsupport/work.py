@@ -72,6 +72,7 @@ class Work:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        await self.tester.leave()
 
     async def _begin(self) -> None:
         """What is due at start, in the order of the table, then each at its own pace."""

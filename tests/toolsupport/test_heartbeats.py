@@ -223,12 +223,49 @@ def test_a_stopped_process_leaves_a_verdict_with_its_reason() -> None:
     profile = ModelProfileFactory()
     test = detections.open_test(Asked(profile.pk, "page")).id
     assert detections.claim("me") == test
-    detections.interrupt(test, "another")
+    detections.leave("another")
     assert Detection.objects.get().status == "running"
-    detections.interrupt(test, "me")
+    detections.leave("me")
     found = detection_reports.shown(test)
     assert (found.status, found.verdict, found.reason) == ("interrupted", "inconclusive", detections.STOPPED)
     assert not found.proved
+
+
+# What interrupted tests beside other commands: the command that ran them had its own verdict, and ended.
+@pytest.mark.asyncio
+async def test_a_command_that_ends_lets_the_tests_of_others_wait_again(held: Held) -> None:
+    own, other = await opened(), await opened()
+    made = Work()
+    made.tester.own = own
+    made.spawn(made.tester.serve())
+    await until(lambda: len(made.tester.running) == 2)
+    await in_database(detections.add_trial)(other, made.owner, detections.TrialMade("called", 1, {}, {}, True))
+    await made.stop()
+    mine, theirs = [await in_database(detection_reports.shown)(test) for test in (own, other)]
+    assert (mine.status, mine.verdict, mine.reason) == ("interrupted", "inconclusive", detections.STOPPED)
+    assert (theirs.status, theirs.verdict, theirs.steps) == ("queued", "", [])
+    assert await in_database(detection_reports.trials)(other) == []
+    assert await in_database(detections.claim)("another") == other
+
+
+@pytest.mark.asyncio
+async def test_a_claim_that_is_cut_off_by_the_end_leaves_no_test_without_a_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The row was taken in the database's thread, and nobody came to run it."""
+    test, made = await opened(), Work()
+
+    def claim(*given: Any) -> None:
+        assert ORDINARY["claim"](*given) == test
+
+    monkeypatch.setattr(detections, "claim", claim)
+    made.spawn(made.tester.serve())
+    async with asyncio.timeout(10):
+        while (await in_database(detection_reports.shown)(test)).status != "running":
+            await asyncio.sleep(0.01)
+    await made.stop()
+    done = await in_database(detection_reports.shown)(test)
+    assert (done.status, done.verdict) == ("interrupted", "inconclusive")
 
 
 def test_a_lease_outlasts_two_waits_for_the_writers_of_sqlite() -> None:

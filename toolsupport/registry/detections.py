@@ -18,7 +18,7 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import detection_queue, history, leases, missing_flags, overrides, switches
+from toolsupport.registry import detection_queue, format_findings, history, leases, missing_flags, overrides, switches
 
 PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
 MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
@@ -174,10 +174,17 @@ def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
     same_build = row.profile.build.key == row.build_key
     before = history.holds(row.profile_id, "tools")
     confirmed = _measure(row, concluded) if same_build else []
+    formats = format_findings.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
     mine.update(
         status=concluded.status,
         verdict=concluded.verdict,
-        detail={**concluded.detail, "reason": concluded.reason, "same_build": same_build, "confirmed": confirmed},
+        detail={
+            **concluded.detail,
+            **formats,
+            "reason": concluded.reason,
+            "same_build": same_build,
+            "confirmed": confirmed,
+        },
         load_ms=concluded.load_ms,
         run_ms=concluded.run_ms,
         finished_at=Now(),
@@ -239,9 +246,25 @@ def undo(detection: int, actor: int | None) -> int:
     return overrides.withdraw_test(detection, actor)
 
 
-def interrupt(detection: int, owner: str) -> None:
-    """Give a test up because its worker stops."""
-    _interrupt(Detection.objects.filter(pk=detection, owner=owner), STOPPED)
+@transaction.atomic
+def leave(owner: str, own: int | None = None) -> None:
+    """End the tests of a worker that stops. One that was started for its `own` test lets the others wait again.
+
+    What is run again has to be proved again: the trials of an attempt that did not end are dropped.
+    """
+    mine = Detection.objects.filter(owner=owner, status="running")
+    if own is not None:
+        others = list(mine.select_for_update().exclude(pk=own).values_list("pk", flat=True))
+        Trial.objects.filter(detection__in=others).delete()
+        waits: dict[str, Any] = {
+            "status": "queued",
+            "owner": "",
+            "lease_until": None,
+            "started_at": None,
+            "progress": [],
+        }
+        Detection.objects.filter(pk__in=others).update(**waits)
+    _interrupt(mine, STOPPED)
 
 
 def settle(running: Collection[int] = ()) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import uuid
 from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.detecting import UNREACHABLE, Tester
+from toolsupport.detecting import UNREACHABLE
 from toolsupport.registry import detection_reports, detections, picker
 from toolsupport.registry.detection_reports import ShownDetection
 from toolsupport.work import Work
@@ -56,7 +55,8 @@ class Command(BaseCommand):
         opened = await in_database(detections.open_test)(detections.Asked(profile, "command"))
         work = Work()
         # It settles what others left, too, this very test if a site that took it is gone.
-        work.spawn(Tester(uuid.uuid4().hex, work.spawn).serve())
+        work.tester.own = opened.id
+        work.spawn(work.tester.serve())
         told: dict[str, str] = {}
         try:
             while True:
