@@ -120,7 +120,7 @@ def test_the_box_marks_tests_of_an_older_build(client: Client, charlie: User, mo
 
 
 def test_what_was_interrupted_is_offered_again(client: Client, alice: User, model: ModelProfile):  # D7
-    test = running(model)
+    running(model)
     detections.leave("worker")
     client.force_login(alice)
     page = client.get(reverse("model", args=[model.pk])).content.decode()
