@@ -14,6 +14,7 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, JsonCalls
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.tag_value import written_value
+from toolsupport.core.formats.tags import TWICE
 from toolsupport.core.formats.writing import listed
 from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Steps
@@ -90,6 +91,8 @@ class _Call:
         value = text if allowed == TEXT else from_text(text, allowed)
         if not shows:
             self._stream.value(key, value)
+        if key in self._arguments:
+            self._repairs.append(TWICE)
         self._arguments.setdefault(key, value)
         return True
 

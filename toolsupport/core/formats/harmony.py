@@ -27,6 +27,12 @@ PARTS = rf"{WORDS}(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}"
 HEADER = re.compile(rf"{PARTS}<\|message\|>")
 HEADER_BEGUN = re.compile(rf"{PARTS}(?:<(?:\|\w{{0,10}}\|?)?)?")
 RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.:/-]+)")
+# The same for a receiver that stands in front of the channel.
+TO = "to=functions."
+HEADED = re.compile(rf"(?P<name>[\w.:/-]{{1,128}})\s?(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}<\|message\|>")
+HEADED_BEGUN = re.compile(
+    rf"[\w.:/-]{{0,128}}\s?(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}(?:<(?:\|\w{{0,10}}\|?)?)?"
+)
 REASONING = re.compile(r"<\|channel\|>\s*analysis\b")
 
 
@@ -43,6 +49,14 @@ def read(reading: Reading, opener: str) -> Steps[None]:
     else:
         reading.source.cut()
         yield from _words(reading, thinking=bool(REASONING.search(header)))
+
+
+def read_recipient(reading: Reading, opener: str) -> Steps[None]:
+    """A message whose first mark the prompt wrote: its receiver stands in front, and what begins a message follows."""
+    found = yield from match(reading.source, HEADED, HEADED_BEGUN)
+    if found is not None:
+        reading.source.take(found.end())
+        yield from _call(reading, found["name"])
 
 
 def _words(reading: Reading, *, thinking: bool) -> Steps[None]:
@@ -128,5 +142,5 @@ def write_results(results: Sequence[Message]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 
-GRAMMAR = Grammar({START: read, CHANNEL: read})
+GRAMMAR = Grammar({START: read, CHANNEL: read, TO: read_recipient, f"assistant {TO}": read_recipient})
 FORMAT = Format("harmony", "Harmony", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -9,12 +9,17 @@ from toolsupport.core.arguments import compact
 from toolsupport.core.formats.argument_stream import ArgumentStream
 
 
+# What becomes of the line break at either end of a value: it belongs to it; it does not; it does where the value does
+# not begin with one.
+KEPT, LEFT_OUT, PAIRED = "kept", "left out", "paired"
+
+
 class Value:
     """One value on its way: a text is shown as it comes, without the line break at either end."""
 
-    def __init__(self, stream: ArgumentStream, key: str, *, shows: bool, exact: bool) -> None:
+    def __init__(self, stream: ArgumentStream, key: str, breaks: str, *, shows: bool) -> None:
         self._stream = stream
-        self._exact = exact
+        self._breaks = breaks
         self._key = key
         self._shows = shows
         self._held = ""
@@ -36,18 +41,18 @@ class Value:
         if self._doubted is not None:
             self._doubted.append(piece)
             return
-        if self._exact:
-            if not self._begun:
-                self._begin()
-            self._stream.text(piece)
-            return
         piece = self._held + piece
         if not self._begun:
-            if piece in ("\n", "\r", "\r\n"):
+            if self._breaks != KEPT and piece in ("\n", "\r", "\r\n"):
                 self._held = piece
                 return
             self._begin()
-            piece = _without_first_break(piece)
+            self._breaks = _settled(self._breaks, piece)
+            piece = piece if self._breaks == KEPT else _without_first_break(piece)
+        if self._breaks == KEPT:
+            self._held = ""
+            self._stream.text(piece)
+            return
         kept = len(piece) - len(_without_last_break(piece)) or int(piece.endswith("\r"))
         self._held = piece[len(piece) - kept :]
         self._stream.text(piece[: len(piece) - kept])
@@ -73,8 +78,13 @@ def is_json_of(value: Any, text: str) -> bool:
         return False
 
 
-def without_breaks(text: str) -> str:
-    return _without_last_break(_without_first_break(text))
+def without_breaks(text: str, breaks: str) -> str:
+    return text if _settled(breaks, text) == KEPT else _without_last_break(_without_first_break(text))
+
+
+def _settled(breaks: str, text: str) -> str:
+    """What holds for the breaks of a value that begins like this."""
+    return KEPT if breaks == PAIRED and _without_first_break(text) == text else breaks
 
 
 def _without_first_break(text: str) -> str:

@@ -18,7 +18,7 @@ from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Reading
-from toolsupport.core.formats.tag_value import Value, is_json_of, without_breaks
+from toolsupport.core.formats.tag_value import LEFT_OUT, Value, is_json_of, without_breaks
 from toolsupport.core.json_walk import DEEPEST, Walk
 from toolsupport.core.mending import read_json
 from toolsupport.core.offered import find_tool
@@ -34,7 +34,7 @@ NO_PARAMETERS = Written(why_not="The call holds text that is no parameter. Write
 class Tags:
     """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers.
 
-    `exact`: a line break at either end of a value belongs to it. `tag_end` ends a tag that has attributes; a parameter
+    `breaks`: what becomes of a line break at either end of a value. `tag_end` ends a tag that has attributes; a parameter
     may tell by the attribute `type_key` whether its value is a text (`text_type`) or JSON. `json` are the tags around
     arguments that are one JSON object. `escaped`: names are written with the entities of HTML.
     """
@@ -45,7 +45,7 @@ class Tags:
     parameter_ends: tuple[str, ...]
     wrapper_ends: tuple[str, ...]
     wrappers: tuple[str, ...]
-    exact: bool = False
+    breaks: str = LEFT_OUT
     tag_end: str = ">"
     type_key: str = "string"
     text_type: str = "true"
@@ -214,7 +214,7 @@ class TaggedCall:
         shows = allowed == TEXT and key not in self._arguments and (is_text or not kind)
         if kind:
             allowed = TEXT if is_text else ALL_TYPES - TEXT
-        value = Value(self._stream, key, shows=shows, exact=self._tags.exact)
+        value = Value(self._stream, key, self._tags.breaks, shows=shows)
         text = yield from self._value(value, key)
         if text is None:
             self._broken = CUT_OFF
@@ -258,7 +258,7 @@ class TaggedCall:
             if end >= 0:
                 value.settle(kept=end != self._doubtful)
                 text = source.since(start)[: end - start]
-                return text if self._tags.exact else without_breaks(text)
+                return without_breaks(text, self._tags.breaks)
             if self._doubtful == here:
                 value.doubt()
             value.text(source.since(here))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from toolsupport.core.formats.deepseek import spellings
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.formats.tag_value import written_value
+from toolsupport.core.formats.tag_value import KEPT, PAIRED, written_value
 from toolsupport.core.formats.tags import TaggedCalls, Tags
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Steps
@@ -49,7 +49,7 @@ class Dialect:
     def _parameter(self, key: str, value: object) -> str:
         kind = f' string="{"true" if isinstance(value, str) else "false"}"' if self.types else ""
         text = written_value(value)
-        if not self.tags.exact and text != text.strip("\r\n"):
+        if self.tags.breaks != KEPT and text[:1] in ("\r", "\n"):
             text = f"\n{text}\n"
         return f'{self.tags.parameters[0]}"{key}"{kind}>{text}{self.tags.parameter_ends[0]}'
 
@@ -78,7 +78,7 @@ DSML = Dialect(
         parameter_ends=_dsml("</@parameter>"),
         wrapper_ends=(*_dsml("</@function_calls>"), *_dsml("</@tool_calls>")),
         wrappers=(*_dsml("<@function_calls>"), *_dsml("<@tool_calls>")),
-        exact=True,
+        breaks=KEPT,
     ),
     types=True,
 )
@@ -90,6 +90,7 @@ MINIMAX = Dialect(
         parameter_ends=("</parameter>",),
         wrapper_ends=("</minimax:tool_call>",),
         wrappers=("<minimax:tool_call>",),
+        breaks=PAIRED,
     )
 )
 FORMATS = (_format("deepseek_dsml", "DeepSeek DSML", DSML), _format("minimax_m2", "MiniMax M2", MINIMAX))
