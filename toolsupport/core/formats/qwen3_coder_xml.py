@@ -24,9 +24,17 @@ TAGS = Tags(
     parameter_ends=("</parameter>", "</param>"),
     wrapper_ends=("</tool_call>", "</seed:tool_call>", "</function_invocation>"),
     wrappers=WRAPPERS,
+    cdata=("<param name=", "<param="),
 )
 # Seed writes its values without line breaks around them.
 SEED_TAGS = replace(TAGS, breaks=PAIRED)
+# MiniCPM writes them so too, and those that hold tags as CDATA.
+MINICPM_TAGS = replace(
+    TAGS,
+    functions=("<function name=", "<function="),
+    parameters=("<param name=", "<param=", "<parameter name=", "<parameter="),
+    breaks=PAIRED,
+)
 CLOSERS = Markers(TAGS.wrapper_ends)
 ENDS = Markers([*WRAPPERS, *TAGS.wrapper_ends])
 

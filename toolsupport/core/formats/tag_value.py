@@ -8,7 +8,6 @@ from typing import Any
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.argument_stream import ArgumentStream
 
-
 # What becomes of the line break at either end of a value: it belongs to it; it does not; it does where the value does
 # not begin with one.
 KEPT, LEFT_OUT, PAIRED = "kept", "left out", "paired"
@@ -23,6 +22,7 @@ class Value:
         self._key = key
         self._shows = shows
         self._held = ""
+        self._shown = 0
         self._begun = False
         self._doubted: list[str] | None = None
 
@@ -47,15 +47,15 @@ class Value:
                 self._held = piece
                 return
             self._begin()
-            self._breaks = _settled(self._breaks, piece)
             piece = piece if self._breaks == KEPT else _without_first_break(piece)
-        if self._breaks == KEPT:
-            self._held = ""
-            self._stream.text(piece)
-            return
         kept = len(piece) - len(_without_last_break(piece)) or int(piece.endswith("\r"))
+        kept = 0 if self._breaks == KEPT else kept
         self._held = piece[len(piece) - kept :]
-        self._stream.text(piece[: len(piece) - kept])
+        self._show(piece[: len(piece) - kept])
+
+    def _show(self, piece: str) -> None:
+        self._shown += len(piece)
+        self._stream.text(piece)
 
     def _begin(self) -> None:
         self._begun = True
@@ -68,6 +68,7 @@ class Value:
             return
         if not self._begun:
             self._begin()
+        self._show(value[self._shown :])
         self._stream.text_ends()
 
 
@@ -78,13 +79,12 @@ def is_json_of(value: Any, text: str) -> bool:
         return False
 
 
-def without_breaks(text: str, breaks: str) -> str:
-    return text if _settled(breaks, text) == KEPT else _without_last_break(_without_first_break(text))
-
-
-def _settled(breaks: str, text: str) -> str:
-    """What holds for the breaks of a value that begins like this."""
-    return KEPT if breaks == PAIRED and _without_first_break(text) == text else breaks
+def without_breaks(text: str, breaks: str, *, closed: bool) -> str:
+    """The value that a text stands for; `closed` tells that its own tag closes it, and nothing else."""
+    if breaks == KEPT:
+        return text
+    inner = _without_first_break(text)
+    return inner if breaks == PAIRED and inner == text and closed else _without_last_break(inner)
 
 
 def _without_first_break(text: str) -> str:

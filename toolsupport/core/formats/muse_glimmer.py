@@ -1,0 +1,41 @@
+"""Muse Glimmer: messages with a receiver each; what one of a tool holds are invoke tags in the namespace `atem`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toolsupport.core.formats import harmony
+from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.xml_dialects import invoke, write_results
+from toolsupport.core.scanner import Steps
+from toolsupport.core.words import ToolCall, ToolSpec
+
+ATEM = invoke("atem:function_calls", "atem:")
+MESSAGE_END, TURN_END = "<|eom|>", "<|eot|>"
+
+
+def leave_out(reading: Reading, opener: str) -> Steps[None]:
+    """What ends a message is no part of it."""
+    reading.source.cut()
+    yield from ()
+
+
+def instructions(tools: Sequence[ToolSpec]) -> str:
+    return ATEM.instructions(tools)
+
+
+def write_calls(calls: Sequence[ToolCall]) -> str:
+    """Without the receivers, which belong to the messages of a template."""
+    return ATEM.write_calls(calls)
+
+
+GRAMMAR = Grammar(
+    {
+        **harmony.GRAMMAR.openers,
+        **ATEM.grammar.openers,
+        **dict.fromkeys((MESSAGE_END, TURN_END), leave_out),
+    },
+    beginning=harmony.read_begun,
+)
+FORMAT = Format("muse_glimmer", "Muse Glimmer", GRAMMAR.parser, instructions, write_calls, write_results)
