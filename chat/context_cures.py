@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat import context_guard, fragments, frames
 from chat.context_guard import ContextGuard
-from chat.transcript import recording
+from chat.transcript import measured, recording
 from chat.transcript.turns import Claimed
 from toolsupport import exchange
 from toolsupport.core import load_failures
@@ -17,7 +17,6 @@ from toolsupport.core.events import Event, Failed, Usage
 from toolsupport.core.prompt import fitting
 from toolsupport.core.prompt.making_room import LeaveOut, Window
 from toolsupport.core.words import Message
-from toolsupport.registry import context_sizes, prompt_counts
 from toolsupport.registry.briefs import Briefing
 
 Take = Callable[[Briefing], None]
@@ -31,7 +30,7 @@ class ContextCures:
     """
 
     def __init__(self, claimed: Claimed, take: Take, tell: Tell) -> None:
-        self._claimed = claimed
+        self._claimed, self._store = claimed, claimed.store
         self._take, self._tell = take, tell
         self._guard = ContextGuard()
         self._gone: tuple[str, ...] = ()
@@ -59,7 +58,7 @@ class ContextCures:
         lesson = self._guard.lesson(briefing, usage)
         if lesson is not None:
             digest = fitting.tools_digest(briefing.brief)
-            await in_database(prompt_counts.learn)(briefing.build, digest, lesson)
+            await in_database(measured.count_prompt)(self._store, briefing.build, digest, lesson)
             self._take(context_guard.learned(briefing, lesson))
         return False
 
@@ -88,7 +87,7 @@ class ContextCures:
             self._take(await self._raise(briefing, todo.context, "cut_raised"))
 
     async def _raise(self, briefing: Briefing, context: int, code: str) -> Briefing:
-        window = await in_database(context_sizes.raise_to)(self._claimed.profile, briefing.window, context)
+        window = await in_database(measured.raise_context)(self._store, briefing.window, context)
         await self._say(code, window, {"before": f"{briefing.window.given:,}"})
         return context_guard.within(briefing, window)
 
@@ -97,7 +96,7 @@ class ContextCures:
         why = load_failures.why(event) if isinstance(event, Failed) else ""
         if not why:
             return None
-        window = await in_database(context_sizes.take_back)(self._claimed.profile, briefing.window)
+        window = await in_database(measured.take_context_back)(self._store, briefing.window)
         if window is None:
             return None
         await self._say("context_taken_back", window, {"failed": f"{briefing.window.given:,}", "why": why.rstrip(".")})
@@ -107,7 +106,7 @@ class ContextCures:
         """Tell it, or, `once`, unless the conversation was told the very same before."""
         context = f"{window.given:,}" if window.given else "an unknown number of"
         facts = {"model": self._claimed.model, "context": context} | facts
-        told = await in_database(recording.notice_of_context)(self._claimed.turn, code, facts, once)
+        told = await in_database(recording.notice_of_context)(self._store, code, facts, once)
         if told is not None:
             seq, shown = told
             self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))

@@ -1,4 +1,4 @@
-"""What the pages are told of a turn that is over."""
+"""How turns end from outside, and what the pages get of a turn that is over."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ from collections.abc import Iterator
 
 from chat import fragments, frames
 from chat.transcript.turns import Ended
+
+MISTAKE = "The server made a mistake; it is in its log."
+NOT_KEPT_YET = "The server cannot write to its database at the moment. What you see is kept as soon as it can."
+NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
+# Why an answer is ended from outside → the reason and the words that are shown.
+ENDS = {
+    "stopped": ("stopped", "Stopped by you."),
+    "kept_out": ("stopped", "Stopped, because its owner may not chat any more."),
+    "interrupted": ("interrupted", "The server stopped while this answer was being written."),
+    "lost": ("lost", ""),
+}
 
 
 def frames_of(ended: Ended) -> Iterator[frames.ServerFrame]:

@@ -19,11 +19,11 @@ LONGEST_QUERY = 500
 
 async def find(claimed: Claimed, query: str) -> Sequence[ToolSpec]:
     """The tools that fit best, as many as the model can be given; they are offered from now on."""
-    specs = await in_database(toolsets.searchable)(claimed.briefing.usable)
+    specs = toolsets.searchable(claimed.briefing)
     by_name = {spec.name: spec for spec in specs}
     best = await search([entry_of(spec) for spec in specs], query, room(claimed.briefing.toolbox))
     names = [entry.name for entry in best]
-    await in_database(toolsets.add)(claimed.conversation, names)
+    await in_database(toolsets.add)(claimed.store, names)
     return [by_name[name] for name in names]
 
 

@@ -45,8 +45,8 @@ class Hands:
             context,
             find_tools=partial(finding.find, claimed),
             databases=DatabasesOf(context.person),
-            memory=StoredMemory(claimed.conversation, told.memory),
-            prompts=StoredPrompts(claimed.conversation, told.prompts),
+            memory=StoredMemory(claimed.store, told.memory),
+            prompts=StoredPrompts(claimed.store, told.prompts),
         )
         self.brief = claimed.briefing.brief
         self.tools: Mapping[str, Tool] = tools_of(claimed.briefing)
@@ -66,6 +66,10 @@ class Hands:
             self.served = dict(claimed.resumed.served)
         for name in claimed.heard:
             self._read(name)
+
+    def take(self, briefing: Briefing) -> None:
+        """Go on with the tools of another briefing, which the model will be told of."""
+        self.brief, self.tools = briefing.brief, tools_of(briefing)
 
     def serve(self, call: ToolCall) -> ToolCall:
         """What runs for a call that the model makes now."""
@@ -196,7 +200,8 @@ TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Ca
 
 def tools_of(briefing: Briefing) -> dict[str, Tool]:
     """The tools that may run for a model, whether or not it is offered them."""
-    everything = {**mcp_tools.known(), **BUILTINS}
+    remotes = {remote.spec.name: mcp_tools.tool_of(remote) for remote in briefing.remotes}
+    everything = {**remotes, **BUILTINS}
     tools = {name: tool for name, tool in everything.items() if name in briefing.usable}
     return tools | {translate.BASH: commands.STAND_IN} if translate.only_commands(briefing.brief) else tools
 

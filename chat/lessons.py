@@ -7,9 +7,10 @@ from channels.db import database_sync_to_async as in_database
 from chat import asked, fragments, frames
 from chat.transcript import learning_questions, recording
 from chat.transcript.turns import Claimed
-from toolsupport import learning
+from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import Refusal
-from toolsupport.learning import Lesson, Refused
+from toolsupport.learning import Lesson
+from toolsupport.registry.briefs import Briefing
 
 
 async def learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
@@ -18,12 +19,19 @@ async def learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.
 
 
 def _learn(claimed: Claimed, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
-    lesson = learning.hear(Refused(learning_questions.profile_of(claimed.turn), refusal, status))
+    lesson = learning_questions.keep_refusal(claimed.store, refusal, status)
     return [*_flag(claimed, lesson), *_question(claimed, lesson)]
 
 
+async def answered(claimed: Claimed, briefing: Briefing) -> None:
+    """An answer ended as it began: where native tools were sent, their server lacks no setting any more."""
+    brief = briefing.brief
+    if briefing.lacks_flag and brief.offers_tools and brief.format == NATIVE:
+        await in_database(learning_questions.server_lacks_nothing)(claimed.store)
+
+
 def _flag(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:
-    told = recording.notice_once(claimed.conversation, "flag_to_set", {"flag": lesson.flag}) if lesson.flag else None
+    told = recording.notice_once(claimed.store, "flag_to_set", {"flag": lesson.flag}) if lesson.flag else None
     if told is None:
         return []
     seq, shown = told
@@ -31,5 +39,5 @@ def _flag(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:
 
 
 def _question(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:
-    made = learning_questions.ask_to_learn(claimed.turn, lesson.options) if lesson.options else None
+    made = learning_questions.ask_to_learn(claimed.store, lesson.options) if lesson.options else None
     return [asked.question_frame(*made)] if made else []

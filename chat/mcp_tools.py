@@ -1,9 +1,8 @@
-"""Approved tools of MCP servers, as turns offer and run them."""
+"""Approved tools of MCP servers, as turns offer and run them: nothing of it is kept from one turn for another."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 from chat import mcp_hosts
 from chat.tools import BUILTINS
@@ -16,31 +15,17 @@ from toolsupport.core.words import JSON, ToolResult
 from toolsupport.registry import mcp
 
 TIMEOUT = CALL
-# As the rows had them when they were read last, in this process.
-_known: Mapping[str, Tool] = {}
-
-
-def candidates() -> tuple[Candidate, ...]:
-    """Every tool that was approved once, for the rules to decide about; from here on `known` has the same."""
-    global _known
-    remotes = mcp.known_tools()
-    _known = {remote.spec.name: tool_of(remote) for remote in remotes}
-    return tuple(_candidate(remote) for remote in remotes)
-
-
-def known() -> Mapping[str, Tool]:
-    """The tools of the last `candidates`. Which of them may run in a turn is for its briefing to say."""
-    return _known
 
 
 def named(name: str) -> Tool | None:
     """The built-in or approved tool of this name, as the rows have it now."""
-    if name not in BUILTINS and MARK in name:
-        candidates()
-    return BUILTINS.get(name) or _known.get(name)
+    if name in BUILTINS or MARK not in name:
+        return BUILTINS.get(name)
+    return next((tool_of(remote) for remote in mcp.known_tools() if remote.spec.name == name), None)
 
 
-def _candidate(remote: RemoteTool) -> Candidate:
+def candidate_of(remote: RemoteTool) -> Candidate:
+    """A tool that was approved once, for the rules to decide about."""
     return Candidate(
         remote.spec,
         remote.enabled,

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript import conversations, shelf, wires
+from chat.transcript.conversations import FormSettings
 from toolsupport.access import Action, may, public, requires
 from toolsupport.core import nul
 
@@ -84,11 +85,10 @@ def picker(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @requires(Action.CHAT)
 def settings(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Keep the conversation's own system prompt, temperature and call format."""
-    system, temperature = nul.replaced(request.POST.get("system", "")), request.POST.get("temperature", "")
-    context = {"system": system, "temperature": temperature, "saved": True}
+    sent = {name: nul.replaced(request.POST.get(name, "")) for name in ("system", "temperature", "format")}
+    context = sent | {"saved": True}
     try:
-        conversations.save_settings(request.user, str(conversation_id), system, temperature)
-        conversations.prefer_format(request.user, str(conversation_id), request.POST.get("format", ""))
+        conversations.save_settings(request.user, str(conversation_id), FormSettings(**sent))
     except ValueError as error:
         context |= {"saved": False, "error": str(error)}
     shown = conversations.show(request.user, str(conversation_id))

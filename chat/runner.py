@@ -19,16 +19,17 @@ from chat import endings, fragments, frames
 from chat.clerk import Clerk
 from chat.doorman import Doorman
 from chat.elsewhere import Elsewhere
+from chat.endings import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
 from chat.events import TurnEnded
 from chat.sockets import Close, Listeners, Send, Socket
-from chat.transcript import again, contexts, questions, repeating, requested, turns
+from chat.transcript import again, contexts, leaders, questions, repeating, requested, turns
 from chat.transcript.model_questions import Said
 from chat.transcript.people import kept_out, person
 from chat.turn_run import TurnRun
 from chat.watching import Watcher
 from toolsupport import metrics
 from toolsupport.access import Action
-from toolsupport.core.errors import Busy
+from toolsupport.core.errors import Busy, Lost
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ class Runner:
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._others.discard(task)
         # Nobody else may be waiting for it: what it died of would never be known.
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, Lost):
             log.error("a task of the chat ended by a mistake", exc_info=error)
 
     async def drain(self, seconds: float) -> None:
@@ -199,7 +200,7 @@ class Runner:
         """Run a turn this process owns, beside whoever asked for it."""
         claimed = accepted.claimed
         assert claimed is not None
-        run = TurnRun(accepted, contexts.tool_context(claimed.conversation, claimed.person), self.owner)
+        run = TurnRun(accepted, contexts.tool_context(claimed.conversation, claimed.person))
         self.runs[claimed.turn] = run
         task = self._tasks[claimed.turn] = self.spawn(self._run(run, accepted.seq + 1))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
@@ -264,6 +265,8 @@ class Runner:
             if why is None:
                 raise
             await self._end(run, *ENDS[why])
+        except Lost:
+            await self._end(run, *ENDS["lost"])
         except DatabaseError as error:
             log.error("turn %s could not be written down: %s", claimed.turn, error)
             await self._end(run, "failed", NOT_WRITTEN)
@@ -277,10 +280,18 @@ class Runner:
     async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
         """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
-        if reason != "lost":
-            reply = run.last_reply() if run.message else None
-            outcome = turns.Outcome(reason, detail, run.usage, reply, run.tally.taken())
-            await asyncio.shield(self.spawn(self._write_end(run, outcome)))
+        if reason == "lost":
+            log.warning("turn %s was taken from this process, which stopped it", run.claimed.turn)
+            self.spawn(self._show_rows(run.claimed.conversation))
+            return
+        reply = run.last_reply() if run.message else None
+        outcome = turns.Outcome(reason, detail, run.usage, reply, run.tally.taken())
+        await asyncio.shield(self.spawn(self._write_end(run, outcome)))
+
+    async def _show_rows(self, conversation: str) -> None:
+        """Let the pages here fetch what another process wrote instead of what they were shown."""
+        for tail, turn in (await in_database(leaders.standings)([conversation])).values():
+            self.listeners.tell(conversation, frames.Tail(tail, turn))
 
     async def _write_end(self, run: TurnRun, outcome: turns.Outcome) -> None:
         turn = run.claimed.turn
@@ -294,6 +305,8 @@ class Runner:
                 await asyncio.sleep(TICK)
         if ended is not None:
             self.tell_end(ended)
+        else:
+            await self._show_rows(run.claimed.conversation)
 
     def _complain(self, error: Exception) -> None:
         """Tell, once, the pages of running answers that these are not written down at the moment."""
@@ -361,18 +374,6 @@ class Runner:
         self.tell_end(*ended)
         for turn_id in queued if self.accepting else []:
             await self.wake(turn_id)
-
-
-MISTAKE = "The server made a mistake; it is in its log."
-NOT_KEPT_YET = "The server cannot write to its database at the moment. What you see is kept as soon as it can."
-NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
-# Why an answer is ended from outside, and with which reason and words that is told.
-ENDS = {
-    "stopped": ("stopped", "Stopped by you."),
-    "kept_out": ("stopped", "Stopped, because its owner may not chat any more."),
-    "interrupted": ("interrupted", "The server stopped while this answer was being written."),
-    "lost": ("lost", ""),
-}
 
 
 _runner: Runner | None = None

@@ -16,7 +16,7 @@ from toolsupport.access import Action, actions, may, requires
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.core.toolbox import Candidate
-from toolsupport.registry import mcp, picker, sql_sources, switches, system_settings, tool_settings
+from toolsupport.registry import drift, mcp, picker, sql_sources, switches, system_settings, tool_settings
 
 PAGE = "chat/tools.html"
 FOR_ADMINISTRATORS = ("A3", "A4")
@@ -99,6 +99,7 @@ def set_switches(request: HttpRequest) -> HttpResponse:
         switches.put({name: str(value) for name, value in request.POST.items()})
     except ValueError as error:
         return render(request, f"{PAGE}#switches", _switches(request) | {"error": str(error)})
+    drift.mark_all()
     return render(request, f"{PAGE}#switches", _switches(request) | {"saved": True})
 
 

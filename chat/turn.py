@@ -22,7 +22,16 @@ from chat.events import (
 )
 from chat.tools.policy import Outcome, Verdict, refused
 from chat.tools.tool import Pause
-from toolsupport.core.events import CallFound, CallReady, CallRejected, Event, Failed, TextDelta, ThinkingDelta
+from toolsupport.core.events import (
+    CallFound,
+    CallGarbled,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    TextDelta,
+    ThinkingDelta,
+)
 from toolsupport.core.words import Message, Role, ToolCall, ToolResult
 
 Asked = CallReady | CallRejected | CallFound
@@ -76,6 +85,8 @@ class Round:
             if len(self.asked) >= most:
                 return False
             self.asked.append(event)
+        elif isinstance(event, CallGarbled):
+            self.asked = [asked for asked in self.asked if isinstance(asked, CallRejected)]
         elif isinstance(event, Failed):
             self.failed = event
         return True

@@ -30,6 +30,7 @@ from chat.live import LiveText, utf16_length
 from chat.live_output import LiveOutput
 from chat.shown import ShownCall
 from chat.tools import tool_search
+from chat.tools.policy import Outcome
 from chat.tools.tool import ToolContext
 from chat.transcript import questions, recording, toolsets
 from chat.transcript.turns import Accepted, Claimed
@@ -38,6 +39,7 @@ from toolsupport.core import falling_back, format_choice, translate
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
+    CallGarbled,
     CallReady,
     CallRejected,
     Event,
@@ -48,7 +50,7 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.prompt import fitting
-from toolsupport.core.refusals import UNSUPPORTED, Refusal, classify
+from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
 from toolsupport.core.words import Brief, Message
 from toolsupport.registry.briefs import Briefing
 from toolsupport.registry.call_tally import CallTally
@@ -59,14 +61,14 @@ Tell = Callable[[frames.ServerFrame], None]
 class TurnRun:
     """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
 
-    def __init__(self, accepted: Accepted, context: ToolContext, owner: str) -> None:
+    def __init__(self, accepted: Accepted, context: ToolContext) -> None:
         assert accepted.claimed is not None
         self.claimed: Claimed = accepted.claimed
+        self.store = self.claimed.store
         self.briefing: Briefing = self.claimed.briefing
         self.output = LiveOutput(lambda frame: self._tell(frame))
         self.hands = Hands(self.claimed, replace(context, say=self.output.say))
         self.hands.said = self.output.said
-        self.owner = owner
         self.parked = False
         self.cures = ContextCures(self.claimed, self._go_on_by, lambda frame: self._tell(frame))
         self.format_guard = FormatGuard()
@@ -93,11 +95,15 @@ class TurnRun:
         await self._search_first(state.history)
         if state.pause is not None:
             await self._tool_started(ToolStarted(turn.called(state.pending[0])))
-        while self.ended is None and not self.parked:
-            async with aclosing(turn.advance(state, self._ask, self.hands)) as batches:
-                async for batch in batches:
-                    for event in joined(batch):
-                        await self._handle(event)
+        try:
+            while self.ended is None and not self.parked:
+                async with aclosing(turn.advance(state, self._ask, self.hands)) as batches:
+                    async for batch in batches:
+                        for event in joined(batch):
+                            await self._handle(event)
+        finally:
+            # What a tool that was cut off wrote last is not shown behind the end of its turn.
+            self.output.end()
 
     def _state(self) -> turn.TurnState:
         """Where the turn begins, or goes on after it waited."""
@@ -123,7 +129,7 @@ class TurnRun:
         call = finding.first_call(history, self.claimed.turn)
         await self._round_started(RoundStarted(0))
         reply = recording.Reply("", "", None, (recording.automatic(call, tool_search.TOOL.level),))
-        seq, shown = await in_database(recording.finish_reply)(self.message, reply)
+        seq, shown = await in_database(recording.finish_reply)(self.store, self.message, reply)
         self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
         await self._tool_started(ToolStarted(call))
         outcome = await self.hands.run(call)
@@ -137,10 +143,11 @@ class TurnRun:
         asking = await self.hands.asking(event)
         if asking is None:
             return
-        self.parked = True
         parked = await in_database(self._park)(asking)
         if parked is None:
+            self.ended = TurnEnded("stopped", "Stopped by you.")
             return
+        self.parked = True
         shown, question = parked.call, parked.question
         self._tell(frames.CallStarted(parked.seq, self.message, with_html(shown)))
         self._tell(asked.question_frame(parked.seq + 1, question))
@@ -148,7 +155,7 @@ class TurnRun:
 
     def _park(self, asking: questions.Asking) -> questions.Parked | None:
         run = recording.run_of(self.claimed.turn, asking.call.id)
-        return questions.park(self.owner, run, asking, questions.Spent(self.usage, self.tally.taken()))
+        return questions.park(self.store, run, asking, questions.Spent(self.usage, self.tally.taken()))
 
     def so_far(self) -> list[frames.ServerFrame]:
         """The whole of what grows at the moment, for a page that missed a piece of it."""
@@ -179,7 +186,7 @@ class TurnRun:
         seq, shown = self._prepared
         self._prepared = (0, None)
         if shown is None:
-            seq, shown = await in_database(recording.start_reply)(self.claimed.turn)
+            seq, shown = await in_database(recording.start_reply)(self.store)
         self.message = shown.id
         html = fragments.message(shown)
         self._tell(frames.MessageStarted(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))
@@ -219,7 +226,7 @@ class TurnRun:
         tool = self.hands.tools.get(served.name)
         level = tool.level if tool else ""
         made = recording.AskedCall(inner.call, format_choice.CODE, level, program=program, served=served)
-        await in_database(recording.made_inside)(self.message, made)
+        await in_database(recording.made_inside)(self.store, self.message, made)
 
     def _count(self, event: CallReady | CallFound | CallRejected) -> None:
         self.format_guard.heard(event)
@@ -227,42 +234,52 @@ class TurnRun:
 
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
-        rejection = recording.Rejection(event.id, event.name, event.reason, event.raw)
+        format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
+        rejection = recording.Rejection(event.id, event.name, event.reason, event.raw, format=format_)
         await self._reject(rejection, event.suggestion)
 
     async def _reject(self, rejection: recording.Rejection, suggestion: str = "") -> None:
-        seq, shown = await in_database(recording.reject_call)(self.message, rejection)
+        seq, shown = await in_database(recording.reject_call)(self.store, self.message, rejection)
         html, name = fragments.call(shown), rejection.name
         self._tell(frames.CallRejected(seq, self.message, name, rejection.reason, html, suggestion or None))
 
+    async def _garbled(self, event: CallGarbled) -> None:
+        """The model is asked again, and may write the same calls: those of this attempt do not run."""
+        self.tally.heard(event, self.briefing.brief.format)
+        self._asked.clear()
+        self._written.clear()
+
     async def _refused(self, event: ToolsRefused) -> None:
         # What the server refused once it would refuse again in every round of this turn.
-        self.tally.heard(event, self.briefing.brief.format)
+        if not event.misconfigured:
+            self.tally.heard(event, self.briefing.brief.format)
         brief = exchange.otherwise(self.briefing.brief, event)
         if brief.format:
             await self._go_on_with(brief, "fallback", {"failed": "was refused native tools by its server"})
         else:
             await self._go_on_with(brief, "tools_refused", {})
-        await self._learn(Refusal(UNSUPPORTED, event.rule, event.message), event.status)
+        label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
+        await self._learn(Refusal(label, event.rule, event.message), event.status)
 
     async def _refused_in_words(self, _: RefusedInWords) -> None:
         brief = translate.after_refusal(self.briefing.brief)
         if brief is not None:
             self._take(brief)
-            seq, shown = await in_database(recording.offer_bash)(self.claimed.turn, {"model": self.claimed.model})
+            seq, shown = await in_database(recording.offer_bash)(self.store, {"model": self.claimed.model})
             self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
 
     def _take(self, brief: Brief) -> None:
         self._go_on_by(replace(self.briefing, brief=brief))
 
     def _go_on_by(self, briefing: Briefing) -> None:
-        self.briefing, self.hands.brief = briefing, briefing.brief
+        self.briefing = briefing
+        self.hands.take(briefing)
 
     async def _go_on_with(self, brief: Brief, code: str, facts: dict[str, str]) -> None:
         """Ask in another format, or without tools, for the rest of this turn."""
         facts = {"model": self.claimed.model, "fallback": format_choice.label(brief.format)} | facts
         self._take(brief)
-        seq, shown = await in_database(recording.fall_back)(self.claimed.turn, brief.format, code, facts)
+        seq, shown = await in_database(recording.fall_back)(self.store, brief.format, code, facts)
         self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
 
     async def _failed(self, event: Failed) -> None:
@@ -291,14 +308,14 @@ class TurnRun:
             return
         calls, self._asked = tuple(self._asked), []
         reply = recording.Reply(self.text.text, self.thinking.text, self._thinking_ms, calls)
-        seq, shown = await in_database(recording.finish_reply)(self.message, reply)
+        seq, shown = await in_database(recording.finish_reply)(self.store, self.message, reply)
         self.text.mark_written()
         self.thinking.mark_written()
         self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
         await self._replied()
 
     async def _tool_started(self, event: ToolStarted) -> None:
-        seq, shown = await in_database(recording.start_call)(self.claimed.turn, event.call.id)
+        seq, shown = await in_database(recording.start_call)(self.store, event.call.id)
         self.hands.cards.append(shown.id)
         self.output.begin(self.message, shown.id)
         self._tell(frames.CallStarted(seq, self.message, with_html(shown)))
@@ -306,7 +323,8 @@ class TurnRun:
     async def _tool_finished(self, event: ToolFinished) -> None:
         self.output.end()
         run = int(self.hands.cards.pop())
-        seq, shown = await in_database(recording.finish_call)(run, event.status, event.result, event.duration_ms)
+        outcome = Outcome(event.status, event.result, event.duration_ms)
+        seq, shown = await in_database(recording.finish_call)(self.store, run, outcome)
         # What went wrong or was stopped is told in the words of others, too.
         if event.status not in ("denied", "rejected"):
             self.hands.finished(event.call)
@@ -332,6 +350,8 @@ class TurnRun:
 
     async def _turn_ended(self, event: TurnEnded) -> None:
         self.ended = event
+        if event.reason != "failed":
+            await lessons.answered(self.claimed, self.briefing)
 
 
 HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
@@ -343,6 +363,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     CallFound: TurnRun._call_ready,
     CallRejected: TurnRun._rejected,
     ToolsRefused: TurnRun._refused,
+    CallGarbled: TurnRun._garbled,
     Failed: TurnRun._failed,
     RoundEnded: TurnRun._round_ended,
     RefusedInWords: TurnRun._refused_in_words,

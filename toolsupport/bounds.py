@@ -32,8 +32,10 @@ FORM_BYTES = MIB  # what a form's own fields and boundaries may add to the files
 PATIENT = b"/v1/"
 FOR_PROGRAMS = tuple(place.encode() for place in api_errors.PLACES)
 UPLOADS = re.compile(rb"/chat/[0-9a-f-]{36}/files/(\?.*)?")
-# Everything waits for this answer, which takes a millisecond; a database that takes longer gets no large upload.
+# Seconds a large upload waits for the database to say who sends it; after that it is refused.
 PATIENCE = 0.5
+# A body stops this many bytes before its limit while that answer is open: more than one read of a socket brings.
+MARGIN = MIB
 _asking = ThreadPoolExecutor(max_workers=1, thread_name_prefix="uploads")
 TOO_LARGE = "The request is larger than this site takes."
 ERROR_HEADERS = {
@@ -71,28 +73,47 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     room = BODY_LIMIT
     too_large = False
     moved = 0.0
+    asked: asyncio.Future[bool] | None = None
 
     def gotLength(self, length: int | None) -> None:
-        if length is not None and length > BODY_LIMIT and UPLOADS.fullmatch(self.channel._path) and self.signed_in():
-            self.room = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * MIB + FORM_BYTES
-        self.too_large = length is not None and length > self.room
+        largest = settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * MIB + FORM_BYTES
+        upload = length is not None and BODY_LIMIT < length <= largest and UPLOADS.fullmatch(self.channel._path)
+        if upload:
+            self.ask_who_sends()
+        self.too_large = length is not None and length > BODY_LIMIT and not upload
         # A short length keeps the body in memory, where nothing of it will be.
         super().gotLength(0 if self.too_large else length)
 
-    def signed_in(self) -> bool:
-        """Whether the request comes from somebody who is signed in; only asked before a large body is taken."""
+    def ask_who_sends(self) -> None:
+        """Look up the session of a large upload in a thread, so that other connections go on meanwhile."""
         key = self.received_cookies.get(settings.SESSION_COOKIE_NAME.encode(), b"").decode("latin-1")
-        try:
-            return bool(key) and _asking.submit(sessions.lets_in, key).result(PATIENCE)
-        except Exception:
-            log.exception("nobody could be asked whether an upload may come")
-            return False
+        loop = asyncio.get_running_loop()
+        self.asked = loop.run_in_executor(_asking, sessions.lets_in, key)
+        self.asked.add_done_callback(self.decided)
+        loop.call_later(PATIENCE, self.asked.cancel)
+
+    def decided(self, asked: asyncio.Future[bool]) -> None:
+        """Take the rest of the upload, or drop all of it."""
+        self.asked = None
+        why = TimeoutError() if asked.cancelled() else asked.exception()
+        if why is not None:
+            log.error("could not check the session of an upload", exc_info=why)
+        if why is None and asked.result():
+            self.room += settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"] * MIB + FORM_BYTES - BODY_LIMIT
+        else:
+            self.too_large = True
+            self.content.seek(0)
+            self.content.truncate()
+        if self.channel is not None:
+            self.channel._networkProducer.resumeProducing()
 
     def handleContentChunk(self, data: bytes) -> None:
         self.room -= len(data)
         self.too_large = self.too_large or self.room < 0
         if not self.too_large:
             super().handleContentChunk(data)
+        if self.asked is not None and self.room < MARGIN:
+            self.channel._networkProducer.pauseProducing()
 
     def process(self) -> Any:
         if self.too_large and not UPLOADS.fullmatch(self.uri):

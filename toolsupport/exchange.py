@@ -3,17 +3,18 @@
 Tools are sent only to a model that is known to take them, or by a probe: the registry decides, this room checks the
 capabilities once more, and the codec refuses on its own. Where the server refuses the tools all the same, that is
 told by a ToolsRefused, and the question is put once more without them; a probe is told and gets the failure. Where
-the server could not read a call of its model, nothing of which was seen, the same question is put once more.
+the server could not read a call of its model, the model is told so and asked again, at most twice, whatever of its
+reply was seen: the reply goes on, and calls of the attempt that failed do not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from toolsupport import metrics, providers
-from toolsupport.core import calls, prompt
+from toolsupport.core import asking_again, calls, prompt
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -29,7 +30,7 @@ from toolsupport.core.events import (
 from toolsupport.core.falling_back import in_text, without_tools
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.listening import Listener
-from toolsupport.core.refusals import MALFORMED, UNSUPPORTED, classify
+from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, UNSUPPORTED, classify
 from toolsupport.core.words import Brief, Endpoint, Message, Permit, Request, Role, ToolSpec
 
 Trouble = ToolsRefused | CallGarbled
@@ -38,44 +39,81 @@ SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 async def ask(endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
     """Batches of events, one per read; the last event is Finished or Failed. Close it to stop the server."""
-    brief = admitted(brief)
-    trouble: Trouble | None = None
-    async with aclosing(_answer(endpoint, brief, messages)) as batches:
-        async for batch in batches:
-            trouble = next((event for event in batch if isinstance(event, Trouble)), None)
-            yield batch
-    if trouble is None or brief.permit is Permit.PROBE:
-        return
-    brief = otherwise(brief, trouble) if isinstance(trouble, ToolsRefused) else brief
-    async with aclosing(_answer(endpoint, brief, messages, last=True)) as batches:
-        async for batch in batches:
-            yield batch
+    brief, asking = admitted(brief), _Asking(messages)
+    while True:
+        trouble: Trouble | None = None
+        async with aclosing(_answer(endpoint, brief, asking)) as batches:
+            async for batch in batches:
+                trouble = next((event for event in batch if isinstance(event, Trouble)), None)
+                yield batch
+        if trouble is None or brief.permit is Permit.PROBE:
+            return
+        if isinstance(trouble, ToolsRefused):
+            brief = otherwise(brief, trouble)
+        asking.again(trouble)
 
 
-async def _answer(
-    endpoint: Endpoint, brief: Brief, messages: Sequence[Message], last: bool = False
-) -> AsyncGenerator[list[Event], None]:
-    """One request. Trouble with its tools is told in the last batch, before any word of an answer.
+@dataclass(slots=True)
+class _Asking:
+    """One question, as it is put again where there was trouble. `shown` is the text of all attempts."""
 
-    In the `last` one that is made, trouble is a failure like any other.
+    question: Sequence[Message]
+    messages: Sequence[Message] = ()
+    shown: str = ""
+    silent: bool = True
+    refused: bool = False
+    garbled: int = 0
+
+    def __post_init__(self) -> None:
+        self.messages = self.question
+
+    def heard(self, events: Sequence[Event]) -> None:
+        self.shown += "".join(event.text for event in events if isinstance(event, TextDelta))
+
+    def again(self, trouble: Trouble) -> None:
+        if isinstance(trouble, ToolsRefused):
+            self.refused = True
+        else:
+            self.garbled += 1
+            self.messages = asking_again.messages(self.question, self.shown, trouble.message)
+
+
+async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGenerator[list[Event], None]:
+    """One request. Trouble with its tools is told in the last batch.
+
+    Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
     """
-    request = make_request(brief, messages)
-    silent = bool(request.tools) and not last
+    request, asking.silent = make_request(brief, asking.messages), True
     listener = Listener(brief.format, brief.callable)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
-            silent = silent and not any(isinstance(event, SAID) for event in batch)
-            trouble = _trouble(batch[-1], brief) if silent else None
-            if trouble is None:
-                heard = [
-                    _checked(event, brief.callable) for event in listener.hear(batch) if _meant(event, brief, messages)
-                ]
-                if heard:
-                    yield heard
-            elif brief.permit is Permit.PROBE:
-                yield [*batch[:-1], trouble, batch[-1]]
-            else:
-                yield [trouble]
+            asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
+            trouble = _trouble(batch[-1], brief)
+            if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
+                yield [*batch[:-1], trouble, batch[-1]] if brief.permit is Permit.PROBE else [trouble]
+                continue
+            heard = [
+                _checked(event, brief.callable)
+                for event in listener.hear(batch)
+                if _meant(event, brief, asking.messages)
+            ]
+            asking.heard(heard)
+            if isinstance(trouble, CallGarbled):
+                heard = _unreadable(heard, trouble, asking)
+            if heard:
+                yield heard
+
+
+def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _Asking) -> list[Event]:
+    """The end of an attempt whose call could not be read: what is told of it, and how the reply goes on."""
+    metrics.GARBLED.inc()
+    told = [event for event in heard if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
+    failed = next(event for event in heard if isinstance(event, Failed))
+    if asking.garbled >= asking_again.MOST_RETRIES:
+        return [*told, asking_again.given_up(failed, garbled)]
+    apart: list[Event] = [TextDelta("\n\n")] if asking.shown and not asking.shown.endswith("\n") else []
+    asking.heard(apart)
+    return [*told, *apart, garbled]
 
 
 def first_request(brief: Brief, messages: Sequence[Message]) -> Request:
@@ -98,7 +136,8 @@ def may_carry_tools(brief: Brief) -> bool:
 
 def otherwise(brief: Brief, refused: ToolsRefused) -> Brief:
     """How to ask again after the tools were refused: in a text format that works, else without any."""
-    reason = f"Its server refused native tools: {refused.message}"
+    why = "lacks a setting for native tools" if refused.misconfigured else "refused native tools"
+    reason = f"Its server {why}: {refused.message}"
     return in_text(brief, "refused", reason)
 
 
@@ -125,10 +164,11 @@ def _trouble(event: Event, brief: Brief) -> Trouble | None:
     found = classify(event.status, event.body)
     if found.label == UNSUPPORTED:
         return ToolsRefused(found.message, found.rule, event.status)
-    if found.label != MALFORMED or brief.permit is Permit.PROBE:
+    if brief.permit is Permit.PROBE:
         return None
-    metrics.GARBLED.inc()
-    return CallGarbled(found.message, found.rule)
+    if found.label == MISCONFIGURED:
+        return ToolsRefused(found.message, found.rule, event.status, misconfigured=True)
+    return CallGarbled(found.message, found.rule) if found.label == MALFORMED else None
 
 
 def _meant(event: Event, brief: Brief, messages: Sequence[Message]) -> bool:

@@ -12,7 +12,17 @@ from toolsupport.access import Action, actions_of
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal
 from toolsupport.redaction import redact
-from toolsupport.registry import detections, history, model_options, overrides, profiles, reviews, subjects, switches
+from toolsupport.registry import (
+    detections,
+    history,
+    missing_flags,
+    model_options,
+    overrides,
+    profiles,
+    reviews,
+    subjects,
+    switches,
+)
 from toolsupport.registry.overrides import Decision
 
 MOST_BODY = 2000
@@ -57,7 +67,12 @@ NOTHING = Lesson()
 
 
 def hear(refused: Refused) -> Lesson:
-    """Keep a refusal in the history, and say what to ask or to tell. Raises NotFound."""
+    """Keep a refusal in the history, and say what to ask or to tell. Raises NotFound.
+
+    That a server lacks a setting is noted for administrators also where nothing is learned about models.
+    """
+    if refused.refusal.label == MISCONFIGURED and missing_flags.missing(refused.profile, flag_of(refused)):
+        _keep(refused, "misconfigured")
     if not switches.in_force().learns or not model_options.learns(refused.profile):
         return NOTHING
     heard = HEARD.get(refused.refusal.label)
@@ -87,10 +102,14 @@ def _unsupported(refused: Refused) -> Lesson:
 
 
 def _misconfigured(refused: Refused) -> Lesson:
-    _keep(refused, "misconfigured")
+    return Lesson(flag=flag_of(refused))
+
+
+def flag_of(refused: Refused) -> str:
+    """The setting that a server lacks, as it names it, else as we know it."""
     words = refused.refusal.message
     flags = dict.fromkeys(FLAG.findall(words))
-    return Lesson(flag=" and ".join(flags) or subjects.leak_flag(refused.profile) or words or "see the server's log")
+    return " and ".join(flags) or subjects.leak_flag(refused.profile) or words or "see the server's log"
 
 
 HEARD: Mapping[str, Callable[[Refused], Lesson]] = MappingProxyType(

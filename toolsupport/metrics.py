@@ -22,7 +22,7 @@ RUNNING = Gauge("toolsupport_turns_running", "Answers that are being written.", 
 TURNS = Counter("toolsupport_turns", "Answers that ended.", ["reason"], registry=REGISTRY)
 REVOKED = Counter("toolsupport_sockets_revoked", "Pages closed for want of a right.", ["why"], registry=REGISTRY)
 SIGN_INS = Counter("toolsupport_sign_ins", "Attempts to sign in.", ["outcome"], registry=REGISTRY)
-GARBLED = Counter("toolsupport_calls_garbled", "Calls a server could not read, asked for again.", registry=REGISTRY)
+GARBLED = Counter("toolsupport_calls_garbled", "Calls that a server could not read.", registry=REGISTRY)
 PROGRAMS = Gauge("toolsupport_programs_running", "Answers that are being written to programs.", registry=REGISTRY)
 # A model is told by the number that the address of its page ends in: names are nobody's business here.
 OF_CALLS = ["model", "format", "outcome"]

@@ -62,6 +62,11 @@ async def refresh_at_start() -> None:
         await refresh_all()
 
 
+async def mark_changed() -> None:
+    """Look for models that changed since they were tested; what the team wants of them may have changed too."""
+    await database_sync_to_async(drift.mark_all)()
+
+
 async def ensure_servers() -> None:
     """The servers of the environment, or Ollama's usual address where one answers. Raises ConfigError."""
     for named in named_servers(settings.ENV["TOOLSUPPORT_SERVERS"]):

@@ -36,6 +36,7 @@ def jobs() -> tuple[Job, ...]:
     return (
         Job("servers", refreshing.ensure_servers, at_start=True, minutes=0),
         Job("refresh at start", refreshing.refresh_at_start, at_start=True, minutes=0),
+        Job("changed models", refreshing.mark_changed, at_start=True, minutes=0),
         Job("refresh", refreshing.refresh_all, at_start=False, minutes=minutes),
     )
 

@@ -69,6 +69,10 @@ class _Copy:
         self._characters -= len(value)
         if self._characters < 0:
             raise NotPlain(f"it has more than {CHARACTERS:,} characters")
+        if self._strict and nul.UNTAKEN.search(value):
+            raise NotPlain(
+                "a text in it holds a NUL character (U+0000) or half of a character, which cannot be kept: leave it out"
+            )
         return nul.text(value)
 
     def _list(self, value: list[object] | tuple[object, ...], depth: int) -> list[Any]:

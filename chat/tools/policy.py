@@ -14,7 +14,7 @@ from enum import StrEnum
 from chat.tools import BUILTINS
 from chat.tools.plain_text import bounded
 from chat.tools.tool import Answered, Pause, Tool, ToolContext
-from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.core.errors import Lost, NotFound, ToolError
 from toolsupport.core.words import ToolCall, ToolResult
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class Outcome:
 async def run(
     call: ToolCall, context: ToolContext, tools: Mapping[str, Tool] = BUILTINS, approved: bool = False
 ) -> Outcome:
-    """Runs one call, or says why not. Nothing but a cancellation is ever raised.
+    """Runs one call, or says why not. Raises nothing but a cancellation, and Lost where the turn is another's.
 
     `approved` says that a person allowed exactly this call, or this tool in this conversation.
     """
@@ -122,6 +122,8 @@ async def _outcome(call: ToolCall, tool: Tool, work: Work) -> tuple[str, ToolRes
             given = await work()
     except (ToolError, NotFound) as error:
         return "failed", _error(str(error))
+    except Lost:
+        raise
     except Exception as error:
         if clock.expired():
             return "timeout", _error(f"{call.name} was stopped: it took longer than {tool.timeout:g} seconds.")

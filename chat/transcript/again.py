@@ -71,7 +71,7 @@ def accept(person: Person, conversation_id: str, wish: GoOn | Anew, owner: str) 
     Raises NotFound, Busy or ConfigError, and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
-    room = turns.room_for(conversation, wish.client_id)
+    room = turns.room_for(conversation, wish.client_id, owner)
     if room.known is not None:
         asked = shown.message(turns.question_of(room.known))
         return Accepted(room.known, asked, conversation.tail, repeated=True)

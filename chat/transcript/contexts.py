@@ -6,7 +6,7 @@ import shutil
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,8 @@ def briefing(conversation: Conversation) -> ChatBriefing:
         brief = translate.after_refusal(brief) or brief
     if context_of(brief) == "minimal_system":
         brief = replace(brief, documents=documents(workspace(str(conversation.pk))))
-    return ChatBriefing(brief, made.endpoint, made.build, made.counts, made.toolbox, made.window, told)
+    inherited = {name.name: getattr(made, name.name) for name in fields(made)}
+    return ChatBriefing(**inherited | {"brief": brief}, told=told)
 
 
 def briefing_without_chat(profile_id: int) -> Briefing:

@@ -17,12 +17,13 @@ from chat.transcript import contexts, kept_settings, shown, statements
 from chat.transcript.locks import leaf_of
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
-from toolsupport.core.words import Role
-from toolsupport.registry import picker, remembered, standings
+from toolsupport.core.words import Capabilities, Role
+from toolsupport.registry import picker, remembered, stale_tests, standings
 from toolsupport.registry.choices import ShownModel
 
 Person = User | AnonymousUser
 SYSTEM_LENGTH = 20_000
+TEMPERATURE = "The temperature is a number from 0 to 2."
 UNTITLED = "New chat"
 
 
@@ -98,7 +99,7 @@ def show(person: Person, conversation_id: str) -> ShownConversation:
         id=str(conversation.pk),
         title=conversation.title or UNTITLED,
         tail=conversation.tail,
-        model=picker.shown(conversation.profile_id, str(conversation.pk)),
+        model=_model_of(conversation),
         messages=shown.messages(conversation),
         turn=turn.pk if turn else None,
         turn_status=turn.status if turn else "",
@@ -112,31 +113,38 @@ def choices(person: Person) -> tuple[ShownModel, ...]:
     return picker.choices()
 
 
-@transaction.atomic
-def save_settings(person: Person, conversation_id: str, system: str, temperature: str) -> dict[str, Any]:
-    """Keep the conversation's own system prompt and temperature ("" means the team's default).
+@dataclass(frozen=True, slots=True)
+class FormSettings:
+    """What the settings form of a chat sends; "" stands for the team's default."""
 
-    Raises ValueError with words for people where the temperature is not a number from 0 to 2.
-    """
-    conversation = own(person, conversation_id, lock=True)
-    if len(system) > SYSTEM_LENGTH:
-        raise ValueError(f"The system prompt may have {SYSTEM_LENGTH:,} characters at most.")
+    system: str = ""
+    temperature: str = ""
+    format: str = ""
+
+    def checked(self) -> dict[str, Any]:
+        """The settings to store. Raises ValueError with a sentence for people; then nothing may be stored."""
+        if len(self.system) > SYSTEM_LENGTH:
+            raise ValueError(f"The system prompt can have up to {SYSTEM_LENGTH:,} characters.")
+        if self.format and self.format not in format_choice.names():
+            raise ValueError("There is no such call format.")
+        return {"system": self.system.strip(), "temperature": _degree(self.temperature), "format": self.format}
+
+
+def _degree(temperature: str) -> float | None:
     try:
         degree = float(temperature) if temperature.strip() else None
     except ValueError as error:
-        raise ValueError("The temperature is a number from 0 to 2.") from error
+        raise ValueError(TEMPERATURE) from error
     if degree is not None and not 0 <= degree <= 2:
-        raise ValueError("The temperature is a number from 0 to 2.")
-    return kept_settings.change(conversation.pk, system=system.strip(), temperature=degree)
+        raise ValueError(TEMPERATURE)
+    return degree
 
 
 @transaction.atomic
-def prefer_format(person: Person, conversation_id: str, wanted: str) -> None:
-    """Keep the call format this conversation prefers, "" for none. Raises NotFound, ValueError for no format."""
+def save_settings(person: Person, conversation_id: str, form: FormSettings) -> dict[str, Any]:
+    """Store the whole form or nothing of it. Raises NotFound, ValueError (see FormSettings.checked)."""
     conversation = own(person, conversation_id, lock=True)
-    if wanted and wanted not in format_choice.names():
-        raise ValueError("There is no such call format.")
-    kept_settings.change(conversation.pk, format=wanted)
+    return kept_settings.change(conversation.pk, **form.checked())
 
 
 @transaction.atomic
@@ -201,4 +209,13 @@ def state(person: Person, conversation_id: str) -> State:
     if conversation.profile is None:
         return State(conversation.tail, turn, None, {})
     known = standings.known(conversation.profile, here)
-    return State(conversation.tail, turn, picker.row_of(conversation.profile, known), known.to_json())
+    return State(conversation.tail, turn, _model_of(conversation, known), known.to_json())
+
+
+def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:
+    """The conversation's model as it stands there; its row was read with the conversation."""
+    profile = conversation.profile
+    if profile is None:
+        return None
+    known = known or standings.known(profile, str(conversation.pk))
+    return picker.row_of(profile, known, stale_tests.is_stale(profile))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from chat import mcp_tools
-from toolsupport.core.toolbox import Candidate
+from toolsupport.core.remote_tools import RemoteTool
+from toolsupport.registry import mcp
 
 
-def candidates() -> tuple[Candidate, ...]:
-    """Those of MCP servers, none of them found yet."""
-    return mcp_tools.candidates()
+def tools() -> tuple[RemoteTool, ...]:
+    """Those of MCP servers, as the rows have them now."""
+    return mcp.known_tools()

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-
 from chat.models import Question, Turn
 from chat.shown import ShownQuestion
 from chat.transcript import kept_settings, shown
 from chat.transcript.conversations import Person, announce, say
-from chat.transcript.locks import hold
 from chat.transcript.model_questions import HEARD, Said
+from chat.transcript.turn_store import fenced
 from toolsupport import learning
+from toolsupport.core.refusals import Refusal
 from toolsupport.core.verdicts import VERDICTS
-from toolsupport.learning import Chosen
-from toolsupport.registry import news, picker
+from toolsupport.learning import Chosen, Lesson, Refused
+from toolsupport.registry import missing_flags, news, picker
 
 KIND = "runtime_learning"
 
 
-def profile_of(turn_id: int) -> int:
-    """The model that a turn asks."""
-    return Turn.objects.values_list("profile_id", flat=True).get(pk=turn_id)
+@fenced
+def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> Lesson:
+    """Keep the refusal of a turn's server in the history of its model; what is to be asked or shown for it."""
+    return learning.hear(Refused(turn.profile_id, refusal, status))
 
 
-@transaction.atomic
-def ask_to_learn(turn_id: int, options: tuple[str, ...]) -> tuple[int, ShownQuestion] | None:
+@fenced
+def server_lacks_nothing(turn: Turn) -> None:
+    """The server answered native tools: no setting for them is missing any more."""
+    missing_flags.solved(turn.profile_id)
+
+
+@fenced
+def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> tuple[int, ShownQuestion] | None:
     """Ask whether to remember a refusal, unless the conversation is asked that already: then None."""
-    turn = Turn.objects.select_related("conversation", "profile").get(pk=turn_id)
-    hold(turn.conversation_id)
     if Question.objects.filter(conversation=turn.conversation, kind=KIND, answer="").exists():
         return None
     text = f"{turn.profile.name}: This model appears not to support tools. Update its metadata?"

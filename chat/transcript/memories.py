@@ -9,12 +9,12 @@ from uuid import UUID
 from channels.db import database_sync_to_async as in_database
 from django.db import transaction
 
-from chat.models import Memory
+from chat.models import Memory, Turn
 from chat.tools.changes import basis_of
 from chat.tools.memory_dump import checked
 from chat.transcript.conversations import Person, own
-from chat.transcript.locks import hold
 from chat.transcript.telling import memory_of
+from chat.transcript.turn_store import TurnStore, fenced
 from toolsupport.core.errors import Conflict, NotFound, ToolError
 
 VERSIONS = 20
@@ -74,15 +74,13 @@ def put_back(person: Person, conversation_id: str, basis: str) -> None:
     last[0].delete()
 
 
-@transaction.atomic
-def write_for_model(conversation_id: str, text: str, basis: str) -> str | None:
+@fenced
+def write_for_model(turn: Turn, text: str, basis: str) -> str | None:
     """The same for a tool; gives what stands there instead, where that has another basis, and None where it wrote."""
-    conversation = UUID(conversation_id)
-    hold(conversation)
-    stands = memory_of(conversation)
+    stands = memory_of(turn.conversation_id)
     if basis_of(stands) != basis:
         return stands
-    _add(conversation, text, None)
+    _add(turn.conversation_id, text, None)
     return None
 
 
@@ -95,12 +93,12 @@ def _add(conversation: UUID, text: str, by: int | None) -> None:
 class StoredMemory:
     """The handle that a tool is given."""
 
-    def __init__(self, conversation: str, text: str) -> None:
-        self.conversation = conversation
+    def __init__(self, store: TurnStore, text: str) -> None:
+        self.store = store
         self.text = text
 
     async def write(self, text: str, basis: str) -> None:
-        stands = await in_database(write_for_model)(self.conversation, text, basis)
+        stands = await in_database(write_for_model)(self.store, text, basis)
         self.text = text.strip() if stands is None else stands
         if stands is not None:
             raise ToolError(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from chat import mcp_tools
 from chat.tools import BUILTINS, execute_sql, hot_swap, search_schemas, tool_search
 from chat.tools.stores import NamedPrompt
 from chat.tools.tool import Tool
@@ -31,8 +32,9 @@ def offer(toolset: Sequence[str] = (), prompts: Sequence[NamedPrompt] = (), data
     team = system_settings.everything()
     built_in = [_built_in(tool, team) for tool in BUILTINS.values()]
     built_in = [_about(candidate, prompts, databases) for candidate in built_in]
-    waiting = (found(candidate, toolset) for candidate in deferred.candidates())
-    return Offer((*built_in, *waiting), team, ours=True)
+    remotes = deferred.tools()
+    waiting = (found(mcp_tools.candidate_of(remote), toolset) for remote in remotes)
+    return Offer((*built_in, *waiting), team, ours=True, remotes=remotes)
 
 
 def _built_in(tool: Tool, team: Mapping[str, Any]) -> Candidate:

@@ -12,11 +12,11 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.text import slugify
 
-from chat.models import Prompt
+from chat.models import Prompt, Turn
 from chat.tools.stores import NamedPrompt
 from chat.transcript import kept_settings, telling
 from chat.transcript.conversations import Person, own
-from chat.transcript.locks import hold
+from chat.transcript.turn_store import TurnStore, fenced
 from toolsupport.core.errors import Conflict, NotFound, ToolError
 
 MOST, TEXT_LENGTH = 40, 20_000
@@ -141,15 +141,13 @@ def choose(person: Person, conversation_id: str, names: Sequence[str]) -> None:
     _put(own(person, conversation_id, lock=True).pk, names)
 
 
-@transaction.atomic
-def choose_for_model(conversation_id: str, names: Sequence[str]) -> None:
+@fenced
+def choose_for_model(turn: Turn, names: Sequence[str]) -> None:
     """The same for a tool. Raises ToolError where a prompt is not offered any more."""
-    conversation = UUID(conversation_id)
-    hold(conversation)
     gone = sorted(set(names) - {prompt.name for prompt in telling.offered()})
     if gone:
         raise ToolError(f"Nothing was changed: there is no prompt named {', '.join(gone)} any more.")
-    _put(conversation, names)
+    _put(turn.conversation_id, names)
 
 
 def _put(conversation: UUID, names: Sequence[str]) -> None:
@@ -160,9 +158,9 @@ def _put(conversation: UUID, names: Sequence[str]) -> None:
 class StoredPrompts:
     """The handle that a tool is given."""
 
-    def __init__(self, conversation: str, offered: Sequence[NamedPrompt]) -> None:
-        self.conversation = conversation
+    def __init__(self, store: TurnStore, offered: Sequence[NamedPrompt]) -> None:
+        self.store = store
         self.offered = offered
 
     async def choose(self, names: Sequence[str]) -> None:
-        await in_database(choose_for_model)(self.conversation, names)
+        await in_database(choose_for_model)(self.store, names)

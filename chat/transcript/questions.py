@@ -24,6 +24,7 @@ from chat.transcript.conversations import Person, announce, own
 from chat.transcript.history import EDITED
 from chat.transcript.locks import hold
 from chat.transcript.model_questions import Said
+from chat.transcript.turn_store import fenced
 from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.events import CallRejected
@@ -96,14 +97,14 @@ class Closed:
 EFFECTS = {model_questions.KIND: model_questions.apply, learning_questions.KIND: learning_questions.apply}
 
 
-@transaction.atomic
-def park(owner: str, run_id: int, asking: Asking, spent: Spent) -> Parked | None:
-    """Let the turn wait for a person, in rows and with no process. None when it is no longer `owner`'s."""
-    run = ToolRun.objects.select_related("turn__conversation", "message", "program").get(pk=run_id)
-    hold(run.turn.conversation_id)
-    mine = Turn.objects.filter(pk=run.turn_id, owner=owner, status="running", stop_requested_at=None)
-    if not mine.update(status="waiting", owner="", lease_until=None, usage=dict(spent.usage)):
+@fenced
+def park(turn: Turn, run_id: int, asking: Asking, spent: Spent) -> Parked | None:
+    """Let the turn wait for a person, in rows and with no process. None where a person stops it."""
+    if turn.stop_requested_at is not None:
         return None
+    run = ToolRun.objects.select_related("turn__conversation", "message", "program").get(pk=run_id, turn=turn)
+    waits = {"status": "waiting", "owner": "", "lease_until": None, "usage": dict(spent.usage)}
+    Turn.objects.filter(pk=turn.pk).update(**waits)
     call_metrics.add(run.turn.profile_id, spent.calls)
     question = Question.objects.create(
         conversation=run.turn.conversation,

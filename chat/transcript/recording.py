@@ -1,20 +1,21 @@
-"""What happens in a running turn, written down as it happens."""
+"""What happens in a running turn, written down as it happens, by the process that owns the turn and by no other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db import transaction
 from django.utils import timezone
 
 from chat import notices
 from chat.models import AUTOMATIC, UNFINISHED, Conversation, Message, ResultTable, ToolRun, Turn
 from chat.shown import ShownCall, ShownMessage
 from chat.tools import BUILTINS
+from chat.tools.policy import Outcome
 from chat.transcript import branches, contexts, kept_settings, shown
 from chat.transcript.conversations import announce, say
 from chat.transcript.locks import leaf_of
-from toolsupport.core.words import Role, ToolCall, ToolResult
+from chat.transcript.turn_store import fenced
+from toolsupport.core.words import Role, ToolCall
 from toolsupport.registry import proven_calls
 
 
@@ -51,19 +52,22 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A call that will not run, with the reason the model (or the `program` that made it) is told."""
+    """A call that will not run, with the reason the model (or the `program` that made it) is told.
+
+    `format` names the text format in which it could not be read: then `raw` stands in the text of the answer, too.
+    """
 
     id: str
     name: str
     reason: str
     raw: str
     program: int | None = None
+    format: str = ""
 
 
-@transaction.atomic
-def start_reply(turn_id: int) -> tuple[int, ShownMessage]:
+@fenced
+def start_reply(turn: Turn) -> tuple[int, ShownMessage]:
     """A new, empty assistant message at the end of the branch."""
-    turn = Turn.objects.select_related("conversation", "profile").get(pk=turn_id)
     leaf = leaf_of(turn.conversation_id)
     row = Message.objects.create(
         conversation=turn.conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn
@@ -72,10 +76,11 @@ def start_reply(turn_id: int) -> tuple[int, ShownMessage]:
     return announce(turn.conversation), shown.message(row)
 
 
-@transaction.atomic
-def finish_reply(message_id: int, reply: Reply) -> tuple[int, ShownMessage]:
+@fenced
+def finish_reply(turn: Turn, message_id: int, reply: Reply) -> tuple[int, ShownMessage]:
     """The message is whole: its text will not change any more. Its calls are kept, none of them begun."""
-    row = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).get(pk=message_id)
+    mine = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).filter(turn=turn)
+    row = mine.get(pk=message_id)
     row.content, row.thinking, row.thinking_ms = reply.text, reply.thinking, reply.thinking_ms
     row.finished = True
     row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
@@ -105,16 +110,16 @@ def _pending(message: Message, asked: AskedCall) -> None:
     )
 
 
-@transaction.atomic
-def made_inside(message_id: int, asked: AskedCall) -> None:
+@fenced
+def made_inside(turn: Turn, message_id: int, asked: AskedCall) -> None:
     """A program makes a call; it is announced as soon as it begins."""
-    _pending(Message.objects.select_related("turn").get(pk=message_id), asked)
+    _pending(Message.objects.select_related("turn").get(pk=message_id, turn=turn), asked)
 
 
-@transaction.atomic
-def start_call(turn_id: int, call_id: str) -> tuple[int, ShownCall]:
+@fenced
+def start_call(turn: Turn, call_id: str) -> tuple[int, ShownCall]:
     """A tool begins to run."""
-    run = _unfinished(turn_id, call_id)
+    run = _unfinished(turn.pk, call_id)
     run.status, run.started_at = "running", timezone.now()
     run.save(update_fields=["status", "started_at"])
     return announce(run.message.conversation), shown.card(run)
@@ -133,26 +138,27 @@ def _unfinished(turn_id: int, call_id: str) -> ToolRun:
     return found
 
 
-@transaction.atomic
-def finish_call(run_id: int, status: str, result: ToolResult, duration_ms: int) -> tuple[int, ShownCall]:
+@fenced
+def finish_call(turn: Turn, run_id: int, outcome: Outcome) -> tuple[int, ShownCall]:
     """A tool is done, one way or another."""
-    run = ToolRun.objects.select_related("message__conversation", "turn__profile__server").get(pk=run_id)
-    run.status, run.duration_ms = status, duration_ms
+    runs = ToolRun.objects.select_related("message__conversation", "turn__profile__server")
+    run, result = runs.get(pk=run_id, turn=turn), outcome.result
+    run.status, run.duration_ms = outcome.status, outcome.duration_ms
     run.error, run.result = (result.content, "") if result.is_error else ("", result.content)
     run.snapshot = None
     run.save(update_fields=["status", "duration_ms", "error", "result", "snapshot"])
     if result.table:
         ResultTable.objects.create(run=run, csv=result.table)
     by_model = run.format != AUTOMATIC and run.asked_as == run.name and not run.turn.program
-    if status == "done" and not result.is_error and run.name in BUILTINS and by_model:
+    if outcome.status == "done" and not result.is_error and run.name in BUILTINS and by_model:
         proven_calls.keep(run.turn.profile.build.key, BUILTINS[run.name].spec, run.arguments)
     return announce(run.message.conversation), shown.card(run)
 
 
-@transaction.atomic
-def reject_call(message_id: int, rejection: Rejection) -> tuple[int, ShownCall]:
+@fenced
+def reject_call(turn: Turn, message_id: int, rejection: Rejection) -> tuple[int, ShownCall]:
     """A call that will not run is kept too, so that the page and the model both know why."""
-    message = Message.objects.select_related("conversation", "turn").get(pk=message_id)
+    message = Message.objects.select_related("conversation", "turn").get(pk=message_id, turn=turn)
     run = ToolRun.objects.create(
         turn=turn_of(message),
         message=message,
@@ -161,6 +167,7 @@ def reject_call(message_id: int, rejection: Rejection) -> tuple[int, ShownCall]:
         status="rejected",
         error=rejection.reason,
         raw=rejection.raw,
+        format=rejection.format,
         program_id=rejection.program,
     )
     return announce(message.conversation), shown.call(run)
@@ -175,40 +182,31 @@ def turn_of(message: Message) -> Turn:
 Told = tuple[int, ShownMessage]
 
 
-@transaction.atomic
-def notice(conversation_id: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
-    """Put a notice into the transcript; it never reaches a model."""
-    return say(Conversation.objects.get(pk=conversation_id), code, facts)
-
-
-@transaction.atomic
-def fall_back(turn_id: int, format_: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
-    """The turn goes on in another format, and the conversation is told."""
-    turn = Turn.objects.select_related("conversation").get(pk=turn_id)
-    Turn.objects.filter(pk=turn_id).update(format=format_)
+@fenced
+def fall_back(turn: Turn, format_: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+    """The turn goes on in another format, with a notice in the conversation."""
+    Turn.objects.filter(pk=turn.pk).update(format=format_)
     return say(turn.conversation, code, facts)
 
 
-@transaction.atomic
-def offer_bash(turn_id: int, facts: dict[str, str]) -> tuple[int, ShownMessage]:
-    """From now on this model is offered bash in this conversation, which is told."""
-    turn = Turn.objects.select_related("conversation").get(pk=turn_id)
+@fenced
+def offer_bash(turn: Turn, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+    """From now on this model is offered bash in this conversation, with a notice."""
     kept_settings.change(turn.conversation_id, **{contexts.THROUGH_BASH: turn.profile_id})
     return say(turn.conversation, "through_bash", facts)
 
 
-@transaction.atomic
-def notice_once(conversation_id: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage] | None:
-    """The same, unless the conversation was told these very words before: then None."""
-    conversation = Conversation.objects.get(pk=conversation_id)
-    same = Message.objects.filter(conversation=conversation, role=Role.NOTICE, content=notices.text(code, **facts))
-    return None if same.exists() else say(conversation, code, facts)
+@fenced
+def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> Told | None:
+    """Put a notice into the transcript, where no model reads it; None where the very same one stands there already."""
+    words = notices.text(code, **facts)
+    same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words)
+    return None if same.exists() else say(turn.conversation, code, facts)
 
 
-@transaction.atomic
-def notice_of_context(turn_id: int, code: str, facts: dict[str, str], once: bool = False) -> Told | None:
-    """The same of how much the model of a turn is given, with the way to where that is set."""
-    turn = Turn.objects.select_related("conversation", "profile").get(pk=turn_id)
+@fenced
+def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> Told | None:
+    """A notice of how much context the model of a turn is given, with the way to where that is set."""
     words = notices.text(code, **facts)
     if once and Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words).exists():
         return None

@@ -37,7 +37,7 @@ def accept(person: Person, conversation_id: str, wish: Repeat, owner: str) -> Ac
     Raises NotFound (no finished call of this conversation), Busy or ConfigError, and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
-    room = turns.room_for(conversation, wish.client_id)
+    room = turns.room_for(conversation, wish.client_id, owner)
     if room.known is not None:
         return Accepted(room.known, shown.message(turns.question_of(room.known)), conversation.tail, repeated=True)
     before = _finished(conversation, wish.call)

@@ -91,7 +91,7 @@ def accept(person: Person, conversation_id: str, wish: Requested, owner: str) ->
     if Turn.objects.filter(conversation=conversation, status="waiting").exists():
         raise Busy("A question is open in this conversation. It has to be answered first.", "conversation")
     client_id = f"{wish.client_id}-{Turn.objects.filter(conversation=conversation).count()}"
-    room = turns.room_for(conversation, client_id)
+    room = turns.room_for(conversation, client_id, owner)
     conversation.profile_id = wish.profile
     briefing = contexts.briefing(conversation)
     asked, served = checked(wish, briefing.brief)

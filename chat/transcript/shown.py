@@ -12,6 +12,7 @@ from chat.shown import ShownCall, ShownImages, ShownMessage, ShownQuestion, Show
 from chat.tools import BUILTINS
 from chat.transcript import attached
 from toolsupport import learning
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.remote_tools import MARK
 from toolsupport.core.words import Role
 
@@ -63,12 +64,14 @@ def message(
     is_answer = row.role == Role.ASSISTANT
     turn = row.turn if is_answer else None
     over = turn if turn is not None and last and turn.status not in OPEN else None
+    runs = list(runs)
+    text = _without_unreadable(row.content, runs) if is_answer else row.content
     return ShownMessage(
         id=row.pk,
         parent=row.parent_id,
         role=row.role,
-        text=row.content,
-        html=markdown.render(row.content) if row.finished and is_answer else "",
+        text=text,
+        html=markdown.render(text) if row.finished and is_answer else "",
         thinking=row.thinking,
         thinking_ms=row.thinking_ms,
         finished=row.finished,
@@ -85,6 +88,14 @@ def message(
         conversation=str(row.conversation_id),
         about=row.turn.profile_id if row.turn is not None and row.role == Role.NOTICE else None,
     )
+
+
+def _without_unreadable(text: str, runs: Iterable[ToolRun]) -> str:
+    """The text of an answer without the calls that could not be read: their cards hold what the model wrote."""
+    for run in runs:
+        if run.status == "rejected" and run.raw and run.format in FORMATS:
+            text = text.replace(run.raw, "", 1)
+    return text if text.strip() else ""
 
 
 def _images(row: Message) -> ShownImages | None:
@@ -160,6 +171,8 @@ def question(row: Question) -> ShownQuestion:
 
 def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:
     """The words and the object of a card's closed line: ("Read", "config.json")."""
+    if not name:
+        return "Unreadable call", ""
     tool = BUILTINS.get(name)
     server, mark, called = name.partition(MARK)
     if tool is None:

@@ -151,13 +151,18 @@ def granted_in(conversation: uuid.UUID) -> frozenset[str]:
 HELD = """SELECT chat_conversation.id FROM chat_conversation JOIN chat_turn
 ON chat_turn.conversation_id = chat_conversation.id WHERE chat_turn.id = %s {lock} OF chat_conversation"""
 END = """UPDATE chat_turn SET status = %s, reason = %s, usage = %s, ended_at = {now}, lease_until = NULL
-WHERE id = %s AND owner = %s AND status IN ('queued', 'running', 'waiting') RETURNING id"""
+WHERE id = %s AND owner = %s AND status = 'running' RETURNING id"""
 ENDED = "SELECT * FROM chat_turn WHERE id = %s"
+
+
+def hold_conversation_of(turn: int) -> None:
+    """Keep other writers out of the conversation of a turn until the transaction ends."""
+    rows.hold(HELD, turn)
 
 
 def end_turn(owner: str, turn: int, end: tuple[str, str, dict[str, Any]]) -> Turn | None:
     """End a turn that is `owner`'s, with (status, reason, usage); None where it is not, or not any more."""
-    rows.hold(HELD, turn)
+    hold_conversation_of(turn)
     if rows.row(END, *end, turn, owner) is None:
         return None
     return rows.made(Turn, ENDED, turn)[0]

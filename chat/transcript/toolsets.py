@@ -4,39 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from uuid import UUID
 
 from django.db import transaction
 
-from chat.models import Conversation, Turn
+from chat.models import Turn
 from chat.shown import ShownMessage
-from chat.transcript import contexts, deferred, kept_settings
+from chat.transcript import contexts, kept_settings
 from chat.transcript.contexts import ChatBriefing
 from chat.transcript.conversations import Person, own, say
-from chat.transcript.locks import hold
+from chat.transcript.turn_store import fenced
 from chat.transcript.turns import gone_on
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.toolbox import LIMITS
 from toolsupport.core.words import ToolSpec
+from toolsupport.registry.briefs import Briefing
 
 # More than any model is given; what was found before moves down and falls out at the end.
 MOST = 10
 KEY = "toolset"
 
 
-def searchable(usable: frozenset[str]) -> tuple[ToolSpec, ...]:
-    """The deferred tools that may run in a conversation."""
-    return tuple(one.spec for one in deferred.candidates() if one.spec.name in usable)
+def searchable(briefing: Briefing) -> tuple[ToolSpec, ...]:
+    """The deferred tools that may run in a turn with this briefing."""
+    return tuple(one.spec for one in briefing.remotes if one.spec.name in briefing.usable)
 
 
-@transaction.atomic
-def add(conversation_id: str, names: Sequence[str]) -> None:
+@fenced
+def add(turn: Turn, names: Sequence[str]) -> None:
     """Offer these tools from now on, before those that were found earlier. A search without a find counts too."""
-    conversation = UUID(conversation_id)
-    hold(conversation)
-    kept = Conversation.objects.values_list("settings", flat=True).get(pk=conversation).get(KEY) or ()
+    kept = turn.conversation.settings.get(KEY) or ()
     before = [name for name in kept if name not in names]
-    kept_settings.change(conversation, **{KEY: [*names, *before][:MOST]})
+    kept_settings.change(turn.conversation_id, **{KEY: [*names, *before][:MOST]})
 
 
 @transaction.atomic

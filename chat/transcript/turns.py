@@ -22,6 +22,7 @@ from chat.transcript.conversations import Person, announce, own
 from chat.transcript.history import WAITS, log_of
 from chat.transcript.locks import hold
 from chat.transcript.titles import title_of
+from chat.transcript.turn_store import TurnStore
 from toolsupport.core import words
 from toolsupport.core.errors import Busy
 from toolsupport.core.falling_back import in_format
@@ -55,6 +56,7 @@ class Claimed:
     """
 
     turn: int
+    store: TurnStore
     conversation: str
     person: int
     profile: int
@@ -136,7 +138,7 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
     and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
-    room = room_for(conversation, sent.client_id)
+    room = room_for(conversation, sent.client_id, owner)
     if room.known is not None:
         return Accepted(room.known, shown.message(question_of(room.known)), conversation.tail, repeated=True)
     if sent.parent is not None:
@@ -193,15 +195,18 @@ def grown(conversation: Conversation, leaf: Message, things: int) -> int:
     return conversation.tail
 
 
-def room_for(conversation: Conversation, client_id: str) -> Room:
-    """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn."""
+def room_for(conversation: Conversation, client_id: str, owner: str) -> Room:
+    """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn.
+
+    What `owner` runs itself is alive, though the database took no lease of it for a while.
+    """
     room, ended = statements.room(conversation, client_id), list[Ended]()
     if room.known is not None:
         return Room(room.known)
     if room.open_here:
         # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
         here = Turn.objects.filter(conversation=conversation)
-        ended = expire(here) or supersede(here)
+        ended = expire(here.exclude(owner=owner)) or supersede(here)
         if not ended:
             raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
         conversation.refresh_from_db(fields=["tail", "leaf"])
@@ -257,6 +262,7 @@ def claimed(turn: Turn, conversation: Conversation, briefing: ChatBriefing) -> C
     log = log_of(conversation, turn.pk, attached.sees(turn.capabilities))
     return Claimed(
         turn=turn.pk,
+        store=TurnStore(turn.owner, turn.pk),
         conversation=str(conversation.pk),
         person=conversation.owner_id,
         profile=turn.profile_id,

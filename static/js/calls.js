@@ -31,10 +31,12 @@ const grow = (place, frame) => {
   place.dataset.end = Math.max(here, frame.offset + frame.text.length);
 };
 
-// A card that the finished message replaces.
+// A card that the finished message replaces. A call at its beginning again was asked for again.
 export const delta = (frame) => {
-  const card = written(frame);
-  if (card) grow(card.querySelector("[data-arguments]"), frame);
+  const place = written(frame)?.querySelector("[data-arguments]");
+  if (!place) return;
+  if (frame.offset === 0) { place.textContent = ""; place.dataset.end = 0; }
+  grow(place, frame);
 };
 
 // What a tool says while it runs; whoever has scrolled up to read stays there.

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 
 from chat import exports
 from chat.models import Conversation
+from chat.tools import policy
 from chat.transcript import again, branches, recording, turns
+from chat.transcript.conversations import say
 from chat.transcript.exporting import export
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import Outcome, Sent
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
 from toolsupport.core.errors import NotFound
@@ -34,14 +37,15 @@ def conversation(alice: User) -> Conversation:
     accepted = turns.accept(alice, str(made.pk), Sent("c1", "What is in it?"), "me")
     assert accepted.reply is not None
     asked = recording.AskedCall(ToolCall("x", "read_file", {"path": "a.md"}), "native", "A1")
-    recording.finish_reply(accepted.reply.id, recording.Reply("First.", "let me see", 5, (asked,)))
-    _, call = recording.start_call(accepted.turn, "x")
-    recording.finish_call(int(call.id), "done", ToolResult("```\nfenced\n```"), 12)
+    store = TurnStore("me", accepted.turn)
+    recording.finish_reply(store, accepted.reply.id, recording.Reply("First.", "let me see", 5, (asked,)))
+    _, call = recording.start_call(store, "x")
+    recording.finish_call(store, int(call.id), policy.Outcome("done", ToolResult("```\nfenced\n```"), 12))
     turns.end("me", accepted.turn, Outcome("done", reply=(accepted.reply.id, "First.", "let me see", 5)))
     anew = again.accept(alice, str(made.pk), again.Anew("c2", accepted.reply.id), "me")
     assert anew.reply is not None
     turns.end("me", anew.turn, Outcome("stopped", "Stopped by you.", reply=(anew.reply.id, "Second.", "", None)))
-    recording.notice(str(made.pk), "tools_refused", {"model": "phi-x:7b"})
+    say(made, "tools_refused", {"model": "phi-x:7b"})
     return made
 
 

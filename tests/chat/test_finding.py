@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,11 +13,12 @@ from chat import frames
 from chat.models import Conversation, ToolRun
 from chat.transcript import contexts, conversations, deferred, toolsets, turns
 from chat.transcript.history import canonical
+from chat.transcript.turn_store import TurnStore
 from chat.turn_run import TurnRun
 from tests.data.public_tools import tools
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import FINE, HEAD, LAST_CHUNK, Scripted, chunk, scripted
-from toolsupport.core.toolbox import Candidate
+from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.words import Role
 from toolsupport.models import ModelProfile, Server
 from toolsupport.registry import overrides
@@ -32,10 +34,10 @@ def many_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tools of many servers wait to be found."""
     named = [(spec, spec.name.replace(".", "__")) for spec in tools()]
     waiting = tuple(
-        Candidate(type(spec)(name, spec.description, spec.parameters), kind="mcp", server=name.split("__")[0])
+        RemoteTool(RemoteServer(0, name.split("__")[0], "http"), name, replace(spec, name=name), "digest")
         for spec, name in named
     )
-    monkeypatch.setattr(deferred, "candidates", lambda: waiting)
+    monkeypatch.setattr(deferred, "tools", lambda: waiting)
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ def begun(conversation: Conversation, server: Scripted, text: str) -> TurnRun:
     Server.objects.update(base_url=server.endpoint().base_url)
     sent = turns.Sent(f"ask {conversation.turns.count()}", text, None)
     accepted = turns.accept(conversation.owner, str(conversation.pk), sent, "me")
-    return TurnRun(accepted, contexts.tool_context(str(conversation.pk)), "me")
+    return TurnRun(accepted, contexts.tool_context(str(conversation.pk)))
 
 
 async def answered(conversation: Conversation, text: str, *answers: Any) -> tuple[list[Any], list[list[str]]]:
@@ -132,7 +134,7 @@ async def test_the_search_may_be_called_though_a_limit_left_it_out(conversation:
 async def test_without_deferred_tools_nothing_is_searched(
     conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deferred, "candidates", lambda: ())
+    monkeypatch.setattr(deferred, "tools", lambda: ())
     told, offered = await answered(conversation, ASKS, FINE)
     assert "tool_search" not in offered[0] and not [one for one in told if isinstance(one, frames.CallStarted)]
 
@@ -187,8 +189,9 @@ async def test_what_a_person_leaves_out_is_neither_offered_nor_found(conversatio
 
 
 def test_what_was_found_earlier_falls_out_last(conversation: Conversation) -> None:
-    toolsets.add(str(conversation.pk), [f"old{number}" for number in range(9)])
-    toolsets.add(str(conversation.pk), ["new", "old8", "newer"])
+    store = TurnStore("me", turns.accept(conversation.owner, str(conversation.pk), turns.Sent("1", "hi"), "me").turn)
+    toolsets.add(store, [f"old{number}" for number in range(9)])
+    toolsets.add(store, ["new", "old8", "newer"])
     conversation.refresh_from_db()
     assert conversation.settings["toolset"][:4] == ["new", "old8", "newer", "old0"]
     assert len(conversation.settings["toolset"]) == toolsets.MOST

@@ -17,10 +17,10 @@ from chat.transcript import contexts, model_news, questions, turns
 from chat.transcript.conversations import show
 from chat.turn_run import TurnRun
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
-from tests.toolsupport.providers.scripted import FINE, Scripted, Step, answer, scripted
+from tests.toolsupport.providers.scripted import DONE, FINE, HEAD, LAST_CHUNK, Scripted, Step, answer, chunk, scripted
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing
-from toolsupport.registry import news, overrides, reviews, standings, system_settings
+from toolsupport.registry import missing_flags, news, overrides, reviews, standings, system_settings
 from toolsupport.registry.overrides import Decision
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,6 +29,12 @@ REFUSED = answer(400, b'{"error":"registry.ollama.ai/library/m does not support 
 FLAGS = b'{"error":"\\"auto\\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}'
 FLAG = answer(400, FLAGS)
 GARBLED = answer(500, b'{"error":"error parsing tool call: raw=\'{\\"a\\": \', err=unexpected end of JSON input"}')
+
+
+def said_line(message: dict[str, Any]) -> bytes:
+    return chunk(json.dumps({"message": message, "done": False}).encode() + b"\n")
+
+
 LOADING = answer(503, b'{"error":"loading model"}')
 
 
@@ -53,7 +59,7 @@ def claimed(conversation: Conversation, server: Scripted, source: str = "declare
     number = conversation.turns.count()
     sent = turns.Sent(f"ask {number}", "What's in this folder?", None)
     accepted = turns.accept(conversation.owner, str(conversation.pk), sent, "me")
-    return TurnRun(accepted, contexts.tool_context(str(conversation.pk)), "me")
+    return TurnRun(accepted, contexts.tool_context(str(conversation.pk)))
 
 
 async def answered(conversation: Conversation, *answers: Any, source: str = "declared") -> tuple[list[Any], list[Any]]:
@@ -183,27 +189,88 @@ async def test_text_mode_holds_at_once_and_is_tested(conversation: Conversation,
 # D9: misconfigured
 @pytest.mark.asyncio
 async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Conversation, profile: ModelProfile) -> None:
-    told, _ = await answered(conversation, FLAG)
-    (notice,) = of(told, frames.Notice)
-    assert notice.text == "Tools need a server setting: --enable-auto-tool-choice and --tool-call-parser."
-    assert not of(told, frames.QuestionAsked)
+    told, bodies = await answered(conversation, FLAG, FINE)
+    assert ["tools" in body for body in bodies] == [True, False]
+    assert [notice.text for notice in of(told, frames.Notice)] == [
+        "The server refused tools for phi-x:7b. Answered without them.",
+        "Tools need a server setting: --enable-auto-tool-choice and --tool-call-parser.",
+    ]
+    assert not of(told, frames.QuestionAsked) and of(told, frames.TextDelta)
 
     def kept() -> None:
         assert [entry.verdict for entry in refusals()] == ["misconfigured"]
         assert value(profile) == (True, "declared")
+        assert missing_flags.servers() == 1
 
     await in_database(kept)()
+    told, _ = await answered(conversation, FLAG, FINE)
+    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_refused"]
+    assert len(await in_database(refusals)()) == 1, "it is noted once, until it is solved"
+    told, bodies = await answered(conversation, FINE)
+    assert "tools" in bodies[0] and not of(told, frames.Notice)
+    assert await in_database(missing_flags.servers)() == 0
+    await answered(conversation, FLAG, FINE)
+    assert len(await in_database(refusals)()) == 2
+
+
+# P9: what an admin must know does not depend on what is learned about models
+@pytest.mark.asyncio
+@pytest.mark.parametrize("answers", [(FLAG, FINE), (FLAG, LOADING)])
+async def test_a_missing_flag_is_marked_though_nothing_is_learned(
+    conversation: Conversation, answers: tuple[Step, ...]
+) -> None:
+    await in_database(system_settings.put)("runtime_learning", False)
+    told, _ = await answered(conversation, *answers)
+    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_refused"]
+    assert await in_database(missing_flags.servers)() == 1
+
+
+# D9, F2: a text format that works is better than no tools
+@pytest.mark.asyncio
+async def test_a_missing_flag_leads_to_the_text_format_that_works(
+    conversation: Conversation, profile: ModelProfile
+) -> None:
+    await in_database(overrides.add)(Decision(profile.pk, "format", "hermes", "auto_detected"))
+    told, bodies = await answered(conversation, FLAG, FINE)
+    assert "tools" not in bodies[1] and "<tool_call>" in json.dumps(bodies[1]["messages"])
+    assert [notice.code for notice in of(told, frames.Notice)] == ["fallback", "flag_to_set"]
 
 
 # D9: malformed, other
 @pytest.mark.asyncio
-@pytest.mark.parametrize(("answers", "reason"), [((GARBLED, FINE), "done"), ((GARBLED, GARBLED), "failed")])
-async def test_a_call_the_server_cannot_read_is_asked_for_once_more(
-    conversation: Conversation, answers: tuple[list[Step], ...], reason: str
+@pytest.mark.parametrize(
+    ("answers", "asked", "reason"),
+    [((GARBLED, FINE), 2, "done"), ((GARBLED, GARBLED, FINE), 3, "done"), ((GARBLED,), 3, "failed")],
+)
+async def test_a_call_the_server_cannot_read_is_asked_for_again(
+    conversation: Conversation, answers: tuple[list[Step], ...], asked: int, reason: str
 ) -> None:
     told, bodies = await answered(conversation, *answers)
-    assert len(bodies) == 2 and "tools" in bodies[1]
+    assert len(bodies) == asked and all("tools" in body for body in bodies)
     assert not of(told, frames.QuestionAsked) and not await in_database(refusals)()
+    assert await in_database(lambda: conversation.turns.get().status)() == reason
+
+
+# Two calls, one of which the server could read: neither runs before the model has written both again.
+LISTED = {"function": {"name": "list_directory", "arguments": {"path": "."}}}
+CALLED = said_line({"role": "assistant", "content": "Let me look.", "tool_calls": [LISTED]})
+BROKEN = b'{"error":"XML syntax error on line 14: element <parameter> closed by </function>"}'
+
+
+@pytest.mark.asyncio
+async def test_nothing_runs_twice_after_a_call_was_asked_for_again(conversation: Conversation) -> None:
+    told, bodies = await answered(
+        conversation, (HEAD, CALLED, chunk(BROKEN), LAST_CHUNK), (HEAD, CALLED, DONE, LAST_CHUNK), FINE
+    )
+    assert len(bodies) == 3
+    assert len(of(told, frames.CallFinished)) == 1
+    assert [message["role"] for message in bodies[2]["messages"]].count("tool") == 1
+
+    def kept() -> None:
+        first, *_ = conversation.messages.filter(role="assistant").order_by("pk")
+        assert first.content == "Let me look.\n\nLet me look."
+
+    await in_database(kept)()
 
 
 @pytest.mark.asyncio

@@ -77,9 +77,10 @@ async def test_an_approved_tool_runs_tells_its_progress_and_is_stopped_being_cal
     async with hosts():
         await until(McpTool.objects.exists)
         await in_database(approve)("progress", bob, True)
-        (candidate,) = await in_database(mcp_tools.candidates)()
+        (remote,) = await in_database(mcp.known_tools)()
+        candidate = mcp_tools.candidate_of(remote)
         assert candidate.usable and not candidate.materialised
-        tool = mcp_tools.known()["hostile__progress"]
+        tool = mcp_tools.tool_of(remote)
         assert (tool.level, tool.taints) == ("A1", True)
         result = await tool.run(context, {})
         assert isinstance(result, ToolResult) and result.content == "there"

@@ -19,6 +19,7 @@ from chat.tools.workspace import Workspace
 from chat.transcript import prompts, turns
 from chat.transcript.prompts import Written
 from chat.transcript.telling import Told
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import Sent
 from chat.turn_run import TurnRun, joined
 from tests.factories import ConversationFactory
@@ -30,15 +31,16 @@ BRIEF = Brief("m", Capabilities({}))
 
 def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
     claimed = SimpleNamespace(
-        briefing=SimpleNamespace(brief=BRIEF, counts=None, usable=frozenset({"write_file"}), told=Told()),
+        briefing=SimpleNamespace(brief=BRIEF, counts=None, usable=frozenset({"write_file"}), told=Told(), remotes=()),
         resumed=None,
+        store=TurnStore("me", 0),
         granted=granted,
         conversation=conversation,
         history=(),
         heard=frozenset(),
     )
     accepted: Any = SimpleNamespace(claimed=claimed, seq=1, reply=None)
-    return TurnRun(accepted, ToolContext(Workspace(where, 10**6)), "me")
+    return TurnRun(accepted, ToolContext(Workspace(where, 10**6)))
 
 
 # C1, F10
@@ -107,7 +109,7 @@ async def test_a_permission_taken_back_in_mid_turn_counts_at_once(conversation: 
 async def test_after_a_swap_of_prompts_the_next_question_begins_otherwise(conversation: Conversation) -> None:
     def begin() -> TurnRun:
         prompts.write(conversation.owner, Written("brief", "", "Be brief."))
-        return TurnRun(turns.accept(conversation.owner, str(conversation.pk), Sent("1", "hi"), "me"), CONTEXT, "me")
+        return TurnRun(turns.accept(conversation.owner, str(conversation.pk), Sent("1", "hi"), "me"), CONTEXT)
 
     run = await in_database(begin)()
     assert run.hands.context.prompts is not None

@@ -17,12 +17,13 @@ from chat.events import ApprovalNeeded
 from chat.hands import Hands
 from chat.models import Conversation, Question, ToolRun
 from chat.shown import ShownCall, ShownQuestion
-from chat.tools import changes
+from chat.tools import changes, policy
 from chat.tools.policy import Verdict
 from chat.tools.tool import ToolContext
 from chat.tools.workspace import Workspace
 from chat.transcript import questions, recording, requested, turns
 from chat.transcript.questions import Answer, Asking, Decision, Spent
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import START, Claimed, Outcome, Sent
 from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core import unseen
@@ -62,12 +63,19 @@ def made(conversation: Conversation, name: str, status: str, inner: str = "") ->
     """A whole turn in which a tool (or, inside of it, another one) came to this."""
     accepted = begun(conversation, "first")
     assert accepted.reply is not None
-    recording.finish_reply(accepted.reply.id, recording.Reply("", "", None, (asked(name),)))
-    _, card = recording.start_call(accepted.turn, "c1")
+    recording.finish_reply(
+        TurnStore("me", accepted.turn), accepted.reply.id, recording.Reply("", "", None, (asked(name),))
+    )
+    _, card = recording.start_call(TurnStore("me", accepted.turn), "c1")
     if inner:
-        recording.made_inside(accepted.reply.id, asked(inner, "inner", int(card.id)))
-        recording.finish_call(ToolRun.objects.get(name=inner).pk, "done", ToolResult("words"), 1)
-    recording.finish_call(int(card.id), status, ToolResult("words", is_error=status != "done"), 1)
+        recording.made_inside(TurnStore("me", accepted.turn), accepted.reply.id, asked(inner, "inner", int(card.id)))
+        recording.finish_call(
+            TurnStore("me", accepted.turn),
+            ToolRun.objects.get(name=inner).pk,
+            policy.Outcome("done", ToolResult("words"), 1),
+        )
+    outcome = policy.Outcome(status, ToolResult("words", is_error=status != "done"), 1)
+    recording.finish_call(TurnStore("me", accepted.turn), int(card.id), outcome)
     turns.end("me", accepted.turn, Outcome("done"))
 
 
@@ -119,10 +127,12 @@ def waiting(conversation: Conversation) -> ToolRun:
     """A command that a person has just allowed."""
     accepted = begun(conversation, "go")
     assert accepted.reply is not None
-    recording.finish_reply(accepted.reply.id, recording.Reply("", "", None, (asked("bash"),)))
+    recording.finish_reply(
+        TurnStore("me", accepted.turn), accepted.reply.id, recording.Reply("", "", None, (asked("bash"),))
+    )
     run = ToolRun.objects.get()
     asking = Asking(ToolCall("c1", "bash", {}), "Run?", "", grantable=False)
-    parked = questions.park("me", run.pk, asking, Spent({}))
+    parked = questions.park(TurnStore("me", accepted.turn), run.pk, asking, Spent({}))
     assert parked is not None
     questions.answer(conversation.owner, parked.question.id, Answer("once"))
     run.refresh_from_db()

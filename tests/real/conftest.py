@@ -6,15 +6,13 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 
-from tests.serving import ROOT, free_port
-from toolsupport.core.words import Endpoint
+from tests.real.servers import Bench, Recited, Served
+from tests.serving import ROOT
 
 HELLO = "Hello from a tiny scripted model."
 ARGUMENTS = {"path": "."}
@@ -24,19 +22,6 @@ IN_TEXT = f"[TOOL_CALLS]{json.dumps([{'name': 'list_directory', 'arguments': ARG
 BROKEN = '<tool_call>\n{"name": "list_directory", "arguments": {"path": .\n</tool_call>'
 
 ENVIRONMENT = ROOT / ".venv-mlx"
-PATIENCE = 60.0
-
-
-@dataclass(frozen=True)
-class Served:
-    """A server that answers, and the name of its one model."""
-
-    url: str
-    model: str
-
-    @property
-    def endpoint(self) -> Endpoint:
-        return Endpoint("openai", self.url)
 
 
 @pytest.fixture(scope="session")
@@ -56,20 +41,8 @@ def mlx_python() -> Path:
 @contextmanager
 def served(python: Path, directory: Path, *scripts: str) -> Iterator[Served]:
     """mlx-lm with a model that says these scripts: without tools, with tools, after a result."""
-    model = (directory / "model").resolve()
-    subprocess.run([python, Path(__file__).with_name("tiny_model.py"), model, *scripts], check=True)
-    (directory / "cache" / "hub").mkdir(parents=True)
-    port = free_port()
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(directory / "cache")}
-    command = [str(python), "-m", "mlx_lm", "server", "--model", str(model), "--host", "127.0.0.1", "--port", str(port)]
-    with (directory / "server.log").open("w") as log, subprocess.Popen(command, env=environment, stderr=log) as process:
-        try:
-            url = f"http://127.0.0.1:{port}"
-            with httpx.Client(transport=httpx.HTTPTransport(retries=7), timeout=PATIENCE) as client:
-                client.get(f"{url}/v1/models").raise_for_status()
-            yield Served(url, str(model))
-        finally:
-            process.terminate()
+    with ExitStack() as stack:
+        yield Bench(python, python).mlx(stack, directory, {"model": Recited(*scripts)})["model"]
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests.real.conftest import ARGUMENTS, FINAL, HELLO, Served
+from tests.real.conftest import ARGUMENTS, FINAL, HELLO
+from tests.real.servers import Served
 from tests.serving import new_chat, page, serving, sign_in
 from toolsupport import exchange, providers
 from toolsupport.core.events import CallDelta, CallReady, Event, Failed, Finished, TextDelta, Usage

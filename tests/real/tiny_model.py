@@ -2,10 +2,10 @@
 
 It is an ordinary network of the qwen2 architecture with one layer, and its weights are a table: every token has a
 random vector, and the output row of a token holds the vector of the one it follows, so the last token picks the next.
-Two attention heads look for marks in the prompt (tools are declared, a result is there) and so choose between three
-scripts. Nothing is downloaded, and at any temperature the answer is the same.
+Three attention heads look for marks in the prompt (tools are declared, a result is there, the tool of a test is named)
+and so choose between the scripts. Nothing is downloaded, and at any temperature the answer is the same.
 
-    python tiny_model.py DIRECTORY PLAIN CALL FINAL      (needs numpy and safetensors)
+    python tiny_model.py DIRECTORY TEMPLATE PLAIN CALL FINAL [TEST]      (needs numpy and safetensors)
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-DIM, HEADS, CONTEXT = 64, 2, 32_768
+DIM, HEADS, CONTEXT = 96, 3, 32_768
 HEAD = DIM // HEADS
 SLOWEST = HEAD // 2 - 1  # the rotary pair that turns so slowly that distance does not matter
 
 # Dimensions with a fixed meaning; the others tell tokens apart.
-CONST, TOOLS_MARK, RESULT_MARK, TOOLS, RESULT = range(5)
-FREE = slice(5, DIM)
+CONST, TOOLS_MARK, RESULT_MARK, TEST_MARK, TOOLS, RESULT, TEST = range(7)
+FREE = slice(7, DIM)
 
 FOLLOWS = 3.0  # weight of "A is followed by B"
 NEVER = -30.0  # weight of the constant for tokens that no script has
@@ -35,8 +35,18 @@ SURE = 15.0  # least lead of the next token of a script, in logits
 
 START, END = "<|im_start|>", "<|im_end|>"
 HIDDEN = ("<unk>", "<s>", START, END)
-SHOWN = ("<tools>", "<tool_response>", "<tool_call>", "</tool_call>")
-TEMPLATE = Path(__file__).with_name("hermes.jinja")
+# The line end tells a result from instructions that speak of results.
+MARKS = {"<tools>": TOOLS_MARK, "<tool_response>\n": RESULT_MARK, "lookup_ticket": TEST_MARK}
+SHOWN = (*MARKS, "<tool_call>", "</tool_call>")
+# When a script is recited: the states (tools, result, test) of the prompt.
+STATES = {
+    "plain": [(False, False, False), (False, False, True)],
+    "call": [(True, False, False)],
+    "final": [(True, True, False), (False, True, False), (True, True, True), (False, True, True)],
+    "test": [(True, False, True)],
+}
+# What the first token of a script gets in logits where scripts part: always, and for each of the three states.
+CHOICE = {"call": (-25.0, 50.0, 0.0, 0.0), "final": (-25.0, 0.0, 100.0, 0.0), "test": (-70.0, 70.0, 0.0, 50.0)}
 
 
 def letters() -> list[str]:
@@ -54,7 +64,6 @@ class Words:
     """
 
     ids: dict[str, int] = field(default_factory=dict)
-    used: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for token in (*HIDDEN, *letters(), *SHOWN):
@@ -64,53 +73,66 @@ class Words:
         return self.ids.setdefault(token, len(self.ids))
 
     def cut(self, text: str) -> list[int]:
-        """The text as tokens that each stand once in all scripts, so that each is followed by one other."""
-        found = []
-        while text:
-            token = next((mark for mark in SHOWN if text.startswith(mark) and self.ids[mark] not in self.used), None)
-            length = len(token) if token else self._fresh(text)
-            found.append(self.add(token or as_token(text[:length])))
-            self.used.add(found[-1])
-            text = text[length:]
-        return found
+        """The text as marks and as pieces that stand once in all scripts, so that each is followed by one other."""
+        mark = next((mark for mark in SHOWN if mark in text), None)
+        before, _, after = text.partition(mark) if mark else (text, "", "")
+        pieces = self._pieces(before, frozenset())
+        if pieces is None:
+            raise ValueError(f"{before!r} cannot be cut into fresh pieces")
+        found = [self.add(as_token(piece)) for piece in pieces]
+        return [*found, self.ids[mark], *self.cut(after)] if mark else found
 
-    def _fresh(self, text: str) -> int:
-        """The length of the next piece: at least three characters, not one that was taken, up to the next mark."""
-        places = [at for mark in SHOWN if self.ids[mark] not in self.used and (at := text.find(mark)) > 0]
-        stop = min(places, default=len(text))
-        for length in range(3, stop + 1):
-            if as_token(text[:length]) not in self.ids and (stop == length or stop - length >= 3):
-                return length
-        if as_token(text[:stop]) in self.ids:
-            raise ValueError(f"{text[:stop]!r} cannot be cut into fresh pieces")
-        return stop
+    def _pieces(self, text: str, taken: frozenset[str]) -> list[str] | None:
+        """Pieces of three characters and more that no script has yet; None where there are none."""
+        if not text:
+            return []
+        for length in range(3, min(len(text), 12) + 1):
+            piece = text[:length]
+            if as_token(piece) in self.ids or piece in taken:
+                continue
+            rest = self._pieces(text[length:], taken | {piece})
+            if rest is not None:
+                return [piece, *rest]
+        return None
 
 
 def as_token(text: str) -> str:
     return "".join(letters()[byte] for byte in text.encode())
 
 
+Step = tuple[int, int, tuple[bool, bool, bool]]
+
+
 @dataclass
 class Scripts:
-    """What is said, and when: each step is (token, the next one, tools are declared, a result is there)."""
+    """What is recited, and when: each step is (token, the next one, the states of the prompt)."""
 
     words: Words
     cut: dict[str, list[int]]
 
     @classmethod
-    def of(cls, plain: str, call: str, final: str) -> Scripts:
+    def of(cls, plain: str, call: str, final: str, test: str = "") -> Scripts:
         words = Words()
-        return cls(
-            words, {name: words.cut(text) for name, text in (("plain", plain), ("call", call), ("final", final))}
-        )
+        texts = {"plain": plain, "call": call, "final": final, "test": test}
+        return cls(words, {name: words.cut(text) for name, text in texts.items() if text})
 
     def pairs(self, name: str) -> list[tuple[int, int]]:
         entry, end = self.words.ids[as_token("\n")], self.words.ids[END]
         return list(pairwise([entry, *self.cut[name], end]))
 
-    def steps(self) -> list[tuple[int, int, bool, bool]]:
-        when = {"plain": [(False, False)], "call": [(True, False)], "final": [(True, True), (False, True)]}
-        return [(*pair, *state) for name in self.cut for pair in self.pairs(name) for state in when[name]]
+    def choices(self) -> dict[int, tuple[float, ...]]:
+        """What the states add to a token before which scripts part."""
+        following: dict[int, dict[int, str]] = {}
+        for name in self.cut:
+            for token, then in self.pairs(name):
+                following.setdefault(token, {}).setdefault(then, name)
+        parted = [then for then in following.values() if len(then) > 1]
+        return {token: CHOICE[name] for then in parted for token, name in then.items() if name in CHOICE}
+
+    def steps(self) -> list[Step]:
+        """Where no script is given for tests, the one for tools is recited there too."""
+        when = STATES if "test" in self.cut else {**STATES, "call": STATES["call"] + STATES["test"]}
+        return [(*pair, state) for name in self.cut for pair in self.pairs(name) for state in when[name]]
 
 
 Weights = dict[str, "np.ndarray"]
@@ -123,26 +145,24 @@ def drawn(scripts: Scripts, seed: int) -> Weights:
     vectors = np.zeros((count, DIM), np.float32)
     vectors[:, FREE] = chance.choice([-1.0, 1.0], size=(count, DIM - FREE.start))
     vectors[:, CONST] = 2.0
-    vectors[ids["<tools>"], TOOLS_MARK] = vectors[ids["<tool_response>"], RESULT_MARK] = 4.0
+    for text, mark in MARKS.items():
+        vectors[ids[text], mark] = 4.0
     out = np.zeros((count, DIM), np.float32)
     out[:, CONST] = NEVER
-    for name in scripts.cut:
-        for token, following in scripts.pairs(name):
-            out[following, FREE] += FOLLOWS * vectors[token, FREE]
-            out[following, CONST] = 0.0
-    for name, state, weight in (("call", TOOLS, 50.0), ("final", RESULT, 75.0)):
-        first = scripts.cut[name][0]
-        out[first, CONST], out[first, state] = -12.5, weight / SEEN
+    for token, following in sorted({pair for name in scripts.cut for pair in scripts.pairs(name)}):
+        out[following, FREE] += FOLLOWS * vectors[token, FREE]
+        out[following, CONST] = 0.0
+    for token, (always, *seen) in scripts.choices().items():
+        out[token, CONST], out[token, TOOLS : TEST + 1] = always / 2, np.array(seen) / SEEN
     return {"model.embed_tokens.weight": vectors, "lm_head.weight": out}
 
 
 def lead(weights: Weights, scripts: Scripts) -> float:
     """How far the next token of a script is ahead of all others, at the least."""
     least = math.inf
-    for token, following, tools, result in scripts.steps():
+    for token, following, states in scripts.steps():
         state = weights["model.embed_tokens.weight"][token].copy()
-        state[TOOLS] += SEEN * tools
-        state[RESULT] += SEEN * result
+        state[TOOLS : TEST + 1] += SEEN * np.array(states)
         logits = weights["lm_head.weight"] @ (state / np.sqrt(np.mean(state * state)))
         wanted = logits[following]
         logits[following] = -np.inf
@@ -151,9 +171,9 @@ def lead(weights: Weights, scripts: Scripts) -> float:
 
 
 def layer() -> Weights:
-    """One layer whose two heads look for the marks; everything else in it does nothing."""
+    """One layer whose heads look for the marks; everything else in it does nothing."""
     query, key, value, output = (np.zeros((DIM, DIM), np.float32) for _ in range(4))
-    for head, (mark, state) in enumerate([(TOOLS_MARK, TOOLS), (RESULT_MARK, RESULT)]):
+    for head, (mark, state) in enumerate([(TOOLS_MARK, TOOLS), (RESULT_MARK, RESULT), (TEST_MARK, TEST)]):
         query[head * HEAD + SLOWEST, CONST] = 8.0
         key[head * HEAD + SLOWEST, mark] = 4.0
         value[head * HEAD, mark] = 1.0
@@ -182,7 +202,7 @@ def tokenizer(words: Words) -> dict[str, object]:
     return {"version": "1.0", "added_tokens": marks, "pre_tokenizer": level, "decoder": level, "model": model}
 
 
-def write(directory: Path, scripts: Scripts) -> None:
+def write(directory: Path, scripts: Scripts, template: str) -> None:
     """The files of the model. Raises RuntimeError where the scripts are too long for a table of this size."""
     tables = (drawn(scripts, seed) for seed in range(200))
     weights = next((table for table in tables if lead(table, scripts) > SURE), None)
@@ -204,7 +224,9 @@ def write(directory: Path, scripts: Scripts) -> None:
         "eos_token": END,
         "unk_token": "<unk>",
     }
-    speech |= {"model_max_length": CONTEXT, "chat_template": TEMPLATE.read_text(), "tool_parser_type": "json_tools"}
+    speech |= {"model_max_length": CONTEXT, "chat_template": Path(__file__).with_name(f"{template}.jinja").read_text()}
+    if template != "plain":
+        speech["tool_parser_type"] = "json_tools"
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "config.json").write_text(json.dumps(config))
     (directory / "tokenizer_config.json").write_text(json.dumps(speech))
@@ -213,4 +235,4 @@ def write(directory: Path, scripts: Scripts) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), Scripts.of(*sys.argv[2:5]))
+    write(Path(sys.argv[1]), Scripts.of(*sys.argv[3:]), sys.argv[2])

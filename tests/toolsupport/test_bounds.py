@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
 import socket
+import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.serving import Site, new_chat, serving, sign_in
+from toolsupport import bounds
+from toolsupport.bounds import BoundedRequest
+from toolsupport.registry import sessions
 
 MIB = 1024 * 1024
 
@@ -162,3 +167,63 @@ def test_private_pages_are_not_kept_by_anybody(client: httpx.Client, path: str) 
     answer = client.get(path.format(new_chat(client)))
     assert answer.status_code == 200
     assert "no-store" in answer.headers["cache-control"] and "private" in answer.headers["cache-control"]
+
+
+class FakeChannel:
+    """The part of Twisted's channel that a request uses, with what it was told."""
+
+    _path = b"/chat/00000000-0000-0000-0000-000000000000/files/"
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self._networkProducer = self
+
+    def pauseProducing(self) -> None:
+        self.told.append("pause")
+
+    def resumeProducing(self) -> None:
+        self.told.append("resume")
+
+
+@contextmanager
+def upload_of(length: int) -> Iterator[BoundedRequest]:
+    request = BoundedRequest.__new__(BoundedRequest)
+    request.channel, request.received_cookies = FakeChannel(), {b"sessionid": b"key"}
+    request.gotLength(length)
+    with closing(request.content):
+        yield request
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("signed_in", [True, False])
+async def test_a_slow_lookup_of_the_session_stops_only_its_upload(
+    monkeypatch: pytest.MonkeyPatch, signed_in: bool
+) -> None:
+    answer = threading.Event()
+    monkeypatch.setattr(sessions, "lets_in", lambda key: answer.wait(30) and signed_in)
+    monkeypatch.setattr(bounds, "PATIENCE", 30)
+    # A lookup in the loop would wait in this line.
+    with upload_of(20 * MIB) as request:
+        for _ in range(8):
+            request.handleContentChunk(b"x" * MIB)
+        assert request.channel.told == ["pause"] and request.content.tell() == 8 * MIB
+        asked = request.asked
+        assert asked is not None
+        answer.set()
+        await asked
+        await asyncio.sleep(0)  # the request's own callback was added first, and has run
+        assert request.channel.told == ["pause", "resume"]
+        assert (request.too_large, request.content.tell()) == ((False, 8 * MIB) if signed_in else (True, 0))
+
+
+@pytest.mark.asyncio
+async def test_a_lookup_that_takes_too_long_drops_the_upload(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = threading.Event()
+    monkeypatch.setattr(sessions, "lets_in", lambda key: answer.wait(30))
+    monkeypatch.setattr(bounds, "PATIENCE", 0.01)
+    with upload_of(20 * MIB) as request:
+        assert request.asked is not None
+        with suppress(asyncio.CancelledError):
+            await request.asked
+        answer.set()
+        assert request.too_large

@@ -12,7 +12,6 @@ from tests.toolsupport.providers.scripted import DONE, FINE, HEAD, LAST_CHUNK, a
 from toolsupport import exchange, providers
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import (
-    CallFound,
     CallReady,
     CallRejected,
     Event,
@@ -77,6 +76,7 @@ class Recorder:
 
 HI: list[Event] = [TextDelta("Hi"), Usage(), Finished("stop")]
 REFUSAL = Failed("refused", "The server refused the request.", 400, '{"error":"m does not support tools"}')
+LACKS = Failed("server", "", 500, '{"error":"tools param requires --jinja flag"}')
 
 
 @pytest.fixture
@@ -136,31 +136,6 @@ async def test_what_really_leaves_the_house(kind: str, value: bool | None, forma
 
 def without_any() -> Brief:
     return Brief("m", knows(True), format="native")
-
-
-# -- calls in prose --
-
-FENCE = '```json\n{"name": "List_Directory", "arguments": {"path": "."}}\n```'
-
-
-@pytest.mark.asyncio
-async def test_a_call_in_prose_is_found_under_its_right_name(recorder) -> None:  # F4 F5
-    recorder([[TextDelta(FENCE)], [Finished("stop")]])
-    found = next(event for event in await ask(SERVER, brief()) if isinstance(event, CallFound))
-    assert (found.call.name, found.call.arguments, found.raw) == ("list_directory", {"path": "."}, FENCE)
-
-
-@pytest.mark.asyncio
-async def test_what_a_tool_gave_and_a_model_repeats_is_no_call(recorder) -> None:  # F5
-    recorder([[TextDelta(f"The file says:\n{FENCE}")], [Finished("stop")]])
-    history = (*QUESTION, Message(Role.TOOL, f"# Notes\n{FENCE}", call_id="1", name="read_file"))
-    assert not any(isinstance(event, CallFound) for event in await ask(SERVER, brief(), history))
-
-
-@pytest.mark.asyncio
-async def test_a_call_in_prose_that_could_not_run_is_prose(recorder) -> None:  # F5
-    recorder([[TextDelta(FENCE.replace('"path": "."', ""))], [Finished("stop")]])
-    assert not any(isinstance(event, CallFound) for event in await ask(SERVER, brief()))
 
 
 # -- a refusal --
@@ -228,7 +203,6 @@ async def test_after_the_first_word_nothing_is_taken_back(recorder, batches: lis
     "failed",
     [
         Failed("refused", "", 400, '{"error":"m does not support thinking"}'),
-        Failed("server", "", 500, '{"error":"tools param requires --jinja flag"}'),
         Failed("busy", "", 429, '{"error":"m does not support tools"}'),
         Failed("unreachable", "m does not support tools"),
         Failed("cut", ""),
@@ -238,6 +212,15 @@ async def test_other_failures_teach_nothing(recorder, failed: Failed) -> None:
     made = recorder([[failed]])
     assert await ask(SERVER, brief()) == [failed]
     assert len(made.requests) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_lacks_a_flag_is_asked_again_without_tools(recorder) -> None:
+    made = recorder([[LACKS]], [[Finished("stop")]], [[LACKS]])
+    told, *answer = await ask(SERVER, brief())
+    assert told.misconfigured and "--jinja" in told.message and answer == [Finished("stop")]
+    assert await ask(SERVER, brief(permit=Permit.PROBE)) == [LACKS], "a probe judges by itself"
+    assert [bool(request.tools) for request in made.requests] == [True, False, True]
 
 
 @pytest.mark.asyncio

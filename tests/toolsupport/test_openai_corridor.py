@@ -92,8 +92,9 @@ async def test_who_refuses_tools_is_asked_again_without(simulated: Endpoint, mod
 
 @pytest.mark.asyncio
 async def test_missing_flags_are_no_refusal_of_the_model(simulated: Endpoint) -> None:  # M8 D9
-    [failure] = await ask(simulated, brief("sim-misconfigured"))
-    assert isinstance(failure, Failed) and "--enable-auto-tool-choice" in failure.message
+    told, *answer = await ask(simulated, brief("sim-misconfigured"))
+    assert isinstance(told, ToolsRefused) and told.misconfigured and "--enable-auto-tool-choice" in told.message
+    assert answer[-1] == Finished("stop") and any(isinstance(event, TextDelta) for event in answer)
 
 
 @pytest.mark.asyncio

@@ -16,6 +16,7 @@ from typing import Any
 
 import jsonschema_rs
 
+from toolsupport.core import nul
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.offered import find_tool
 from toolsupport.core.schema_bounds import MOST_CHARACTERS, Bound, Unbounded
@@ -61,7 +62,7 @@ def _unknown(call: ToolCall, offered: Sequence[ToolSpec]) -> CallRejected:
 
 
 def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
-    return CallRejected(call.name, reason, _json(call.arguments), call.id, fault=fault)
+    return CallRejected(call.name, reason, nul.text(_json(call.arguments)), call.id, fault=fault)
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
@@ -73,7 +74,9 @@ def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
     try:
         written = json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except ValueError as error:  # half of a character, infinity: what no schema would find
-        return [f"they are not JSON ({error})"[:LONGEST_COMPLAINT]]
+        return [f"they are not JSON ({nul.complaint(arguments) or error})"[:LONGEST_COMPLAINT]]
+    if rb"\u0000" in written and (found := nul.complaint(arguments)):
+        return [found]
     if len(written) > MOST_BYTES:
         return [f"they have {len(written):,} bytes, more than the {MOST_BYTES:,} that are taken; send less at once"]
     if bound.too_much(arguments):

@@ -27,6 +27,11 @@ WORDS = (
 )
 CODES = ("code", "statuscode", "status", "type", "errortype", "errorcode")
 # Linear however often a tag is opened and never closed.
+# How an HTML page begins, or a part of one. `<400> InternalError` is no tag, and other XML is no page.
+PAGE = re.compile(r"<(?:!doctype html|(?:html|head|body|title|center|h[1-6]|p|div|pre)\b[^<>]*>)", re.I)
+# How Go prints a map: its keys in their order, strings without quotes.
+GO_MAP = re.compile(r"map\[(?:error:map\[)?(?:code:(\S{1,40}) )?message:")
+GO_MAP_END = re.compile(r" (?:param|type|status|metadata|n_ctx|n_prompt_tokens):|\]+\Z|\]\]")
 TAGS = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 
 
@@ -35,11 +40,13 @@ class Envelope:
     """`texts` are the innermost words in order, `codes` the codes and types around them (as text, lower case).
 
     `around` is what stood before and after an envelope that was found inside of a text ("upstream said 400: …").
+    `page` is whether the body is an HTML page, which something else than a model's server writes.
     """
 
     texts: tuple[str, ...]
     codes: frozenset[str]
     around: tuple[str, ...] = ()
+    page: bool = False
 
     @property
     def message(self) -> str:
@@ -51,8 +58,10 @@ class Envelope:
 def unwrap(body: str) -> Envelope:
     """The words and codes of an error body."""
     reader = _Reader()
-    reader.body(body[:LONGEST].strip())
-    return Envelope(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around))
+    text = body[:LONGEST].strip()
+    reader.body(text)
+    page = PAGE.match(text) is not None
+    return Envelope(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around), page)
 
 
 class _Reader:
@@ -104,14 +113,28 @@ class _Reader:
 
         One that holds no words of a server is an echo of the request: only its names stay in the sentence.
         """
-        before, value, after = _nested(text) if depth < DEEPEST else (text, None, "")
         known = len(self.texts)
+        if self.go_map(text):
+            return
+        before, value, after = _nested(text) if depth < DEEPEST else (text, None, "")
         if value is not None and not _names(value):
             self.walk(value, depth + 1)
         if len(self.texts) > known:
             self.around.extend(part for part in (before.strip(), after.strip()) if part)
         else:
             self.texts.append(f"{before}{_names(value)}{after}")
+
+    def go_map(self, text: str) -> bool:
+        """Takes the message out of an error that a Go program printed as a map (Ollama does with llama-server's)."""
+        opened = GO_MAP.search(text)
+        if opened is None:
+            return False
+        end = GO_MAP_END.search(text, opened.end())
+        self.codes.update({opened[1].lower()} if opened[1] else ())
+        self.texts.append(text[opened.end() : end.start() if end else None])
+        if before := text[: opened.start()].strip():
+            self.around.append(before)
+        return True
 
 
 def _key(key: Any) -> str:

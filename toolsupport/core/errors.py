@@ -10,7 +10,8 @@ ToolsupportError
 ├── NotAllowed             the person may not do this
 ├── NotFound               it does not exist, or is not theirs (the two look the same)
 ├── Busy                   a limit was reached; `limit` names it
-└── Conflict               somebody else was faster; `current` says what stands now
+├── Conflict               somebody else was faster; `current` says what stands now
+└── Lost                   the process owns the turn no longer, so it may not write it
 
 A hallucinated call or a failed stream is an event (core/events.py), not an exception.
 """
@@ -76,3 +77,7 @@ class Conflict(ToolsupportError):
     def __init__(self, message: str, current: str) -> None:
         super().__init__(message)
         self.current = current
+
+
+class Lost(ToolsupportError):
+    """The turn has another owner, or is over: this process stops it and writes nothing more of it."""

@@ -71,16 +71,23 @@ class CallFound:
 
 @dataclass(frozen=True, slots=True)
 class ToolsRefused:
-    """The server refused the tools of this request; `rule` names the rule that recognised it."""
+    """The server refused the tools of this request; `rule` names the rule that recognised it.
+
+    `misconfigured`: the server lacks a setting, which says nothing about the model.
+    """
 
     message: str
     rule: str
     status: int = 0
+    misconfigured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CallGarbled:
-    """The server could not read a call that its model wrote; nothing of the reply was seen, and it is asked again."""
+    """The server could not read a call that its model wrote, and the model is asked again.
+
+    The reply goes on: its text and its reasoning stay, its calls do not count.
+    """
 
     message: str
     rule: str
@@ -125,6 +132,7 @@ FAILURES = {
     "busy": "the server asks to come back later (408, 429, 503)",
     "refused": "the server refused the request (other 4xx)",
     "server": "the server failed (5xx, or an error inside the stream)",
+    "unreadable_call": "the model wrote calls that its server could not read, again and again",
     "empty": "the model finished without saying or asking for anything",
 }
 

@@ -17,8 +17,9 @@ from toolsupport.core.events import (
     TextDelta,
     ThinkingDelta,
 )
-from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.formats.prose import ProseWatcher
+from toolsupport.core.formats import FORMATS, auto, parser
+from toolsupport.core.formats.end_marks import EndMarks
+from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.words import ToolSpec
 
 
@@ -34,6 +35,9 @@ class Listener:
         # A server that takes the reasoning out of the text takes the drafts of calls with it.
         self._thoughts = parser(format, tools) if in_text else None
         self._drafts: list[CallReady] = []
+        self._format = format
+        self._mentioned: list[CallFound] = []
+        self._end_marks = EndMarks()
         self._ready = self._called = False
         self._prose = ProseWatcher(tools) if tools else None
 
@@ -54,24 +58,43 @@ class Listener:
                 self._prose.watch(event.text)
             self._ready = self._ready or isinstance(event, CallReady)
             self._called = self._called or isinstance(event, CallReady | CallRejected)
-        return events
+            if isinstance(event, CallFound):
+                self._mentioned.append(replace(event, format=self._written_in(event)))
+        return [event for event in events if not isinstance(event, CallFound)]
+
+    def _written_in(self, event: CallFound) -> str:
+        return format_of(event.raw) if self._format == auto.FORMAT.name else self._format
 
     def _found(self) -> list[Event]:
-        """The calls that stand in the prose of a reply which made none."""
-        return [] if self._called or self._prose is None else [*self._prose.flush()]
+        """The calls that stand in the text of a reply which made none, each of them once."""
+        if self._called:
+            return []
+        known = [(one.call.name, one.call.arguments) for one in self._mentioned]
+        others: list[CallFound] = self._prose.flush() if self._prose else []
+        new = [one for one in others if (one.call.name, one.call.arguments) not in known]
+        found: list[Event] = [*self._mentioned, *new]
+        return found[:MOST_FOUND]
 
     def _one(self, event: Event) -> list[Event]:
         if self._parser is None or self._thoughts is None:
-            return [event]
+            return self._without_end_marks(event)
         if isinstance(event, TextDelta):
             return self._parser.feed(event.text)
         if isinstance(event, ThinkingDelta):
             self._draft(self._thoughts.feed(event.text))
         return [event]
 
+    def _without_end_marks(self, event: Event) -> list[Event]:
+        if isinstance(event, TextDelta):
+            shown = self._end_marks.text(event.text)
+            return [event if shown == event.text else replace(event, text=shown)] if shown else []
+        held = self._end_marks.call() if isinstance(event, CallDelta | CallReady) else ""
+        return [TextDelta(held), event] if held else [event]
+
     def _end(self) -> list[Event]:
         if self._parser is None or self._thoughts is None:
-            return []
+            held = self._end_marks.flush()
+            return [TextDelta(held)] if held else []
         last = self._parser.flush()
         self._draft(self._thoughts.flush())
         called = self._ready or any(isinstance(event, CallReady) for event in last)
@@ -90,8 +113,9 @@ def storable(event: Event) -> Event:
         kept = nul.text(event.text)
         return event if kept is event.text else replace(event, text=kept)
     if isinstance(event, CallReady | CallFound):
-        call = replace(event.call, name=nul.replaced(event.call.name), arguments=nul.replaced(event.call.arguments))
-        return replace(event, call=call, raw=nul.replaced(event.raw))
+        # Its arguments stay as they were written: calls.check refuses what cannot be kept, and says why.
+        call = replace(event.call, name=nul.text(event.call.name), arguments=nul.joined(event.call.arguments))
+        return replace(event, call=call, raw=nul.text(event.raw))
     if isinstance(event, CallRejected):
         return replace(
             event, name=nul.replaced(event.name), reason=nul.replaced(event.reason), raw=nul.replaced(event.raw)

@@ -7,11 +7,13 @@ import re
 from toolsupport.core.envelopes import unwrap
 from toolsupport.core.events import Failed
 
-# Phrases as Ollama, and the runners below it, say them.
+# Phrases of Ollama, of its runners (which are llama-server processes since 0.33), and of llama-server with many models.
 NOT_LOADED = re.compile(
     r"requires more (?:system )?memory|out of memory|(?:not enough|insufficient) (?:\w+ )?memory"
     r"|(?:failed|unable) to (?:allocate|load|create)|error loading model|model failed to load"
-    r"|llama runner (?:process )?(?:has )?(?:terminated|exited)|cannot allocate|waiting for llama runner to start",
+    r"|(?:llama runner|llama-server) (?:process )?(?:has )?(?:terminated|exited)|cannot allocate"
+    r"|waiting for (?:llama runner|llama-server) to start|llama-server (?:process no longer running|startup failed)"
+    r"|llama-server reported out-of-memory|model runner has unexpectedly stopped|model name=.{1,200} failed to load",
     re.IGNORECASE,
 )
 

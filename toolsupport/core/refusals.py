@@ -19,8 +19,9 @@ from toolsupport.core.refusal_rules import MALFORMED, MISCONFIGURED, OTHER, RULE
 
 __all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "SAYS_NOTHING", "UNSUPPORTED", "Refusal", "classify"]
 
-# Who may not come in, must pay, wait or come back says nothing about what the model can do.
-SAYS_NOTHING = frozenset({401, 402, 403, 408, 429, 503, 504})
+# Who may not come in, must pay, wait or come back says nothing about what the model can do. Neither does what stands
+# in front of its server.
+SAYS_NOTHING = frozenset({401, 402, 403, 408, 429, 502, 503, 504, 529})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,12 @@ ECHOES = (
     (re.compile(r"(failed to parse input at pos \d+):.*"), r"\1:"),
     (re.compile(r"(malformed function call|model output):.*"), r"\1:"),
     (re.compile(r"; tools = \[.*"), ""),
+    # A sentence in the middle of another one is quoted, from a request or from a reply.
+    (re.compile(r"'(?:[^' ]+ ){2,}[^' ]+'(?= [a-z])|\"(?:[^\" ]+ ){2,}[^\" ]+\"(?= [a-z])"), "''"),
+    (
+        re.compile(r"\b(?:user|last|first|your) (?:message|prompt|input|query|question|text) ?:? ?['\"`].*"),
+        "message ''",
+    ),
     (re.compile(r"(input_value|failed_generation)=.*?(?=, input_type=|$)"), r"\1="),
     (
         re.compile(
@@ -66,6 +73,8 @@ def classify(status: int, body: str) -> Refusal:
 
 
 def _says_nothing(status: int, envelope: Envelope) -> Rule | None:
+    if envelope.page:
+        return Rule(OTHER, "page", re.compile(""))
     inside = {int(code) for code in envelope.codes if code.isdecimal() and len(code) == 3}
     if status in SAYS_NOTHING or inside & SAYS_NOTHING:
         return Rule(OTHER, "status", re.compile(""))
@@ -74,7 +83,7 @@ def _says_nothing(status: int, envelope: Envelope) -> Rule | None:
 
 def _first_rule(envelope: Envelope) -> Rule | None:
     texts = [_plain(text) for text in (*envelope.texts, *envelope.around, *sorted(envelope.codes))]
-    return next((rule for rule in RULES for text in texts if rule.pattern.search(text)), None)
+    return next((rule for rule in RULES for text in texts if rule.found(text)), None)
 
 
 def _plain(text: str) -> str:

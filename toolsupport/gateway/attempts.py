@@ -15,6 +15,7 @@ from toolsupport import exchange
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
+    CallGarbled,
     CallReady,
     CallRejected,
     Event,
@@ -46,6 +47,7 @@ class Tally:
     output_tokens: int = 0
     counted: bool = False
     calls: CallTally = field(default_factory=CallTally)
+    misconfigured: ToolsRefused | None = None
 
 
 @dataclass(slots=True)
@@ -69,6 +71,8 @@ class Attempt:
             return self._rejected(event)
         elif isinstance(event, CallDelta | CallReady):
             return self._call(event)
+        elif isinstance(event, CallGarbled):
+            return self._garbled(event)
         elif isinstance(event, Finished):
             return self._finished(event)
         elif isinstance(event, Failed):
@@ -87,10 +91,14 @@ class Attempt:
         call, name = (event.call.id, event.call.name) if isinstance(event, CallReady) else (event.id, event.name)
         if self.prepared.one_call and self.called - {call}:
             return []
-        if isinstance(event, CallDelta) and name not in {tool.name for tool in self.brief.tools}:
-            return []  # it may still become a call of another name, or none
+        if isinstance(event, CallDelta) and self._may_come_to_nothing(name):
+            return []
         self.called.add(call)
         return self._passed([event])
+
+    def _may_come_to_nothing(self, name: str) -> bool:
+        """A call in text may still turn out to be only mentioned, one of another name to be none."""
+        return self.brief.format in FORMATS or name not in {tool.name for tool in self.brief.tools}
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         live = self.passed and bool(self.called)
@@ -98,6 +106,14 @@ class Attempt:
         if live:
             return [Failed("garbled", f"A call of {event.name} cannot be used: {event.reason}")]
         self.spoiled = event.reason
+        return []
+
+    def _garbled(self, event: CallGarbled) -> list[Event]:
+        """The model is asked again: its calls do not count, unless a program has read of them already."""
+        if self.passed and self.called:
+            return [Failed("garbled", f"A call cannot be used: its server could not read it ({event.message}).")]
+        self.called.clear()
+        self.held = [one for one in self.held if not isinstance(one, CallDelta | CallReady)]
         return []
 
     def _finished(self, event: Finished) -> list[Event]:
@@ -159,7 +175,9 @@ async def _heard(attempt: Attempt, log: Sequence[Message], tally: Tally) -> Asyn
 
 
 def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
-    if isinstance(event, CallReady | CallRejected | CallFound | ToolsRefused):
+    if isinstance(event, ToolsRefused) and event.misconfigured:
+        tally.misconfigured = event
+    elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
         tally.calls.heard(event, attempt.brief.format)
     if isinstance(event, Usage):
         tally.calls.used(event.output_tokens or 0)
@@ -168,6 +186,8 @@ def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
         tally.output_tokens += event.output_tokens or 0
     elif isinstance(event, CallReady):
         tally.repairs += event.call.repairs
+    elif isinstance(event, CallGarbled):
+        tally.retries += 1
     elif isinstance(event, ToolsRefused):
         attempt.brief = exchange.otherwise(attempt.brief, event)
         tally.format, tally.retries = attempt.brief.format, tally.retries + 1

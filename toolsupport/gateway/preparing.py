@@ -16,7 +16,10 @@ MUST_CALL = "required"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """One request, ready to be put to its model. `model` is its full name, `source` where its tools are known from."""
+    """One request, ready to be put to its model. `model` is its full name, `source` where its tools are known from.
+
+    `lacks_flag`: its server lacked a setting for tools so far.
+    """
 
     person: int
     profile: int
@@ -28,6 +31,7 @@ class Prepared:
     one_call: bool = False
     stream: bool = False
     include_usage: bool = False
+    lacks_flag: bool = False
 
     @property
     def source(self) -> str:
@@ -59,6 +63,7 @@ def prepare(asked: Asked, person: int) -> Prepared:
         one_call=asked.parallel is False,
         stream=asked.stream,
         include_usage=asked.include_usage,
+        lacks_flag=briefing.lacks_flag,
     )
 
 

@@ -12,13 +12,16 @@ from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
-from toolsupport import metrics
+from toolsupport import learning, metrics
 from toolsupport.core.errors import Busy
 from toolsupport.core.events import Event, Failed, Finished
+from toolsupport.core.format_choice import NATIVE
+from toolsupport.core.refusals import MISCONFIGURED, Refusal
 from toolsupport.gateway import attempts
 from toolsupport.gateway.attempts import Tally
 from toolsupport.gateway.preparing import Prepared
-from toolsupport.registry import call_metrics
+from toolsupport.learning import Refused
+from toolsupport.registry import call_metrics, missing_flags
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +68,7 @@ async def drained(seconds: float) -> None:
 async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event], None]:
     """Batches as of attempts.answer. Raises Busy before the first one."""
     places.take(prepared.person)
-    left = False
+    left = finished = False
     try:
         async with aclosing(attempts.answer(prepared, tally)) as batches:
             async for batch in batches:
@@ -73,18 +76,24 @@ async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event]
                     # The program may ask again as soon as it has read the end.
                     left = True
                     places.leave(prepared.person)
+                finished = finished or isinstance(batch[-1], Finished)
                 yield batch
     finally:
         if not left:
             places.leave(prepared.person)
-        await _count(prepared, tally)
+        await _count(prepared, tally, finished)
 
 
-async def _count(prepared: Prepared, tally: Tally) -> None:
-    """Write down what became of the calls; an answer is not lost for want of that."""
+async def _count(prepared: Prepared, tally: Tally, finished: bool) -> None:
+    """Write down what became of the calls and what the server lacks; no answer is lost because that fails."""
     counts = tally.calls.taken()
     try:
         if counts:
             await in_database(call_metrics.add)(prepared.profile, counts)
+        if tally.misconfigured is not None:
+            refusal = Refusal(MISCONFIGURED, tally.misconfigured.rule, tally.misconfigured.message)
+            await in_database(learning.hear)(Refused(prepared.profile, refusal, tally.misconfigured.status))
+        elif finished and prepared.lacks_flag and prepared.brief.offers_tools and tally.format == NATIVE:
+            await in_database(missing_flags.solved)(prepared.profile)
     except (DatabaseError, InterfaceError):
         log.exception("what became of the calls of a program could not be written down")

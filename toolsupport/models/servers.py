@@ -70,6 +70,10 @@ class ModelProfile(models.Model):
     first_seen = models.DateTimeField(auto_now_add=True)
     last_seen = models.DateTimeField(null=True, blank=True)
     gone_since = models.DateTimeField(null=True, blank=True)
+    missing_flag = models.CharField(
+        max_length=200, blank=True, default="", help_text="The setting its server lacks for tools; blank: none."
+    )
+    missing_flag_since = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["server__name", "name"]

@@ -102,7 +102,11 @@ def _midnight(day: Any) -> datetime:
 
 def _rights(request: HttpRequest) -> dict[str, bool]:
     allowed = actions(request.user)
-    return {"may_review": Action.REVIEW in allowed, "may_export": Action.EXPORT_HISTORY in allowed}
+    return {
+        "may_review": Action.REVIEW in allowed,
+        "may_export": Action.EXPORT_HISTORY in allowed,
+        "may_detect": Action.DETECT in allowed,
+    }
 
 
 def _entry(request: HttpRequest, entry_id: int, said: dict[str, Any]) -> HttpResponse:

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from toolsupport.access import Action, actions
-from toolsupport.registry import timeline
+from toolsupport.registry import missing_flags, timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +33,23 @@ SECTIONS = (
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context of every page: `navigation` [{title, url, current, unread}, …], in the order of the top bar."""
+    """Context of every page: `navigation` [{title, url, current, unread, needs}, …], in the order of the top bar.
+
+    `needs` says what an administrator should see to there.
+    """
     person = getattr(request, "user", None)
     allowed = actions(person) if person is not None else frozenset()
     unread = timeline.unread(person.pk) if person is not None and Action.SEE_MODELS in allowed else 0
     sections = [section for section in SECTIONS if section.action in allowed]
-    return {"navigation": [_shown(section, request.path, unread) for section in sections]}
+    lacking = missing_flags.servers() if Action.ADMINISTER in allowed else 0
+    return {"navigation": [_shown(section, request.path, unread, lacking) for section in sections]}
 
 
-def _shown(section: Section, path: str, unread: int) -> dict[str, Any]:
+def _shown(section: Section, path: str, unread: int, lacking: int) -> dict[str, Any]:
     return {
         "title": section.title,
         "url": section.url,
         "current": path.startswith(section.begins),
         "unread": unread if section.begins == "/history/" else 0,
+        "needs": lacking if section.begins == "/servers/" else 0,
     }

@@ -12,6 +12,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.format_choice import FormatWishes
 from toolsupport.core.prompt.fitting import Counts, tools_digest
 from toolsupport.core.prompt.making_room import Window
+from toolsupport.core.remote_tools import RemoteTool
 from toolsupport.core.toolbox import Candidate, Toolbox, Wishes, choose
 from toolsupport.core.words import Brief, ChatSettings, Endpoint, LeftOut, ToolSpec
 from toolsupport.models import ModelProfile
@@ -34,7 +35,8 @@ class Briefing:
     """A brief with the server to put it to; the endpoint holds a key and is never stored.
 
     `build` is the key of the model's build, `counts` tells how many tokens it was seen to need, `toolbox` why each tool
-    is in or out. `window` is the context of the model.
+    is in or out. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
+    digests as they were read for this brief. `lacks_flag`: its server lacked a setting for tools so far.
     """
 
     brief: Brief
@@ -43,6 +45,8 @@ class Briefing:
     counts: Counts = field(default_factory=Counts)
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), "", ""))
     window: Window = field(default_factory=Window)
+    remotes: tuple[RemoteTool, ...] = ()
+    lacks_flag: bool = False
 
     @property
     def usable(self) -> frozenset[str]:
@@ -55,11 +59,13 @@ class Offer:
     """What might be offered to a model, with all settings of the team in force.
 
     `ours`: they are the tools of this site and run here, so that one of them may serve for another.
+    `remotes` are those behind the candidates that are tools of MCP servers.
     """
 
     candidates: tuple[Candidate, ...]
     team: Mapping[str, Any]
     ours: bool = False
+    remotes: tuple[RemoteTool, ...] = ()
 
 
 def offer(tools: Sequence[ToolSpec]) -> Offer:
@@ -106,7 +112,8 @@ def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, sess
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=proven_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, tools_digest(made))
-    return Briefing(made, servers.endpoint_of(profile.server, profile), build, counts, toolbox, window)
+    endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
+    return Briefing(made, endpoint, build, counts, toolbox, window, offered.remotes, flag)
 
 
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> Wishes:

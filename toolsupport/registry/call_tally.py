@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from toolsupport.core.events import CallFound, CallReady, CallRejected, ToolsRefused
+from toolsupport.core.events import CallFound, CallGarbled, CallReady, CallRejected, ToolsRefused
 from toolsupport.registry.call_metrics import CallCount
 
 # What a rejected call is counted as.
 FAULTS = {"unreadable": "rejected", "unknown": "unknown", "schema": "schema"}
 
-Counted = CallReady | CallRejected | CallFound | ToolsRefused
+Counted = CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused
 
 
 def outcome_of(event: Counted) -> str:
@@ -19,6 +19,8 @@ def outcome_of(event: Counted) -> str:
         return FAULTS[event.fault]
     if isinstance(event, ToolsRefused):
         return "refused"
+    if isinstance(event, CallGarbled):
+        return FAULTS["unreadable"]
     if isinstance(event, CallFound):
         return "prose"
     return "repaired" if event.call.repairs else "ready"

@@ -13,6 +13,7 @@ class ShownModel:
 
     `tools_word` is what the chat says of it: Enabled, Disabled, Text mode or Unknown. `why_not` says why it cannot
     be used now with what to do about it, "" where it can. `about` says what a simulated model does, "" for others.
+    `older` says that it was tested on another build than the one that runs now.
     """
 
     id: int
@@ -32,6 +33,7 @@ class ShownModel:
     why_not: str = ""
     gone: bool = False
     about: str = ""
+    older: bool = False
 
     @property
     def tested(self) -> bool:

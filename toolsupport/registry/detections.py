@@ -19,8 +19,9 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import history, overrides, switches
+from toolsupport.registry import history, missing_flags, overrides, switches
 
+PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
 MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
 LEASE = timedelta(seconds=5)  # renewed every 1.5 s; one that ran out means that its worker is gone
 
@@ -181,7 +182,18 @@ def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
         lease_until=None,
     )
     _tell(row, before, concluded, confirmed)
+    _mark_server(row, concluded)
     return True
+
+
+def _mark_server(row: Detection, concluded: Concluded) -> None:
+    """Note or drop that the model's server lacks a setting for tools."""
+    lacks = concluded.verdict == "misconfigured"
+    flag = str(concluded.detail.get("flag") or (concluded.reason if lacks else ""))
+    if flag:
+        missing_flags.missing(row.profile_id, flag)
+    elif row.kind == "tools" and concluded.verdict in PROVED:
+        missing_flags.solved(row.profile_id)
 
 
 def _measure(row: Detection, concluded: Concluded) -> list[str]:

@@ -14,7 +14,7 @@ from toolsupport.core.sources import SOURCES
 from toolsupport.core.standing_words import state_word, tools_word
 from toolsupport.core.words import Capabilities
 from toolsupport.models import ModelProfile, Standing
-from toolsupport.registry import standings, system_settings
+from toolsupport.registry import stale_tests, standings, system_settings
 from toolsupport.registry.choices import ShownModel
 from toolsupport.simulator import models as simulator
 
@@ -25,10 +25,10 @@ _UNITS = ((10**9, "B"), (10**6, "M"))
 
 
 def choices() -> tuple[ShownModel, ...]:
-    """Everything that can be chosen, in three queries. Simulated models stand aside once a real server answers."""
+    """Everything that can be chosen, in four queries. Simulated models stand aside once a real server answers."""
     rows = list(_offered())
-    known = folded(row.pk for row in rows)
-    shown_models = (row_of(row, known[row.pk]) for row in rows)
+    known, older = folded(row.pk for row in rows), stale_tests.kinds(rows)
+    shown_models = (row_of(row, known[row.pk], row.pk in older) for row in rows)
     return tuple(sorted(shown_models, key=_order))
 
 
@@ -37,7 +37,7 @@ def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
     row = ModelProfile.objects.select_related("server").filter(pk=profile_id).first() if profile_id else None
     if row is None:
         return None
-    return row_of(row, standings.known(row, conversation))
+    return row_of(row, standings.known(row, conversation), stale_tests.is_stale(row))
 
 
 def find(wanted: str) -> int:
@@ -130,8 +130,8 @@ def on_server(rows: QuerySet[ModelProfile], wanted: str) -> QuerySet[ModelProfil
     return rows.filter(server__name=server, name__in=names).order_by("name")
 
 
-def row_of(row: ModelProfile, capabilities: Capabilities) -> ShownModel:
-    """A model as the picker shows it, with what is known of it."""
+def row_of(row: ModelProfile, capabilities: Capabilities, older: bool) -> ShownModel:
+    """A model as the picker shows it, with what is known of it; `older`: it was tested on another build."""
     state, word = chip(capabilities)
     tools = capabilities["tools"]
     source = SOURCES[tools.source]
@@ -153,6 +153,7 @@ def row_of(row: ModelProfile, capabilities: Capabilities) -> ShownModel:
         why_not=why_not(row),
         gone=row.gone_since is not None,
         about=_about(row),
+        older=older,
     )
 
 

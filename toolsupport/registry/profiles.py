@@ -15,7 +15,7 @@ from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.sources import SOURCES
 from toolsupport.core.words import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override
-from toolsupport.registry import model_options, overrides, picker, standings
+from toolsupport.registry import model_options, overrides, picker, stale_tests, standings
 from toolsupport.registry.choices import ShownModel
 from toolsupport.registry.model_options import Options
 from toolsupport.registry.overrides import Decision
@@ -72,6 +72,7 @@ class Row:
     family: str
     source: str
     cells: tuple[Cell, ...]
+    older: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +119,22 @@ class Page:
 
 
 def listed(wanted: str = "") -> tuple[Row, ...]:
-    """The matrix, filtered by a piece of the model's or the server's name; gone models last. Two queries."""
+    """The matrix, filtered by a piece of the model's or the server's name; gone models last. Three queries."""
     rows = ModelProfile.objects.select_related("server").order_by("name", "server__name")
     for word in wanted.split():
         rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
     profiles = list(rows)
-    known = picker.folded(profile.pk for profile in profiles)
-    made = (_row(profile, known[profile.pk]) for profile in profiles)
+    known, older = picker.folded(profile.pk for profile in profiles), stale_tests.kinds(profiles)
+    made = (_row(profile, known[profile.pk], profile.pk in older) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
 
 def shown(profile_id: int) -> Page:
     """One model with the value, source and reason of each capability. Raises NotFound."""
     profile = _get(profile_id)
-    model = picker.shown(profile_id)
-    assert model is not None
     known = picker.folded([profile_id])[profile_id]
     return Page(
-        model=model,
+        model=picker.row_of(profile, known, stale_tests.is_stale(profile)),
         profile=profile,
         build=profile.build.key,
         options=replace(model_options.of(profile), num_ctx=profile.default_context),
@@ -205,7 +204,7 @@ def _editor(profile: ModelProfile, known: Capabilities) -> Editor:
     )
 
 
-def _row(profile: ModelProfile, known: Capabilities) -> Row:
+def _row(profile: ModelProfile, known: Capabilities, older: bool) -> Row:
     state, words = picker.chip(known)
     return Row(
         id=profile.pk,
@@ -220,6 +219,7 @@ def _row(profile: ModelProfile, known: Capabilities) -> Row:
         family=profile.family,
         source=SOURCES[known["tools"].source].word,
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
+        older=older,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +14,9 @@ from toolsupport import environment, providers
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.words import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
-from toolsupport.registry import model_options, secrets_at_rest
+from toolsupport.registry import missing_flags, model_options, secrets_at_rest
 from toolsupport.registry.addresses import NamedAddress, server_url
+from toolsupport.registry.missing_flags import Mark
 
 SIMULATOR = "Simulator"
 
@@ -33,7 +34,10 @@ class NewServer:
 
 @dataclass(frozen=True, slots=True)
 class ListedServer:
-    """A server as the page shows it; `why` and `hint` say what is wrong and what to do, `models` counts those there."""
+    """A server as the page shows it; `why` and `hint` say what is wrong and what to do, `models` counts those there.
+
+    `marks` are its models that cannot be given tools until it has another setting.
+    """
 
     id: int
     name: str
@@ -52,6 +56,7 @@ class ListedServer:
     hint: str
     has_key: bool
     models: int
+    marks: tuple[Mark, ...] = ()
 
 
 @transaction.atomic
@@ -93,6 +98,7 @@ def ensure(server: NewServer) -> int:
     if (row.kind, row.base_url, row.origin) != (server.kind, url, server.origin):
         row.kind, row.base_url, row.origin = server.kind, url, server.origin
         row.save(update_fields=["kind", "base_url", "origin"])
+        missing_flags.server_changed(row.pk)
     key = environment.server_key(settings.ENV, server.name)
     if key and key != _readable_key(row):
         row.api_key = secrets_at_rest.encrypt(key)
@@ -147,10 +153,11 @@ def id_of(name: str) -> int:
 
 
 def listed() -> tuple[ListedServer, ...]:
-    """All servers, those in use first, in two queries at most."""
+    """All servers, those in use first, in three queries at most."""
     there = Count("profiles", filter=Q(profiles__gone_since=None))
     rows = Server.objects.annotate(models=there).order_by("-enabled", "name")
-    return tuple(_listed(row, row.models) for row in rows)
+    marks = missing_flags.by_server()
+    return tuple(replace(_listed(row, row.models), marks=marks.get(row.pk, ())) for row in rows)
 
 
 def shown(server_id: int) -> ListedServer:

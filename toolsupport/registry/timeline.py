@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from toolsupport.core.errors import NotFound
 from toolsupport.core.sources import SOURCES
 from toolsupport.models import HistoryEntry, Override, ReadMark
-from toolsupport.registry import profiles, timeline_walk
+from toolsupport.registry import profiles, stale_tests, timeline_walk
 from toolsupport.registry.standings import display_name
 from toolsupport.registry.timeline_walk import Filter, Place
 
@@ -41,7 +41,8 @@ SOURCE_WORDS = {name: source.word for name, source in SOURCES.items()} | OTHER_S
 class Entry:
     """One line. `state` of a proposal is open, accepted or rejected, of a claim it is withdrawn or "".
 
-    `may_revert` and `may_review` say what there is to do, not who may do it.
+    `may_revert` and `may_review` say what there is to do, not who may do it. `older`: the line says that the model
+    changed, and its new build is not tested yet.
     """
 
     id: int
@@ -64,6 +65,7 @@ class Entry:
     may_review: bool
     detection: int | None
     evidence: dict[str, Any]
+    older: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +122,13 @@ def mark_read(person: int) -> None:
 
 
 def _entries(ids: list[int]) -> tuple[Entry, ...]:
-    said = ("profile", "server", "actor", "override__withdrawn_by", "override__accepted_by")
+    said = ("profile__server", "server", "actor", "override__withdrawn_by", "override__accepted_by")
     rows = HistoryEntry.objects.filter(pk__in=ids).select_related(*said).order_by("-at", "-id")
-    return tuple(_entry(row) for row in rows)
+    stale = stale_tests.kinds([row.profile for row in rows if row.kind == "drift"])
+    return tuple(_entry(row, row.profile_id in stale) for row in rows)
 
 
-def _entry(row: HistoryEntry) -> Entry:
+def _entry(row: HistoryEntry, stale: bool) -> Entry:
     state = _state(row.override, row.kind)
     return Entry(
         id=row.pk,
@@ -148,6 +151,7 @@ def _entry(row: HistoryEntry) -> Entry:
         may_review=row.kind in ("override", "detection") and bool(row.override_id or row.detection_id),
         detection=row.detection_id,
         evidence=row.evidence,
+        older=stale and row.kind == "drift",
     )
 
 

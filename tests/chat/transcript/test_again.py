@@ -6,9 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat.models import Conversation, Message, ToolRun, Turn
+from chat.tools import policy
 from chat.transcript import again, branches, recording, turns
 from chat.transcript.again import Anew, GoOn
-from chat.transcript.conversations import show
+from chat.transcript.conversations import say, show
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import START, Accepted, Outcome, Sent
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import Busy, NotFound
@@ -69,9 +71,11 @@ def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conver
     accepted = ask(alice, conversation, "read it")
     assert accepted.reply is not None
     asked = recording.AskedCall(ToolCall("c0", "read_file", {"path": "a"}), "native", "A1")
-    recording.finish_reply(accepted.reply.id, recording.Reply("", "", None, (asked,)))
-    _, call = recording.start_call(accepted.turn, "c0")
-    recording.finish_call(int(call.id), "done", ToolResult("contents"), 5)
+    recording.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, recording.Reply("", "", None, (asked,)))
+    _, call = recording.start_call(TurnStore("me", accepted.turn), "c0")
+    recording.finish_call(
+        TurnStore("me", accepted.turn), int(call.id), policy.Outcome("done", ToolResult("contents"), 5)
+    )
     ended(accepted, "", "stopped")
     # The result is the last word, so nobody has to ask for more.
     assert told(once_more(alice, conversation, GoOn("c")))[-1] == ("tool", "contents")
@@ -93,7 +97,7 @@ def test_an_empty_conversation_has_nothing_to_continue(alice: User, conversation
 
 def test_a_notice_after_the_answer_does_not_hinder(alice: User, conversation: Conversation) -> None:
     ended(ask(alice, conversation, "tell"), "Once", "stopped")
-    recording.notice(str(conversation.pk), "tools_refused", {"model": "m"})
+    say(conversation, "tools_refused", {"model": "m"})
     assert told(once_more(alice, conversation, GoOn("c")))[1:] == [("assistant", "Once"), ("user", GO_ON)]
 
 
@@ -125,7 +129,9 @@ def test_the_frames_of_a_branch_say_what_a_reload_says(alice: User, conversation
 def test_a_round_that_is_whole_keeps_its_branches(alice: User, conversation: Conversation) -> None:
     accepted = once_more(alice, conversation, Anew("c", ended(ask(alice, conversation, "tell"), "One.")))
     assert accepted.reply is not None
-    _, shown = recording.finish_reply(accepted.reply.id, recording.Reply("Let me look.", "", None))
+    _, shown = recording.finish_reply(
+        TurnStore("me", accepted.turn), accepted.reply.id, recording.Reply("Let me look.", "", None)
+    )
     assert shown.siblings == accepted.reply.siblings
 
 
@@ -231,7 +237,7 @@ def test_the_very_first_message_can_be_edited(alice: User, conversation: Convers
 def test_a_branch_is_shown_down_to_its_newest_end(alice: User, conversation: Conversation) -> None:
     first = ended(ask(alice, conversation, "one"), "1")
     ended(ask(alice, conversation, "two"), "2")
-    recording.notice(str(conversation.pk), "tools_refused", {"model": "m"})
+    say(conversation, "tools_refused", {"model": "m"})
     second = ended(once_more(alice, conversation, Anew("c", first)), "anew")
     assert texts(alice, conversation) == ["one", "anew"]
     before = Conversation.objects.get(pk=conversation.pk).tail

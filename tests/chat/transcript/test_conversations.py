@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
 from chat.models import Conversation, Message
 from chat.transcript import conversations
+from chat.transcript.conversations import FormSettings
 from chat.transcript.history import canonical
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import NotFound
@@ -37,7 +39,7 @@ def test_a_conversation_made_before_any_model_was_known_gets_one_when_shown(alic
         lambda person, where: conversations.show(person, where),
         lambda person, where: conversations.state(person, where),
         lambda person, where: conversations.select_model(person, where, "1"),
-        lambda person, where: conversations.save_settings(person, where, "", ""),
+        lambda person, where: conversations.save_settings(person, where, FormSettings()),
         lambda person, where: conversations.switch_tools(person, where, False),
         lambda person, where: conversations.workspace_of(person, where),
         lambda person, where: conversations.text_of(person, where, 1),
@@ -78,17 +80,34 @@ def test_a_conversations_own_decision_counts_here_only(alice: User) -> None:
 @pytest.mark.parametrize(("given", "kept"), [("", None), ("0.7", 0.7), ("2", 2.0)])
 def test_settings_are_kept(alice: User, given: str, kept: float | None) -> None:
     conversation = ConversationFactory(owner=alice)
-    saved = conversations.save_settings(alice, str(conversation.pk), " Be brief. ", given)
+    saved = conversations.save_settings(alice, str(conversation.pk), FormSettings(" Be brief. ", given))
     assert (saved["system"], saved["temperature"]) == ("Be brief.", kept)
 
 
-@pytest.mark.parametrize("given", ["warm", "-1", "2.1", "nan", "inf"])
-def test_a_temperature_that_is_none_changes_nothing(alice: User, given: str) -> None:
+WRONG = [
+    *[FormSettings("x", given, "hermes") for given in ("warm", "-1", "2.1", "nan", "inf")],
+    FormSettings("x", "1", "no_such_format"),
+    FormSettings("x" * (conversations.SYSTEM_LENGTH + 1), "1", "hermes"),
+]
+
+
+@pytest.mark.parametrize("form", WRONG, ids=lambda form: f"{form.temperature}-{form.format}-{len(form.system)}")
+def test_a_form_with_one_wrong_value_changes_nothing(alice: User, form: FormSettings) -> None:
     conversation = ConversationFactory(owner=alice)
-    with pytest.raises(ValueError, match="from 0 to 2"):
-        conversations.save_settings(alice, str(conversation.pk), "x", given)
+    with pytest.raises(ValueError, match=r"from 0 to 2|no such call format|characters"):
+        conversations.save_settings(alice, str(conversation.pk), form)
     conversation.refresh_from_db()
     assert conversation.settings == {}
+
+
+def test_the_page_of_a_refused_form_keeps_what_was_typed(client: Client, alice: User) -> None:
+    conversation = ConversationFactory(owner=alice, settings={"system": "Old.", "format": "hermes"})
+    client.force_login(alice)
+    sent = {"system": "New.", "temperature": "warm", "format": "pythonic"}
+    page = client.post(f"/chat/{conversation.pk}/settings/", sent).content.decode()
+    assert "New." in page and 'value="warm"' in page and '<option value="pythonic" selected>' in page
+    conversation.refresh_from_db()
+    assert conversation.settings == {"system": "Old.", "format": "hermes"}
 
 
 def test_a_page_costs_a_few_queries_whatever_its_length(alice: User, django_assert_max_num_queries: object) -> None:

@@ -7,11 +7,12 @@ from django.contrib.auth.models import User
 
 from chat import exports
 from chat.models import Conversation, Message, Question, ToolRun, Turn
-from chat.tools.policy import fingerprint
+from chat.tools.policy import Outcome, fingerprint
 from chat.transcript import history, questions, recording, repeating, shown, turns
 from chat.transcript.exporting import export
 from chat.transcript.questions import Answer, Asking, Spent
 from chat.transcript.repeating import Repeat
+from chat.transcript.turn_store import TurnStore
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.events import CallReady
@@ -29,21 +30,25 @@ def program(alice: User) -> ToolRun:
     accepted = turns.accept(alice, str(conversation.pk), turns.Sent("c1", "go"), "me")
     assert accepted.reply is not None
     asked = recording.AskedCall(CODE, "native", "A3")
-    recording.finish_reply(accepted.reply.id, recording.Reply("", "", None, (asked,)))
-    recording.start_call(accepted.turn, CODE.id)
+    recording.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, recording.Reply("", "", None, (asked,)))
+    recording.start_call(TurnStore("me", accepted.turn), CODE.id)
     return ToolRun.objects.get()
+
+
+def store_of(program: ToolRun) -> TurnStore:
+    return TurnStore("me", program.turn_id)
 
 
 def inside(program: ToolRun) -> ToolRun:
     """The program calls a tool."""
     made = recording.AskedCall(WRITE, "code_mode", "A2", program=program.pk)
-    recording.made_inside(program.message_id, made)
+    recording.made_inside(store_of(program), program.message_id, made)
     return ToolRun.objects.get(program=program)
 
 
 def parked(program: ToolRun, inner: ToolRun) -> questions.Parked:
     asking = Asking(WRITE, "Write?", "", True, state=b"\x00state\xff")
-    found = questions.park("me", inner.pk, asking, Spent({}))
+    found = questions.park(store_of(program), inner.pk, asking, Spent({}))
     assert found is not None
     return found
 
@@ -51,10 +56,10 @@ def parked(program: ToolRun, inner: ToolRun) -> questions.Parked:
 # T9
 def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: ToolRun) -> None:
     inner = inside(program)
-    recording.start_call(program.turn_id, WRITE.id)
-    _, card = recording.finish_call(inner.pk, "done", ToolResult("Wrote."), 3)
+    recording.start_call(store_of(program), WRITE.id)
+    _, card = recording.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
     assert card.program == str(program.pk) and not card.repeatable
-    _, whole = recording.finish_call(program.pk, "done", ToolResult("end"), 9)
+    _, whole = recording.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
     assert [call.result for call in whole.inner] == ["Wrote."] and whole.repeatable
     [message] = [one for one in shown.messages(program.turn.conversation) if one.calls]
     assert [(call.name, [one.name for one in call.inner]) for call in message.calls] == [
@@ -69,8 +74,8 @@ def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: 
 
 def test_a_model_is_told_of_its_program_only(program: ToolRun) -> None:
     inner = inside(program)
-    recording.finish_call(inner.pk, "done", ToolResult("Wrote."), 3)
-    recording.finish_call(program.pk, "done", ToolResult("end"), 9)
+    recording.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
+    recording.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
     program.turn.conversation.refresh_from_db()
     log = history.canonical(program.turn.conversation)
     assert [call.name for message in log for call in message.calls] == ["python_execution"]
@@ -111,8 +116,8 @@ def test_an_allowed_call_is_bound_to_its_arguments(alice: User, program: ToolRun
 
 def test_a_call_of_a_program_is_not_run_again_alone(alice: User, program: ToolRun) -> None:
     inner = inside(program)
-    recording.finish_call(inner.pk, "done", ToolResult("Wrote."), 3)
-    recording.finish_call(program.pk, "done", ToolResult("end"), 9)
+    recording.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
+    recording.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
     turns.end("me", program.turn_id, turns.Outcome("done"))
     with pytest.raises(NotFound):
         repeating.accept(alice, str(program.turn.conversation_id), Repeat("again", str(inner.pk)), "me")
@@ -121,7 +126,7 @@ def test_a_call_of_a_program_is_not_run_again_alone(alice: User, program: ToolRu
 # F4
 def test_a_call_that_did_not_fit_stands_in_its_program_too(program: ToolRun) -> None:
     rejection = recording.Rejection("r1", "write_file", "No path.", "{}", program.pk)
-    _, card = recording.reject_call(program.message_id, rejection)
+    _, card = recording.reject_call(store_of(program), program.message_id, rejection)
     assert (card.program, card.status) == (str(program.pk), "rejected")
     message = Message.objects.get(pk=program.message_id)
     [only] = shown.message(message, message.tool_runs.order_by("id")).calls

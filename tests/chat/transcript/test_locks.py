@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from chat.models import Conversation, Message
-from chat.transcript import recording
+from chat.transcript.conversations import say
 from tests.factories import ConversationFactory
 
 WRITERS, NOTICES = 4, 10
@@ -24,7 +24,7 @@ def test_notices_of_several_writers_follow_each_other() -> None:
     def write(number: int) -> list[int]:
         try:
             together.wait()
-            told = [recording.notice(str(conversation.pk), "tools_refused", {"model": "m"}) for _ in range(NOTICES)]
+            told = [transaction.atomic(say)(conversation, "tools_refused", {"model": "m"}) for _ in range(NOTICES)]
             return [seq for seq, _ in told]
         finally:
             connection.close()

@@ -8,9 +8,10 @@ from django.contrib.auth.models import User
 
 from chat.models import Conversation, Memory
 from chat.tools.changes import basis_of
-from chat.transcript import contexts, memories, telling
+from chat.transcript import contexts, memories, telling, turns
 from chat.transcript.exporting import export
 from chat.transcript.memories import StoredMemory
+from chat.transcript.turn_store import TurnStore
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport import exchange
 from toolsupport.core.errors import Conflict, NotFound, ToolError
@@ -90,11 +91,15 @@ def test_too_much_is_said_to_be_too_much(alice: User, conversation: Conversation
         memories.write(alice, str(conversation.pk), "x" * 17_000, basis_of(""))
 
 
+def begun(conversation: Conversation) -> TurnStore:
+    return TurnStore("me", turns.accept(conversation.owner, str(conversation.pk), turns.Sent("1", "hi"), "me").turn)
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.asyncio
 async def test_the_handle_of_a_tool_writes_over_what_the_model_knows_only() -> None:
     conversation = await in_database(ConversationFactory)()
-    memory = StoredMemory(str(conversation.pk), "")
+    memory = StoredMemory(await in_database(begun)(conversation), "")
     await memory.write("one", basis_of(""))
     assert memory.text == "one" and await in_database(telling.memory_of)(conversation.pk) == "one"
     await in_database(write)(conversation.owner, conversation, "a person's")

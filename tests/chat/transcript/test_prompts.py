@@ -12,8 +12,9 @@ from django.db import connection
 
 from chat.models import Conversation, Prompt
 from chat.tools.stores import NamedPrompt
-from chat.transcript import contexts, prompts
+from chat.transcript import contexts, prompts, turns
 from chat.transcript.prompts import StoredPrompts, Written
+from chat.transcript.turn_store import TurnStore
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict, NotFound, ToolError
 from toolsupport.registry import overrides
@@ -141,12 +142,16 @@ def test_a_choice_is_the_owners_alone(conversation: Conversation, person: str, r
             act()
 
 
+def begun(conversation: Conversation) -> TurnStore:
+    return TurnStore("me", turns.accept(conversation.owner, str(conversation.pk), turns.Sent("1", "hi"), "me").turn)
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.asyncio
 async def test_the_handle_of_a_tool_chooses_all_or_none() -> None:
     conversation, bob = await in_database(ConversationFactory)(), await in_database(UserFactory)()
     await in_database(write)(bob, "brief", "Be brief.")
-    handle = StoredPrompts(str(conversation.pk), [NamedPrompt("brief"), NamedPrompt("gone")])
+    handle = StoredPrompts(await in_database(begun)(conversation), [NamedPrompt("brief"), NamedPrompt("gone")])
     with pytest.raises(ToolError, match="no prompt named gone"):
         await handle.choose(["brief", "gone"])
     assert "Be brief." not in await in_database(system)(conversation)

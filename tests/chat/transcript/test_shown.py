@@ -17,6 +17,7 @@ from chat.transcript.shown import phrase
         ("read_file", {}, ("Read", "")),
         ("mail__send", {"to": "x"}, ("Ask mail", "send")),
         ("gone", {"path": "x"}, ("Asked for", "gone")),
+        ("", {}, ("Unreadable call", "")),
     ],
 )
 def test_it_names_the_tool_and_what_it_is_about(name: str, arguments: dict[str, object], line: tuple[str, str]) -> None:

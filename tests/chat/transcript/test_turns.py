@@ -8,9 +8,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from chat import fragments
 from chat.models import Conversation, Message, Question, ToolRun, Turn
+from chat.tools import policy
 from chat.transcript import questions, recording, turns
+from chat.transcript.conversations import say
 from chat.transcript.history import INTERRUPTED, canonical
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import Outcome, Sent, accept, claim, end, keep_alive, request_stop, settle
 from tests.factories import ConversationFactory
 from toolsupport import rows
@@ -149,7 +153,7 @@ def test_queued_turns_nobody_claimed_are_offered(alice: User, conversation: Conv
 def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claim(turn_id, "me")
-    _, reply = recording.start_reply(turn_id)
+    _, reply = recording.start_reply(TurnStore("me", turn_id))
     assert keep_alive("me", [turn_id], [(reply.id, "so far", "hm")]).lost == frozenset()
     run_out(turn_id)
     settle()
@@ -176,8 +180,10 @@ def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: 
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
-    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, (asked_call(0), asked_call(1))))
-    before, call = recording.start_call(turn_id, "c0")
+    recording.finish_reply(
+        TurnStore("me", turn_id), claimed.reply.id, recording.Reply("", "", None, (asked_call(0), asked_call(1)))
+    )
+    before, call = recording.start_call(TurnStore("me", turn_id), "c0")
     ended = end("me", turn_id, Outcome("stopped", "Stopped by you.", {"output_tokens": 3}))
     assert ended is not None
     assert ended.seq == before + len(ended.messages) + 1 == Conversation.objects.get().tail
@@ -192,17 +198,39 @@ def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> 
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
-    recording.reject_call(claimed.reply.id, recording.Rejection("c9", "nothing", "No such tool.", ""))
+    recording.reject_call(
+        TurnStore("me", turn_id), claimed.reply.id, recording.Rejection("c9", "nothing", "No such tool.", "")
+    )
     calls = (asked_call(0), asked_call(1, "list_directory"))
-    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, calls))
-    _, first = recording.start_call(turn_id, "c0")
-    recording.finish_call(int(first.id), "done", ToolResult("contents"), 5)
-    recording.notice(str(conversation.pk), "tools_refused", {"model": "m"})
+    recording.finish_reply(TurnStore("me", turn_id), claimed.reply.id, recording.Reply("", "", None, calls))
+    _, first = recording.start_call(TurnStore("me", turn_id), "c0")
+    recording.finish_call(TurnStore("me", turn_id), int(first.id), policy.Outcome("done", ToolResult("contents"), 5))
+    say(conversation, "tools_refused", {"model": "m"})
     conversation.refresh_from_db()
     log = canonical(conversation)
     assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.TOOL, Role.TOOL]
     assert [message.content for message in log[2:]] == ["No such tool.", "contents", INTERRUPTED]
     assert [call.id for call in log[1].calls] == [message.call_id for message in log[2:]]
+
+
+def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversation) -> None:
+    """On its card; the model reads its own words as it wrote them."""
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    store, raw = TurnStore("me", turn_id), '<tool_call>{"name": </tool_call>'
+    for rejection in (
+        recording.Rejection("c1", "", "Cannot be read.", raw, format="hermes"),
+        recording.Rejection("c2", "read_file", "No path.", "{}"),
+    ):
+        recording.reject_call(store, claimed.reply.id, rejection)
+    _, shown = recording.finish_reply(store, claimed.reply.id, recording.Reply(f"Look at {{}}: {raw}", "", None))
+    assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
+    assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
+    card = fragments.call(shown.calls[0])
+    assert "As the model wrote it" in card and "Unreadable call" in card
+    conversation.refresh_from_db()
+    assert raw in canonical(conversation)[1].content
 
 
 # T11 C2
@@ -211,11 +239,13 @@ def test_a_parked_turn_goes_on_from_rows_alone(alice: User, conversation: Conver
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
     calls = (asked_call(0), asked_call(1, "write_file"), asked_call(2))
-    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, calls))
-    _, first = recording.start_call(turn_id, "c0")
-    recording.finish_call(int(first.id), "done", ToolResult("contents"), 5)
+    recording.finish_reply(TurnStore("me", turn_id), claimed.reply.id, recording.Reply("", "", None, calls))
+    _, first = recording.start_call(TurnStore("me", turn_id), "c0")
+    recording.finish_call(TurnStore("me", turn_id), int(first.id), policy.Outcome("done", ToolResult("contents"), 5))
     asking = questions.Asking(calls[1].call, "Write?", "+x", grantable=True)
-    parked = questions.park("me", recording.run_of(turn_id, "c1"), asking, questions.Spent({"output_tokens": 7}))
+    parked = questions.park(
+        TurnStore("me", turn_id), recording.run_of(turn_id, "c1"), asking, questions.Spent({"output_tokens": 7})
+    )
     assert parked is not None and parked.call.question == parked.question
     assert settle() == ([], []) and claim(turn_id, "another") is None
     closed = questions.answer(alice, parked.question.id, questions.Answer("once"))
@@ -235,9 +265,11 @@ def test_an_approval_is_for_exactly_this_call(alice: User, bob: User, conversati
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
-    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, (asked_call(0, "write_file"),)))
+    recording.finish_reply(
+        TurnStore("me", turn_id), claimed.reply.id, recording.Reply("", "", None, (asked_call(0, "write_file"),))
+    )
     asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park("me", recording.run_of(turn_id, "c0"), asking, questions.Spent({}))
+    parked = questions.park(TurnStore("me", turn_id), recording.run_of(turn_id, "c0"), asking, questions.Spent({}))
     assert parked is not None
     with pytest.raises(NotFound):
         questions.answer(bob, parked.question.id, questions.Answer("once"))
@@ -252,9 +284,11 @@ def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
-    recording.finish_reply(claimed.reply.id, recording.Reply("", "", None, (asked_call(0, "write_file"),)))
+    recording.finish_reply(
+        TurnStore("me", turn_id), claimed.reply.id, recording.Reply("", "", None, (asked_call(0, "write_file"),))
+    )
     asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park("me", recording.run_of(turn_id, "c0"), asking, questions.Spent({}))
+    parked = questions.park(TurnStore("me", turn_id), recording.run_of(turn_id, "c0"), asking, questions.Spent({}))
     assert parked is not None and questions.expire() == []
     Question.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict, match="over"):

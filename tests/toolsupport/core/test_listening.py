@@ -31,13 +31,13 @@ def calls(events: list[Event]) -> list[dict[str, object]]:
     return [event.call.arguments for event in events if isinstance(event, CallReady)]
 
 
-def test_half_a_character_in_a_call_can_be_kept_and_told() -> None:
+def test_half_a_character_in_a_call_can_be_shown_while_it_comes() -> None:
     for format, reply in (
         ("hermes", CALL.replace('"a"', r'"x\ud83d y"')),
         ("pythonic", r"[read_file(path='x\ud83d y')]"),
     ):
         events = heard(format, TextDelta(reply), Finished("stop"))
-        assert calls(events) == [{"path": "x\ufffd y"}]
+        assert calls(events) == [{"path": "x\ud83d y"}]
         assert "\ud83d" not in "".join(event.text for event in events if isinstance(event, CallDelta))
 
 
@@ -95,5 +95,18 @@ def test_no_nul_comes_through() -> None:
     """PostgreSQL keeps none: the texts of everybody are written together."""
     call = '<tool_call>{"name": "read_file", "arguments": {"path": "a\\u0000b"}}</tool_call>'
     events = heard("hermes", ThinkingDelta("t\0"), TextDelta("x\0y " + call), Finished("stop"))
-    assert "\0" not in repr([event for event in events]) and "\\x00" not in repr(events)
-    assert calls(events) == [{"path": "a\ufffdb"}]
+    shown = [event for event in events if not isinstance(event, CallReady)]
+    assert "\\x00" not in repr(shown)
+    # The arguments are not changed: what checks calls refuses them.
+    assert calls(events) == [{"path": "a\0b"}]
+
+
+def test_a_mention_in_its_own_format_is_found() -> None:  # F5
+    events = heard("hermes", TextDelta(f"You would write `{CALL}` for that."), Finished("stop"))
+    assert calls(events) == [] and found(events) == [("hermes", CALL)]
+    assert "".join(one.text for one in events if isinstance(one, TextDelta)) == f"You would write `{CALL}` for that."
+
+
+def test_a_mention_beside_a_call_is_only_text() -> None:  # F5
+    events = heard("hermes", TextDelta(f"Not `{OTHER}`, but\n{CALL}"), Finished("stop"))
+    assert (calls(events), found(events)) == ([{"path": "a"}], [])

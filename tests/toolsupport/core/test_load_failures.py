@@ -20,6 +20,17 @@ from toolsupport.core.load_failures import why
         "model failed to load, this may be due to resource limitations or an internal error",
         "error loading model: unable to allocate CUDA0 buffer",
         "failed to create context with model",
+        "llama-server process has terminated: signal: killed",
+        "llama-server process has terminated: exit status 1",
+        "llama-server process has terminated",
+        "llama-server process no longer running: -1 error loading",
+        "timed out waiting for llama-server to start - load stalled",
+        "timed out waiting for llama-server to start: context canceled",
+        "llama-server reported out-of-memory during startup: alloc_tensor_range",
+        "llama-server startup failed after projector CPU offload retry: exit status 1",
+        "model runner has unexpectedly stopped, this may be due to resource limitations or an internal error, "
+        "check ollama server logs for details",
+        "model name=broken failed to load",
     ],
 )
 def test_a_model_that_did_not_load(said: str) -> None:
@@ -33,6 +44,8 @@ def test_a_model_that_did_not_load(said: str) -> None:
         Failed("server", "The server failed.", 500, '{"error": "template: :3: function not defined"}'),
         Failed("refused", "The server refused.", 400, '{"error": "out of memory"}'),
         Failed("model_missing", "No such model.", 404, '{"error": "unable to load model"}'),
+        Failed("server", "The server failed.", 500, '{"error": "llama-server chat error: map[code:500]"}'),
+        Failed("server", "The server failed.", 503, '{"error": {"message": "Loading model", "code": 503}}'),
         Failed("cut", "The answer broke off."),
         Failed("timeout", "The model said nothing for 300 s. It may still be loading; try again."),
     ],

@@ -32,3 +32,21 @@ def test_whatever_is_left_can_be_sent(text: str) -> None:
     kept = nul.text(text)
     assert orjson.loads(orjson.dumps(kept)) == kept and "\0" not in kept
     assert nul.text(kept) == kept
+
+
+def test_halves_that_belong_together_are_joined_and_nothing_else_is_changed() -> None:
+    assert nul.joined({"a": ["\ud83d\ude00", "\ud83d", "\0", 1]}) == {"a": ["😀", "\ud83d", "\0", 1]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"content": "a\0b"}, "'content' holds a NUL character (U+0000)"),
+        ({"edits": [{"new": "\ud83d"}]}, "'edits' holds half of a character (the surrogate U+D83D)"),
+        ({"a\0": 1}, "the name of an argument holds a NUL character"),
+        ({"content": "a\\0b", "n": 1}, ""),
+    ],
+)
+def test_a_model_is_told_where_the_character_stands(arguments: dict[str, object], named: str) -> None:
+    told = nul.complaint(arguments)
+    assert named in told and bool(told) is bool(named)

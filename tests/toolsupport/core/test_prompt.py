@@ -61,9 +61,15 @@ def test_every_style_of_the_family_table_has_words() -> None:  # F6
 @pytest.mark.parametrize("style", sorted(STYLES))
 def test_a_style_speaks_of_the_tools_that_are_offered(style: str) -> None:
     words = about(style, [ToolSpec("read_file"), ToolSpec("{odd}")])
-    assert style == STANDARD or "read_file, {odd}" in words
-    assert "{names}" not in words
+    assert style == STANDARD or "read_file, {odd}" in words or "- read_file\n- {odd}" in words
+    assert "{names}" not in words and "{definitions}" not in words
     assert "ReAct" not in words
+
+
+def test_the_hermes_style_lists_descriptions() -> None:  # F6
+    tools = [ToolSpec("read_file", "Reads a text file.\nLong story."), ToolSpec("add", " {names} "), ToolSpec("bare")]
+    words = about("hermes", tools)
+    assert "\n- read_file: Reads a text file.\n- add: {names}\n- bare\n" in words
 
 
 @pytest.mark.parametrize("style", [None, "", "baroque", 3, True])
@@ -103,7 +109,9 @@ def test_a_minimal_context_is_the_latest_message_and_its_calls() -> None:  # F8
 def test_a_minimal_prompt_is_short_and_asks_for_a_call() -> None:  # F8
     documents = {"AGENTS.md": " Use tabs.\n", "SOUL.md": " "}
     minimal = with_tools(turn_context="minimal_system", system="Be kind.", documents=documents)
-    assert system(minimal) == f"{SHORT}\n\nFrom AGENTS.md:\nUse tabs."
+    told = system(minimal)
+    assert told.startswith(SHORT) and "Read a file before you change it" in told.partition("\n")[0]
+    assert told.endswith("\n\nFrom AGENTS.md:\nUse tabs.") and "Be kind." not in told
     assert shown(minimal, *ASKED, *RAN) == [f"{CALL_FIRST}\n\nnew", "", "r"]
     in_text = with_tools("hermes", turn_context="minimal_system")
     assert FORMATS["hermes"].instructions((TOOL,)) in system(in_text)

@@ -85,7 +85,6 @@ ENVELOPES = {
     "sse": lambda text: f"data: {json.dumps({'error': {'message': text}})}\n\n",
     "sse event": lambda text: f"event: error\ndata: {json.dumps({'error': {'message': text}})}\n\n",
     "ndjson": lambda text: f"{json.dumps({'error': text})}\n",
-    "html": lambda text: f"<html><body><h1>Bad Request</h1><p>{text}</p></body></html>",
     "broken JSON": lambda text: '{"error": {"message": "' + text + "}",
 }
 
@@ -94,6 +93,41 @@ ENVELOPES = {
 @pytest.mark.parametrize(("status", "text", "label"), OTHER_WORDS)
 def test_meaning_in_every_envelope(status: int, text: str, label: str, envelope: str) -> None:
     assert classify(status, ENVELOPES[envelope](text)).label == label
+
+
+PAGES = {
+    "a page": "<html><body><h1>Bad Request</h1><p>{}</p></body></html>",
+    "a page with a type": "<!DOCTYPE html>\n<html lang='en'><head><title>{}</title></head></html>",
+    "part of a page": "<h1>Bad Request</h1><p>{}</p>",
+    "a page in JSON": '{{"error": {{"message": "upstream: <html><head></head><body>{}</body></html>"}}}}',
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(("status", "text"), [(status, text) for status, text, _ in OTHER_WORDS if '"' not in text])
+def test_a_page_proves_nothing(status: int, text: str, page: str) -> None:
+    assert classify(status, PAGES[page].format(text)).label == OTHER
+
+
+# A page that a model writes into a call is not one that a proxy wrote.
+@pytest.mark.parametrize(
+    "text",
+    [
+        'error parsing tool call: raw=\'{"text": "<!DOCTYPE html><html><head>\', err=unexpected end of JSON input',
+        "XML syntax error on line 3: element <html> closed by </parameter>",
+        "XML syntax error on line 3: element <body> closed by </parameter>",
+        "Failed to parse input at pos 3: <html><head><title>x",
+    ],
+)
+def test_a_call_that_writes_a_page_is_a_call(text: str) -> None:
+    assert classify(500, json.dumps({"error": text})).label == MALFORMED
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+@pytest.mark.parametrize(("_", "text", "label"), OTHER_WORDS)
+def test_what_stands_before_a_server_proves_nothing(_: int, text: str, label: str, status: int) -> None:
+    assert classify(status, ENVELOPES["object"](text)).label == OTHER
+    assert classify(200, json.dumps({"error": {"code": status, "message": text}})).label == OTHER
 
 
 @pytest.mark.parametrize("envelope", ENVELOPES)

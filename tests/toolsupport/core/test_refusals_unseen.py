@@ -37,6 +37,20 @@ def test_other_providers(name: str, rows: int) -> None:  # D9
     assert [said for said in matrix if said[1] == UNSUPPORTED != said[0]] == []
 
 
+# Bodies in the shapes of real hosts, in 17 languages, labelled by reading before the rules were changed for them.
+WRITTEN = [json.loads(line) for line in UNSEEN.with_name("written_errors.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("name", "rows"), [("tuning", 228), ("held out", 262)])
+def test_written_bodies(name: str, rows: int) -> None:
+    chosen = [row for row in WRITTEN if half(row) == name]
+    said = [(row["label"], classify(row["http_status"], row["body"]).label, row["body"]) for row in chosen]
+    wrong = [row for row in said if row[0] != row[1]]
+    assert len(chosen) == rows
+    assert len(wrong) / rows <= 0.03, wrong
+    assert [row for row in wrong if row[1] == UNSUPPORTED] == []
+
+
 # Sentences made for this: what a server might say just as well, and what only sounds like it.
 SENTENCES = [
     (OTHER, "Assistant messages do not support tool calls after a user turn"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.toolsupport.gateway.conftest import FOLDER, LIST, Program, pieces
+from tests.toolsupport.providers.scripted import DONE, FINE, HEAD, LAST_CHUNK, answer, chunk, scripted
 from toolsupport.models import Server
 
 pytestmark = pytest.mark.asyncio
@@ -147,3 +148,42 @@ async def test_only_one_call_where_the_program_wants_one(program: Program, knows
     for parallel, most in ((True, 9), (False, 1)):
         answer = await program.ask("sim-honest", messages=[wish], tools=[read], parallel_tool_calls=parallel)
         assert 1 <= len(answer.json()["choices"][0]["message"]["tool_calls"]) <= most
+
+
+GARBLED = answer(500, b'{"error":"XML syntax error on line 14: element <parameter> closed by </function>"}')
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_call_its_server_cannot_read_is_asked_for_again(program: Program, knows: Knows, stream: bool) -> None:
+    await knows("m", "ollama", tools=True)
+    async with scripted(GARBLED, FINE) as server:
+        await Server.objects.aupdate(base_url=server.endpoint().base_url)
+        reply = await program.ask("m", stream=stream)
+        whole = b"".join([piece async for piece in reply.streaming_content]) if stream else reply.content
+    assert reply.status_code == 200 and b"Hi" in whole and b"XML" not in whole
+    if not stream:
+        assert reply.headers["X-Toolsupport-Retries"] == "1"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_and_given_up_with_a_sentence(program: Program, knows: Knows, stream: bool) -> None:
+    await knows("m", "ollama", tools=True)
+    async with scripted(GARBLED) as server:
+        await Server.objects.aupdate(base_url=server.endpoint().base_url)
+        reply = await program.ask("m", stream=stream)
+        assert len(server.bodies) == 3
+    assert (reply.status_code, reply.json()["error"]["code"]) == (502, "unreadable_call")
+    assert "3 times in a row" in reply.json()["error"]["message"]
+
+
+LISTED = {"function": {"name": "list_directory", "arguments": {"path": "."}}}
+CALLED = chunk(json.dumps({"message": {"role": "assistant", "tool_calls": [LISTED]}, "done": False}).encode() + b"\n")
+BROKEN = chunk(b'{"error":"failed to parse XML: XML syntax error on line 2: unexpected EOF"}\n')
+
+
+async def test_a_call_of_an_attempt_that_failed_is_passed_on_once(program: Program, knows: Knows) -> None:
+    await knows("m", "ollama", tools=True)
+    async with scripted((HEAD, CALLED, BROKEN, LAST_CHUNK), (HEAD, CALLED, DONE, LAST_CHUNK)) as server:
+        await Server.objects.aupdate(base_url=server.endpoint().base_url)
+        reply = await program.ask("m")
+    assert len(reply.json()["choices"][0]["message"]["tool_calls"]) == 1

@@ -20,7 +20,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.gateway import running, waiting
 from toolsupport.gateway.running import Places, places
 from toolsupport.models import CallMetric
-from toolsupport.registry import call_metrics, overrides
+from toolsupport.registry import call_metrics, missing_flags, overrides
 from toolsupport.registry.overrides import Decision
 
 pytestmark = pytest.mark.asyncio
@@ -88,6 +88,26 @@ async def test_an_answer_is_not_lost_where_nothing_can_be_counted(
     assert (await program.ask("sim-honest")).status_code == 200
     assert pieces(await program.stream("sim-honest"))
     assert "could not be written down" in caplog.text
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_server_that_lacks_a_flag_answers_without_tools(program: Program, knows: Knows, stream: bool) -> None:
+    await knows("sim-misconfigured", tools=True)
+    answer = await (program.stream if stream else program.ask)("sim-misconfigured")
+    objects = pieces(answer) if isinstance(answer, list) else [answer.json()]
+    (told,) = [one["x_toolsupport"] for one in objects if "x_toolsupport" in one]
+    assert (told["format"], told["tools_left_out"]) == (None, "refused")
+    assert await in_database(missing_flags.servers)() == 1
+    assert not await in_database(counts)()
+
+
+async def test_an_answer_with_tools_ends_the_mark(program: Program, knows: Knows) -> None:  # P9
+    profile = await knows("sim-honest", tools=True)
+    await in_database(missing_flags.missing)(profile, "--jinja")
+    await program.ask("sim-honest", tools=[])
+    assert await in_database(missing_flags.servers)() == 1
+    await program.ask("sim-honest")
+    assert await in_database(missing_flags.servers)() == 0
 
 
 async def test_refused_tools_are_counted(program: Program, knows: Knows) -> None:  # D15
@@ -235,3 +255,31 @@ async def test_one_after_the_other_is_never_too_many(
     monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_TURNS_PER_PERSON", 1)
     for _ in range(3):
         assert pieces(await program.stream("sim-honest", tools=[LIST]))
+
+
+CALL = '<tool_call>{"name": "list_directory", "arguments": {"path": "."}}</tool_call>'
+
+
+def writes_hermes(port: int) -> None:
+    server = ServerFactory(name="made", kind="openai", base_url=f"http://127.0.0.1:{port}")
+    profile = ModelProfileFactory(server=server, name="m")
+    for capability, value in {"tools": False, "format": "hermes"}.items():
+        overrides.add(Decision(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("reply", [f"You would write `{CALL}` for that.", f"{CALL} is how you list a directory."])
+async def test_a_call_that_is_only_mentioned_stays_text(program: Program, stream: bool, reply: str) -> None:  # F3 F5
+    pieces_of_reply = [said(delta={"content": reply[at : at + 7]}) for at in range(0, len(reply), 7)]
+    async with scripted([HEAD, *pieces_of_reply, ENDED, COUNTED, *END]) as server:
+        await in_database(writes_hermes)(server.port)
+        if stream:
+            deltas = [one["choices"][0]["delta"] for one in pieces(await program.stream("made/m")) if one["choices"]]
+            text, calls = (
+                "".join(one.get("content", "") for one in deltas),
+                [one for one in deltas if "tool_calls" in one],
+            )
+        else:
+            message = (await program.ask("made/m")).json()["choices"][0]["message"]
+            text, calls = message["content"], message.get("tool_calls") or []
+        assert (text, calls) == (reply, [])

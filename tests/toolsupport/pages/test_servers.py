@@ -11,6 +11,7 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport.models import Server
 from toolsupport.providers import ModelReport, ServerReport
+from toolsupport.registry import missing_flags
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HTMX = {"HX-Request": "true"}
@@ -33,6 +34,23 @@ def test_everybody_sees_whether_servers_answer_and_what_to_do(client: Client, ch
         assert words in page
     assert "Check again" not in page
     assert "Add a server" not in page
+
+
+def test_a_missing_setting_is_a_mark_until_it_is_solved(client: Client, alice: User, bob: User, charlie: User):  # P9
+    model = ModelProfileFactory(name="m:1b", server=ServerFactory(name="box"))
+    missing_flags.missing(model.pk, "--jinja")
+    bar = "server needs a setting for tools"
+    for person, sees, tests in ((alice, False, True), (bob, True, True), (charlie, False, False)):
+        client.force_login(person)
+        for address in ("/servers/", f"/models/{model.pk}/"):
+            page = _text(client.get(address))
+            assert "Tools need a server setting: <code>--jinja</code>" in page, person
+            assert (bar in page, "Test again" in page) == (sees, tests), person
+    missing_flags.solved(model.pk)
+    client.force_login(bob)
+    for address in ("/servers/", f"/models/{model.pk}/"):
+        page = _text(client.get(address))
+        assert "--jinja" not in page and bar not in page
 
 
 @pytest.mark.parametrize("path", ["add/", "refresh/", "1/check/", "1/switch/"])

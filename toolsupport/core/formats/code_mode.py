@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match, peek, pour
+from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import blocks
@@ -240,5 +241,5 @@ def write_results(results: Sequence[Message]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 
-GRAMMAR = Grammar({"\n": read_line, TAG: read_tag}, beginning=read_line)
+GRAMMAR = Grammar({"\n": read_line, TAG: read_tag}, beginning=read_line, fence=Fence.FORM)
 FORMAT = Format("code_mode", "Code", GRAMMAR.parser, instructions, write_calls, write_results)

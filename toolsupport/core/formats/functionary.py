@@ -30,6 +30,7 @@ def read_line(reading: Reading, opener: str) -> Steps[None]:
     """What is said to all is text, what is said to a name is a call of it."""
     if (yield from reading.source.found(TO_ALL)):
         reading.source.cut()
+        reading.reply.message_ends()
         return
     yield from NamedCalls(reading, MARKS).read(opener)
 
@@ -41,6 +42,7 @@ def read_first(reading: Reading, opener: str) -> Steps[None]:
         yield from NamedCalls(reading, MARKS).read(opener)
     elif (yield from reading.source.found(TO_ALL)):
         reading.source.cut()
+        reading.reply.message_ends()
 
 
 def _instructions(tools: Sequence[ToolSpec], example: str) -> str:

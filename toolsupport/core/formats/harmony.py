@@ -56,6 +56,7 @@ def read(reading: Reading, opener: str) -> Steps[None]:
         yield from _call(reading, recipient[1].split("<")[0])
     else:
         reading.source.cut()
+        reading.reply.message_ends()
         yield from _words(reading, thinking=bool(REASONING.search(header)))
 
 
@@ -87,6 +88,7 @@ def _words(reading: Reading, *, thinking: bool) -> Steps[None]:
         yield
     found_end = ENDS.match(source.buffer, source.at)
     source.skip(source.at + len(found_end))
+    reading.reply.message_ends()
 
 
 def _call(reading: Reading, name: str) -> Steps[None]:

@@ -47,6 +47,7 @@ def read(reading: Reading, opener: str) -> Steps[None]:
 def leave_out(reading: Reading, opener: str) -> Steps[None]:
     """A mark around the answer is no part of it."""
     reading.source.cut()
+    reading.reply.message_ends()
     yield from ()
 
 

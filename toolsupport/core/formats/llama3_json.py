@@ -34,7 +34,7 @@ def _built_in(reading: Reading) -> Steps[None]:
         yield from pythonic.read_one(reading, found["name"])
 
 
-GRAMMAR = Grammar({TAG: read_tagged, **pure_json.GRAMMAR.openers})
+GRAMMAR = Grammar({TAG: read_tagged, **pure_json.GRAMMAR.openers}, fence=pure_json.GRAMMAR.fence)
 FORMAT = Format(
     "llama3_json",
     "Llama 3 JSON",

@@ -73,6 +73,7 @@ class Marks:
 
 def _drop(reading: Reading, opener: str) -> Steps[None]:
     reading.source.cut()
+    reading.reply.message_ends()
     yield from ()
 
 

@@ -80,7 +80,9 @@ def write_results(results: Sequence[Message]) -> str:
 
 PREFIXED = Grammar({PREFIX: read_prefixed})
 NAME_LINES = Grammar({"\n": read_line}, beginning=read_line)
-BARE_LIST = Grammar({**pure_json.GRAMMAR.openers, **hermes.GRAMMAR.openers, mistral.OPENER: mistral.read})
+BARE_LIST = Grammar(
+    {**pure_json.GRAMMAR.openers, **hermes.GRAMMAR.openers, mistral.OPENER: mistral.read}, fence=pure_json.GRAMMAR.fence
+)
 FORMATS = (
     replace(
         _instructions(f'{PREFIX}[{{"the_name": {{"an_argument": "its value"}}}}]{SUFFIX}'),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolsupport.core.events import CallFound, CallReady
+from toolsupport.core.events import CallFound, CallReady, Event
 from toolsupport.core.formats import auto, pure_json
 from toolsupport.core.formats.reading import Grammar, ReplyParser
 from toolsupport.core.offered import find_tool
@@ -77,21 +77,19 @@ class ProseWatcher:
 
     def watch(self, text: str) -> None:
         """Look at one more piece of the answer."""
-        for event in self._parser.feed(text):
-            if isinstance(event, CallReady):
-                self._keep(event)
+        self._keep(self._parser.feed(text))
 
     def flush(self) -> list[CallFound]:
         """The whole calls of offered tools that stood in the text, at most MOST_FOUND."""
-        for event in self._parser.flush():
-            if isinstance(event, CallReady):
-                self._keep(event)
+        self._keep(self._parser.flush())
         found, self._found = self._found, []
         return found
 
-    def _keep(self, event: CallReady) -> None:
-        if find_tool(event.call.name, self._tools) and len(self._found) < MOST_FOUND:
-            self._found.append(CallFound(event.call, event.raw, format_of(event.raw)))
+    def _keep(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, CallReady | CallFound) and find_tool(event.call.name, self._tools):
+                self._found.append(CallFound(event.call, event.raw, format_of(event.raw)))
+        del self._found[MOST_FOUND:]
 
 
 def format_of(raw: str) -> str:

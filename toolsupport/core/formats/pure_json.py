@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.bare_json import BareJson
 from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import harmless, listed
 from toolsupport.core.scanner import Steps
@@ -17,12 +18,11 @@ OPENERS = ("{", "[", *FENCES)
 
 
 def read(reading: Reading, opener: str) -> Steps[None]:
-    """An object, a list of them, or a fence around either; not where it is quoted inside of a line."""
+    """An object, a list of them, or a fence around either."""
     if opener in FENCES:
         reading.fenced = not reading.fenced
-    if reading.before == "`" or (opener in FENCES and not reading.fenced):
-        return
-    yield from BareJson(reading, opener).read()
+    if not (opener in FENCES and not reading.fenced):
+        yield from BareJson(reading, opener).read()
 
 
 def instructions(tools: Sequence[ToolSpec]) -> str:
@@ -44,5 +44,5 @@ def write_results(results: Sequence[Message]) -> str:
     )
 
 
-GRAMMAR = Grammar(dict.fromkeys(OPENERS, read))
+GRAMMAR = Grammar(dict.fromkeys(OPENERS, read), fence=Fence.FORM)
 FORMAT = Format("pure_json", "JSON", GRAMMAR.parser, instructions, write_calls, write_results)

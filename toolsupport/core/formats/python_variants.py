@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from toolsupport.core.formats import pythonic
 from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.writing import blocks
 from toolsupport.core.words import Message, ToolCall, ToolSpec
@@ -26,7 +28,8 @@ def _variant(name: str, label: str, wrap: Wrap) -> Format:
     def write_calls(calls: Sequence[ToolCall]) -> str:
         return wrap([call(one) for one in calls]) if calls else ""
 
-    return Format(name, label, pythonic.GRAMMAR.parser, instructions, write_calls, _write_results)
+    grammar = replace(pythonic.GRAMMAR, fence=Fence.FORM) if wrap is _fenced else pythonic.GRAMMAR
+    return Format(name, label, grammar.parser, instructions, write_calls, _write_results)
 
 
 def _write_results(results: Sequence[Message]) -> str:
@@ -35,6 +38,10 @@ def _write_results(results: Sequence[Message]) -> str:
 
 def _listed(before: str = "", behind: str = "") -> Wrap:
     return lambda calls: f"{before}[{', '.join(calls)}]{behind}"
+
+
+def _fenced(calls: Sequence[str]) -> str:
+    return "```tool_code\n" + "\n".join(calls) + "\n```"
 
 
 def _on_lines(calls: Sequence[str]) -> str:
@@ -46,6 +53,6 @@ FORMATS = (
     _variant("pythonic", "Pythonic", _listed()),
     _variant("llama4_pythonic", "Llama 4 Pythonic", _listed("<|python_start|>", "<|python_end|>")),
     _variant("lfm2_pythonic", "LFM2 Pythonic", _listed("<|tool_call_start|>", "<|tool_call_end|>")),
-    _variant("tool_code_python", "Python in a fence", lambda calls: "```tool_code\n" + "\n".join(calls) + "\n```"),
+    _variant("tool_code_python", "Python in a fence", _fenced),
     _variant("olmo3_pythonic", "OLMo 3 Pythonic", _on_lines),
 )

@@ -14,6 +14,7 @@ from functools import cache
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match, peek
+from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.python_calls import CallReader
 from toolsupport.core.formats.python_strings import Broken
 from toolsupport.core.formats.reading import Grammar, Reading
@@ -146,6 +147,7 @@ def read_wrapped(reading: Reading, opener: str) -> Steps[None]:
     around = Around(WRAPPERS[opener], bool(found["list"]), bool(found["fence"]))
     yield from _calls(reading, found, around)
     if around.closer:
+        reading.reply.message_ends()
         yield from _to_closer(reading, around.closer)
 
 
@@ -293,4 +295,5 @@ def _tell(reading: Reading, outcome: CallReady | CallRejected | None, raw: str) 
 GRAMMAR = Grammar(
     {"\n": read_line, "[": read_list, **dict.fromkeys(WRAPPERS, read_wrapped)},
     beginning=read_line,
+    fence=Fence.ALONE,
 )

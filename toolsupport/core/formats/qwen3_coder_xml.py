@@ -49,10 +49,9 @@ def read(reading: Reading, opener: str) -> Steps[None]:
 
 
 def read_bare(reading: Reading, opener: str) -> Steps[None]:
-    """A function without a wrapper: a call only under an offered name, and not where it is quoted."""
-    if reading.before != "`":
-        reading.source.back_to(0)
-        yield from TaggedCalls(reading, TAGS, bare=True).read()
+    """A function without a wrapper: a call only under an offered name."""
+    reading.source.back_to(0)
+    yield from TaggedCalls(reading, TAGS, bare=True).read()
 
 
 def read_bare_seed(reading: Reading, opener: str) -> Steps[None]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolsupport.core.events import CallReady, Event
+from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.reply import Reply
 from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Source, Steps
@@ -51,10 +52,14 @@ Reader = Callable[[Reading, str], Steps[None]]
 
 @dataclass(frozen=True)
 class Grammar:
-    """The openers of a format, each with its reader; `beginning` looks at the text before any of it was read."""
+    """The openers of a format, each with its reader; `beginning` looks at the text before any of it was read.
+
+    `fence` says what a code fence around a call means.
+    """
 
     openers: Mapping[str, Reader]
     beginning: Reader | None = None
+    fence: Fence = Fence.QUOTES
 
     def parser(self, tools: Sequence[ToolSpec], *, thinking: bool = False) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)
@@ -67,7 +72,7 @@ class ReplyParser:
         self, grammar: Grammar, tools: Sequence[ToolSpec], *, thinking: bool = False, draft: bool = False
     ) -> None:
         self._grammar = grammar
-        self._reading = Reading(tuple(tools))
+        self._reading = Reading(tuple(tools), reply=Reply(grammar.fence))
         self._drafts: dict[str, CallReady] = {}
         reasoning = {} if draft else dict.fromkeys(THINKING, self._reasoning)
         self._readers: dict[str, Reader] = {**reasoning, **grammar.openers}
@@ -103,6 +108,7 @@ class ReplyParser:
                 self._say(source.cut())
             elif not source.ended:
                 yield
+        reply.settle()
         if not reply.calls:
             for draft in self._drafts.values():
                 reply.ready(replace(draft.call, id=reply.new_id(draft.call.id)), draft.raw)

@@ -6,8 +6,11 @@ All text is kept as it was written. Only where the whole text of a reply with ca
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
+from toolsupport.core.events import CallDelta, CallFound, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
+from toolsupport.core.formats.end_marks import EndMarks
+from toolsupport.core.formats.mentions import Fence, Item, Mention, Mentions
 from toolsupport.core.words import JSON, ToolCall
 
 UNWANTED_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]")
@@ -17,30 +20,31 @@ LONGEST_ID = 64
 class Reply:
     """The events that were not handed out yet; `calls` counts the whole calls among all of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, fence: Fence = Fence.QUOTES) -> None:
         self.calls = 0
         self._events: list[Event] = []
         self._blank: list[str] | None = []
         self._ids: set[str] = set()
         self._given = 0
+        self._end_marks = EndMarks()
+        self._mentions = Mentions(fence)
 
     def handed_out(self) -> list[Event]:
         events, self._events = self._events, []
         return events
 
     def text(self, piece: str) -> None:
-        if not piece:
-            return
-        if self._blank is not None:
-            self._blank.append(piece)
-            if piece.isspace():
-                return
-            piece, self._blank = "".join(self._blank), None
-        self._events.append(TextDelta(piece))
+        self._put(self._mentions.text(self._end_marks.text(piece)))
 
     def thinking(self, piece: str) -> None:
         if piece:
+            self.message_ends()
             self._events.append(ThinkingDelta(piece))
+
+    def message_ends(self) -> None:
+        """A mark that is not shown stands here, and what follows is no part of the sentence in front of it."""
+        self._put(self._mentions.text(self._end_marks.call()))
+        self._put(self._mentions.message_ends())
 
     def new_id(self, wanted: str = "") -> str:
         """The wanted id where it can serve and is free, else `call_1`, `call_2` …"""
@@ -53,22 +57,60 @@ class Reply:
         return unique
 
     def delta(self, id: str, name: str, text: str) -> None:
-        if text:
+        self._put(self._mentions.text(self._end_marks.call()))
+        if text and not self._mentions.quoted:
             self._events.append(CallDelta(id, name, text))
 
     def ready(self, call: ToolCall, raw: str) -> None:
-        self.calls += 1
-        self._events.append(CallReady(call, raw))
+        self._call(CallReady(call, raw))
 
     def rejected(self, rejection: CallRejected) -> None:
         """The text of a call that cannot be read stays in the answer, and the reason follows it."""
-        self.text(rejection.raw)
-        self._events.append(rejection)
+        self._call(rejection)
+
+    def settle(self) -> None:
+        """The text is over: what was held back is decided."""
+        self._put(self._mentions.text(self._end_marks.flush()))
+        self._put(self._mentions.end())
 
     def finish(self) -> None:
+        self.settle()
         if self._blank and not self.calls:
             self._events.append(TextDelta("".join(self._blank)))
         self._blank = None
+
+    def _call(self, call: CallReady | CallRejected) -> None:
+        self._put(self._mentions.text(self._end_marks.call()))
+        self._put(self._mentions.call(call))
+
+    def _put(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if isinstance(item, str):
+                self._text(item)
+            elif isinstance(item, Mention):
+                self._mentioned(item.call)
+            elif isinstance(item, CallReady):
+                self.calls += 1
+                self._events.append(item)
+            else:
+                self._text(item.raw)
+                self._events.append(item)
+
+    def _mentioned(self, call: CallReady | CallRejected) -> None:
+        """A mention stays in the text as it was written; one that cannot be read is nothing but text."""
+        self._text(call.raw)
+        if isinstance(call, CallReady):
+            self._events.append(CallFound(call.call, call.raw, ""))
+
+    def _text(self, piece: str) -> None:
+        if not piece:
+            return
+        if self._blank is not None:
+            self._blank.append(piece)
+            if piece.isspace():
+                return
+            piece, self._blank = "".join(self._blank), None
+        self._events.append(TextDelta(piece))
 
 
 def object_of(call: ToolCall) -> JSON:

@@ -28,7 +28,7 @@ def system(brief: Brief) -> str:
     if not brief.offers_tools:
         return _paragraphs(brief.system.strip(), _without_tools(brief))
     if context_of(brief) == "minimal_system":
-        return _paragraphs(SHORT, *_documents(brief), _how_to_call(brief))
+        return _paragraphs(f"{SHORT} {styles.NUDGE}", *_documents(brief), _how_to_call(brief))
     return _paragraphs(brief.system.strip(), _how_to_call(brief), _about_tools(brief))
 
 

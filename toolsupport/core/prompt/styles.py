@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -9,8 +10,10 @@ from toolsupport.core.words import ToolSpec
 
 STANDARD = "standard"
 MOST_NAMES = 64
+LONGEST_DESCRIPTION = 200
+PLACEHOLDER = re.compile(r"\{(names|definitions)\}")
 
-# Style → what stands in the system text where tools are offered; {names} are those of the tools.
+# Style → what stands in the system text where tools are offered; {names} and {definitions} are those of the tools.
 STYLES: Mapping[str, str] = MappingProxyType(
     {
         "standard": (
@@ -18,9 +21,9 @@ STYLES: Mapping[str, str] = MappingProxyType(
             "when it does not. Only the offered tools exist; use their exact names, and give every required argument."
         ),
         "hermes": (
-            "Your tools: {names}.\nThink about which of them the request needs before you call one. Call only tools of "
-            "this list, with the arguments their schema asks for. Write a call in no other way than the one you were "
-            "given: no lines of Thought, Action or Observation."
+            "Your tools:\n{definitions}\nThink about which of them the request needs before you call one. Call only "
+            "tools of this list, with the arguments their schema asks for. Write a call in no other way than the one "
+            "you were given: no lines of Thought, Action or Observation."
         ),
         "agentic": (
             "You work with tools: {names}.\nSplit the request into small steps. For each step, first see whether one "
@@ -72,4 +75,13 @@ STRONG_NUDGE = (
 def about(style: object, tools: Sequence[ToolSpec]) -> str:
     """The words of a style for these tools; those of the standard one where it has no words of its own."""
     words = STYLES.get(style if isinstance(style, str) else STANDARD, STYLES[STANDARD])
-    return words.replace("{names}", ", ".join(tool.name for tool in tools[:MOST_NAMES]))
+    shown = tools[:MOST_NAMES]
+    names, definitions = ", ".join(tool.name for tool in shown), "\n".join(_defined(tool) for tool in shown)
+    # Placeholders are replaced in one pass: a description may hold the name of one.
+    return PLACEHOLDER.sub(lambda found: names if found[1] == "names" else definitions, words)
+
+
+def _defined(tool: ToolSpec) -> str:
+    """One line of a list: the name with the first line of the description."""
+    first = tool.description.strip().split("\n")[0].strip()[:LONGEST_DESCRIPTION]
+    return f"- {tool.name}: {first}" if first else f"- {tool.name}"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.reading import OFFERED, calls, joined, read
-from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
+from toolsupport.core.events import CallDelta, CallFound, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 from toolsupport.core.formats import FORMATS, parser
 from toolsupport.core.words import Message, Role, ToolCall
 
@@ -128,6 +128,8 @@ def test_what_is_shown_grows_into_the_call(name: str, reply: str) -> None:
         if isinstance(event, CallReady) and event.call.id in deltas:
             whole = json.dumps(event.call.arguments, ensure_ascii=False, separators=(",", ":"))
             assert deltas.pop(event.call.id) == whole
+        if isinstance(event, CallFound):
+            deltas.pop(event.call.id, None)
         if isinstance(event, CallRejected):
             deltas.pop(event.id, None)
     assert deltas == {}

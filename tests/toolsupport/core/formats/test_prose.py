@@ -16,6 +16,7 @@ FOUND = {
     "<function=now></function>": "qwen3_coder_xml",
     "[TOOL_CALLS]now[ARGS]{}": "mistral",
     "now[ARGS]{}": "mistral_args",
+    'You would write `{"name": "now", "arguments": {}}` for that.': "pure_json",
     '<|python_tag|>{"name": "now", "parameters": {}}': "llama3_json",
 }
 
@@ -38,7 +39,6 @@ def test_a_call_in_prose_is_found(text: str) -> None:  # F5
     [
         'The file holds {"name": "Bonn", "arguments": {}}.',
         '<tool_call>{"name": "format_disk", "arguments": {}}</tool_call>',
-        'You would write `{"name": "now", "arguments": {}}` for that.',
         "Call now() if you like.",
         '{"name": "write_file", "arguments": {"content": "half',
     ],

@@ -17,9 +17,14 @@ CASES = [
     Case("XML, then Hermes", f"{XML}\n{HERMES}", [("music.play", {"track": "Blue"}), *CALL]),
     Case(
         "all three, with text",
-        f"One {HERMES} two {XML} three {MISTRAL}",
+        f"One {HERMES}\ntwo {XML}\nthree {MISTRAL}",
         [*CALL, ("music.play", {"track": "Blue"}), ("now", {})],
-        text="One  two  three ",
+        text="One \ntwo \nthree ",
+    ),
+    Case(
+        "all three in one sentence",
+        f"One {HERMES} two {XML} three {MISTRAL}",
+        text=f"One {HERMES} two {XML} three {MISTRAL}",
     ),
     Case("a JSON call of an offered tool", '{"name": "weather", "arguments": {"city": "Oslo"}}', CALL),
     Case("a JSON object that names no tool", '{"name": "Ada", "age": 36}', text='{"name": "Ada", "age": 36}'),

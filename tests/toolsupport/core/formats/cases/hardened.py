@@ -76,15 +76,13 @@ CASES = [
     Case(
         "a fence that never ends, then calls in a list",
         "Like:\n```js\nlet a = 1\n[weather(city='Oslo')]",
-        CALL,
-        text="Like:\n```js\nlet a = 1\n",
+        text="Like:\n```js\nlet a = 1\n[weather(city='Oslo')]",
         formats=PYTHON,
     ),
     Case(
         "marks in a fence",
         "```\nso:\n<|python_start|>[weather(city='Oslo')]<|python_end|>\n```\n",
-        CALL,
-        text="```\nso:\n\n```\n",
+        text="```\nso:\n<|python_start|>[weather(city='Oslo')]<|python_end|>\n```\n",
         formats=PYTHON,
     ),
     Case(
@@ -136,9 +134,9 @@ CASES = [
     ),
     Case(
         "a long text that never ends",
-        'So:\n```python\nx = """abc\nprint(1)\n```\nDone.',
+        'So:\n```python\nx = """abc\nprint(1)\n```\n',
         [("python_execution", {"code": 'x = """abc\nprint(1)'})],
-        text="So:\n\nDone.",
+        text="So:\n\n",
         formats=("code_mode",),
     ),
     Case(

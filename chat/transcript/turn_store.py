@@ -1,0 +1,53 @@
+"""The right of one process to write one turn, checked inside the transaction of every write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from django.db import transaction
+
+from chat.models import Turn
+from chat.transcript import statements
+from toolsupport.core.errors import Lost
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStore:
+    """Made when a turn is claimed. Everything that a running turn writes goes through a `fenced` function."""
+
+    owner: str
+    turn: int
+
+    def held(self) -> Turn:
+        """The turn, locked until the transaction ends. Raises Lost unless `owner` runs it.
+
+        The lease is not compared: whoever takes a turn with an expired lease changes its status in the same statement.
+        """
+        # The conversation first, as everybody does who ends a turn: two who lock in another order wait for each other.
+        statements.hold_conversation_of(self.turn)
+        mine = Turn.objects.filter(pk=self.turn, owner=self.owner, status="running")
+        mine = mine.select_related("conversation", "profile__server")
+        turn = mine.select_for_update(of=("self",), no_key=True).first()
+        if turn is None:
+            raise Lost("This answer is over, or another process writes it.")
+        return turn
+
+
+def fenced(work: Callable[Concatenate[Turn, P], Result]) -> Callable[Concatenate[TurnStore, P], Result]:
+    """A function that writes rows of a turn: called with a TurnStore, it gets the turn, in one transaction.
+
+    Raises Lost, before anything is written, where the store's owner does not run the turn any more.
+    """
+
+    @wraps(work)
+    def write(store: TurnStore, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        with transaction.atomic():
+            return work(store.held(), *args, **kwargs)
+
+    return write

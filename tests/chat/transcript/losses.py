@@ -1,0 +1,62 @@
+"""Ways to lose a turn, as other processes bring them about, and what the rows hold afterwards."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.core import serializers
+from django.db.models import Model
+from django.utils import timezone
+
+from chat.models import Conversation, Grant, Memory, Message, Question, ResultTable, ToolRun, Turn
+from chat.transcript import turns
+from chat.transcript.turns import Outcome
+from toolsupport.models import CallMetric, HistoryEntry, ModelProfile, PromptCount, ProvenCall
+
+ME, ANOTHER = "me", "another"
+ROWS: tuple[type[Model], ...] = (
+    *(Conversation, Turn, Message, ToolRun, ResultTable, Question, Grant, Memory),
+    *(ProvenCall, PromptCount, CallMetric, ModelProfile, HistoryEntry),
+)
+
+
+def run_out(turn_id: int) -> None:
+    Turn.objects.filter(pk=turn_id).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def interrupted(turn: int) -> None:
+    """Another process saw that the lease had run out."""
+    run_out(turn)
+    assert [one.turn for one in turns.settle()[0]] == [turn]
+
+
+def taken(turn: int) -> None:
+    """Another process runs it: it waited for a person meanwhile, say."""
+    Turn.objects.filter(pk=turn).update(owner=ANOTHER)
+
+
+def finished(turn: int) -> None:
+    assert turns.end(ME, turn, Outcome("done")) is not None
+
+
+def finished_elsewhere(turn: int) -> None:
+    """Another process took it and came to the end of it."""
+    taken(turn)
+    assert turns.end(ANOTHER, turn, Outcome("done")) is not None
+
+
+def waits(turn: int) -> None:
+    """It waits for a person, though its row still names the process."""
+    Turn.objects.filter(pk=turn).update(status="waiting")
+
+
+def removed(turn: int) -> None:
+    Conversation.objects.filter(turns=turn).update(leaf=None)
+    Turn.objects.filter(pk=turn).delete()
+
+
+LOSSES = (interrupted, taken, finished, waits, removed)
+
+
+def dump() -> list[str]:
+    return [serializers.serialize("json", model._default_manager.order_by("pk")) for model in ROWS]

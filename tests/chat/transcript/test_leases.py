@@ -1,0 +1,212 @@
+"""Leases of turns: only the owner of a running turn writes and ends it, and only an expired lease interrupts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models import Value
+from django.utils import timezone
+
+from chat.models import Conversation, Message, ToolRun, Turn
+from chat.transcript import clock, recording, turns
+from chat.transcript.again import Anew
+from chat.transcript.again import accept as accept_again
+from chat.transcript.repeating import Repeat
+from chat.transcript.requested import Requested
+from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import Outcome, Sent
+from tests.chat.transcript.losses import ANOTHER, ME, dump, finished, interrupted, run_out, taken, waits
+from tests.factories import ConversationFactory, ModelProfileFactory
+from toolsupport.core.errors import Busy
+from toolsupport.core.words import ToolCall
+from toolsupport.registry import overrides
+from toolsupport.registry.call_metrics import CallCount
+
+pytestmark = pytest.mark.django_db
+WRITE = ToolCall("c1", "read_file", {"path": "a"})
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    profile = ModelProfileFactory()
+    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    made: Conversation = ConversationFactory(owner=alice, profile=profile, title="")
+    return made
+
+
+@pytest.fixture
+def begun(alice: User, conversation: Conversation) -> turns.Accepted:
+    """An answer that this process writes, with a call that waits to run."""
+    accepted = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    assert accepted.reply is not None
+    asked = recording.AskedCall(WRITE, "native", "A1")
+    recording.finish_reply(
+        TurnStore(ME, accepted.turn), accepted.reply.id, recording.Reply("So far", "", None, (asked,))
+    )
+    return accepted
+
+
+# -- what the process writes for all of its turns: leases, texts, ends --
+
+
+def text_of(turn: int) -> str:
+    return Message.objects.filter(turn=turn, role="assistant").values_list("content", flat=True).get()
+
+
+@pytest.mark.parametrize("loss", [taken, waits, interrupted, finished], ids=lambda loss: str(loss.__name__))
+def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
+    alice: User, conversation: Conversation, loss: Callable[[int], None]
+) -> None:
+    accepted = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    assert accepted.reply is not None
+    loss(accepted.turn)
+    # As if another process wrote the message on: a text that is not finished could be written over.
+    Message.objects.filter(pk=accepted.reply.id).update(finished=False, content="theirs")
+    before = dump()
+    pulse = turns.keep_alive(ME, [accepted.turn], [(accepted.reply.id, "mine", "mine")])
+    assert pulse.lost == {accepted.turn} and not pulse.stop
+    assert dump() == before
+
+
+@pytest.mark.parametrize("loss", [taken, waits, interrupted, finished], ids=lambda loss: str(loss.__name__))
+def test_the_end_of_a_turn_that_was_lost_changes_nothing(
+    alice: User, conversation: Conversation, loss: Callable[[int], None]
+) -> None:
+    accepted = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    assert accepted.reply is not None
+    loss(accepted.turn)
+    Message.objects.filter(pk=accepted.reply.id).update(finished=False, content="theirs")
+    before = dump()
+    outcome = Outcome("done", "", {"x": 1}, (accepted.reply.id, "mine", "mine", 1), (CallCount("native", "ready"),))
+    assert turns.end(ME, accepted.turn, outcome) is None
+    assert dump() == before
+
+
+def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None:
+    own, other = (turns.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2))
+    taken(other.turn)
+    for turn in (own.turn, other.turn):
+        run_out(turn)
+    turns.keep_alive(ME, [own.turn, other.turn], [])
+    assert [one.turn for one in turns.settle()[0]] == [other.turn]
+
+
+def test_a_text_is_written_into_messages_of_its_own_turn_only(alice: User) -> None:
+    own, other = (turns.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2))
+    assert own.reply is not None and other.reply is not None
+    turns.end(ME, own.turn, Outcome("done", reply=(other.reply.id, "wrong", "", None)))
+    assert text_of(other.turn) == ""
+
+
+def test_a_reply_that_is_whole_is_not_written_over(begun: turns.Accepted) -> None:
+    assert begun.reply is not None
+    turns.keep_alive(ME, [begun.turn], [(begun.reply.id, "more", "")])
+    assert text_of(begun.turn) == "So far"
+    turns.end(ME, begun.turn, Outcome("done", reply=(begun.reply.id, "more", "", None)))
+    assert text_of(begun.turn) == "So far"
+
+
+# -- leases --
+
+MOMENT = timezone.now().replace(microsecond=500_000)
+
+
+@pytest.mark.parametrize(
+    ("until", "gone"),
+    [
+        (MOMENT - timedelta(milliseconds=1), True),
+        (MOMENT, False),
+        (MOMENT + timedelta(milliseconds=1), False),
+        (None, True),
+    ],
+)
+def test_a_lease_holds_until_its_last_moment(
+    begun: turns.Accepted, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
+) -> None:
+    Turn.objects.filter(pk=begun.turn).update(lease_until=until)
+    monkeypatch.setattr(turns, "Now", lambda: Value(MOMENT))
+    assert bool(turns.settle()[0]) is gone
+
+
+@pytest.mark.parametrize("status", ["queued", "waiting", "done", "failed", "stopped", "interrupted"])
+def test_only_what_runs_is_interrupted(begun: turns.Accepted, status: str) -> None:
+    run_out(begun.turn)
+    Turn.objects.filter(pk=begun.turn).update(status=status)
+    assert turns.settle()[0] == [] and Turn.objects.get(pk=begun.turn).status == status
+
+
+def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other process writes between the look at the expired turns and the change of each."""
+    found = [turns.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME).turn for _ in range(2)]
+    for turn in found:
+        run_out(turn)
+    ordinary = turns._close
+
+    def close(turn: Turn, reason: str) -> turns.Ended:
+        turns.keep_alive(ME, found, [])
+        return ordinary(turn, reason)
+
+    monkeypatch.setattr(turns, "_close", close)
+    assert len(turns.settle()[0]) == 1
+    assert sorted(Turn.objects.filter(pk__in=found).values_list("status", flat=True)) == ["interrupted", "running"]
+
+
+def test_a_new_lease_is_as_long_as_a_renewed_one(begun: turns.Accepted) -> None:
+    """Three heartbeats of 1.6 s may be missed; the written statement has the length in itself."""
+    first = Turn.objects.get(pk=begun.turn)
+    turns.keep_alive(ME, [begun.turn], [])
+    renewed = Turn.objects.get(pk=begun.turn)
+    for turn in (first, renewed):
+        assert turn.lease_until is not None
+        left = turn.lease_until - timezone.now()
+        assert clock.LEASE - timedelta(seconds=2) < left <= clock.LEASE + timedelta(milliseconds=50)
+
+
+# -- room for another turn, in the process that runs one --
+
+
+def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> turns.Accepted:
+    here = str(conversation.pk)
+    ways: dict[str, Callable[[], turns.Accepted]] = {
+        "message": partial(turns.accept, person, here, Sent("c2", "more"), owner),
+        "again": partial(accept_again, person, here, Anew("c2", reply), owner),
+        "repeat": partial(Repeat("c2", str(ToolRun.objects.get().pk)).begin, person, here, owner),
+        "program": partial(
+            Requested(conversation.profile_id or 0, "read_file", {"path": "a"}).begin, person, here, owner
+        ),
+    }
+    return ways[kind]()
+
+
+@pytest.mark.parametrize("kind", ["message", "again", "repeat", "program"])
+def test_what_runs_in_this_process_is_not_expired_by_the_next_message(
+    alice: User, conversation: Conversation, begun: turns.Accepted, kind: str
+) -> None:
+    ToolRun.objects.update(status="done")
+    run_out(begun.turn)
+    assert begun.reply is not None
+    with pytest.raises(Busy) as caught:
+        begin(kind, alice, conversation, ME, begun.reply.id)
+    assert caught.value.limit == "conversation"
+    assert Turn.objects.get(pk=begun.turn).status == "running"
+    accepted = begin(kind, alice, conversation, ANOTHER, begun.reply.id)
+    assert [one.turn for one in accepted.ended] == [begun.turn]
+
+
+def test_what_waits_for_a_person_gives_way_in_every_process(
+    alice: User, conversation: Conversation, begun: turns.Accepted
+) -> None:
+    Turn.objects.filter(pk=begun.turn).update(status="waiting", owner="")
+    assert [one.turn for one in begin("message", alice, conversation, ME, 0).ended] == [begun.turn]
+
+
+def test_a_claimed_turn_carries_its_store(alice: User, conversation: Conversation) -> None:
+    queued = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"))
+    accepted = turns.claim(queued.turn, ANOTHER)
+    assert accepted is not None and accepted.claimed is not None
+    assert accepted.claimed.store == TurnStore(ANOTHER, queued.turn)

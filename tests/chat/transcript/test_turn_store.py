@@ -1,0 +1,205 @@
+"""A process that lost a turn writes nothing of it any more: every write of a turn is checked, also those to come."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+
+import chat
+from chat import context_guard, transcript
+from chat.models import Conversation, Message, ToolRun, Turn
+from chat.tools.policy import Outcome as Ran
+from chat.transcript import memories, prompts, questions, recording, swaps, toolsets, turns
+from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import Sent
+from tests.chat.transcript.losses import LOSSES, ME, dump, run_out
+from tests.factories import ConversationFactory, ModelProfileFactory
+from toolsupport.core.errors import Lost
+from toolsupport.core.words import ToolCall, ToolResult
+from toolsupport.registry import overrides
+
+pytestmark = pytest.mark.django_db
+WRITE = ToolCall("c1", "read_file", {"path": "a"})
+
+# Functions that a running turn calls and that read only: all others that reach rows have to be fenced.
+READS = {
+    "contexts.chat_settings",
+    "prompt_counts.known",
+    "questions.granted",
+    "recording.automatic",
+    "recording.run_of",
+    "sql_sources.granted",
+    "sql_sources.reached",
+    "swaps.model_changed",
+    "telling.offered",
+    "toolsets.briefing",
+    "toolsets.searchable",
+}
+# Helpers that run in the database's thread; what they call in turn is looked at like everything else.
+HELPERS = {"_learn", "self._park", "self._source", "context_guard.without"}
+RUN_BY_A_TURN = (
+    *("turn_run", "turn", "hands", "finding", "lessons", "databases", "live_output"),
+    *("context_cures", "context_guard", "format_guard"),
+)
+ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.learning")
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    profile = ModelProfileFactory()
+    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    made: Conversation = ConversationFactory(owner=alice, profile=profile, title="")
+    return made
+
+
+@pytest.fixture
+def begun(alice: User, conversation: Conversation) -> turns.Accepted:
+    """An answer that this process writes, with a call that waits to run."""
+    accepted = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    assert accepted.reply is not None
+    asked = recording.AskedCall(WRITE, "native", "A1")
+    recording.finish_reply(
+        TurnStore(ME, accepted.turn), accepted.reply.id, recording.Reply("So far", "", None, (asked,))
+    )
+    return accepted
+
+
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        yield importlib.import_module(found.name)
+
+
+def fenced() -> dict[str, Callable[..., Any]]:
+    """Every function of the transcript that takes a turn's store or the turn that the store held."""
+    found: dict[str, Callable[..., Any]] = {}
+    for module in modules(transcript):
+        for name, one in inspect.getmembers(module, inspect.isfunction):
+            if one.__module__ == module.__name__ and hasattr(one, "__wrapped__") and takes_a_turn(one):
+                found[f"{module.__name__.rsplit('.', 1)[-1]}.{name}"] = one
+    return found
+
+
+def takes_a_turn(one: Callable[..., Any]) -> bool:
+    first = next(iter(inspect.signature(one).parameters.values()), None)
+    return first is not None and first.annotation in ("Turn", "TurnStore")
+
+
+def of_recording() -> dict[str, Callable[..., Any]]:
+    """All that `recording` offers and that is not a plain value: it is there to write turns."""
+    members = inspect.getmembers(recording, inspect.isfunction)
+    own = {name: one for name, one in members if one.__module__ == recording.__name__ and not name.startswith("_")}
+    return {f"recording.{name}": one for name, one in own.items() if name not in ("automatic", "run_of", "turn_of")}
+
+
+def called_by_turns() -> dict[str, str]:
+    """The functions of row modules that a running turn names, and all that goes to the database's thread."""
+    found = {}
+    for name in RUN_BY_A_TURN:
+        module = importlib.import_module(f"{chat.__name__}.{name}")
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                of = getattr(module, node.value.id, None)
+                reaches = inspect.ismodule(of) and of.__name__.startswith(ROW_MODULES)
+                if reaches and inspect.isfunction(getattr(of, node.attr, None)):
+                    found[ast.unparse(node)] = f"{name}:{node.lineno}"
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "in_database":
+                found[ast.unparse(node.args[0])] = f"{name}:{node.lineno}"
+    return found
+
+
+def handed_to_tools() -> set[str]:
+    """What the handles that tools get let the database's thread do."""
+    found = set()
+    for module in (memories, prompts):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "in_database":
+                found.add(f"{module.__name__.rsplit('.', 1)[-1]}.{ast.unparse(node.args[0])}")
+    return found
+
+
+def arguments(one: Callable[..., Any]) -> list[Any]:
+    return [Mock(name=name) for name in list(inspect.signature(one).parameters)[1:]]
+
+
+WRITES = {**fenced(), **of_recording()}
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: str(loss.__name__))
+@pytest.mark.parametrize("write", WRITES)
+def test_every_write_of_a_turn_that_was_lost_is_refused(
+    begun: turns.Accepted, write: str, loss: Callable[[int], None]
+) -> None:
+    loss(begun.turn)
+    before = dump()
+    with pytest.raises(Lost), transaction.atomic():
+        WRITES[write](TurnStore(ME, begun.turn), *arguments(WRITES[write]))
+    assert dump() == before
+
+
+def test_every_write_that_a_turn_makes_is_among_them() -> None:
+    called = called_by_turns()
+    unknown = {name: where for name, where in called.items() if name not in {*WRITES, *READS, *HELPERS}}
+    assert not unknown, "fence these (turn_store.fenced), or name them among READS"
+    assert {"recording.start_call", "questions.park", "toolsets.add", "measured.raise_context"} <= {*called}
+    assert handed_to_tools() == {"memories.write_for_model", "prompts.choose_for_model"} <= {*WRITES}
+
+
+def test_what_is_said_to_read_writes_nothing(begun: turns.Accepted, conversation: Conversation) -> None:
+    assert begun.claimed is not None
+    before = dump()
+    questions.granted(str(conversation.pk))
+    swaps.model_changed(begun.turn)
+    recording.run_of(begun.turn, "c1")
+    context_guard.without(toolsets.briefing(begun.turn), ["read_file"])
+    toolsets.searchable(begun.claimed.briefing)
+    assert dump() == before
+
+
+def test_a_write_of_another_turn_is_not_covered(alice: User, begun: turns.Accepted) -> None:
+    """The store of one turn opens the rows of no other one."""
+    other = turns.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c1", "hi"), ME)
+    store, run = TurnStore(ME, other.turn), ToolRun.objects.get(call_id="c1")
+    assert begun.reply is not None
+    for write in (
+        lambda: recording.finish_call(store, run.pk, Ran("done", ToolResult("x"), 1)),
+        lambda: recording.finish_reply(store, begun.reply.id, recording.Reply("x", "", None)),
+        lambda: recording.made_inside(store, begun.reply.id, recording.AskedCall(WRITE, "native", "A1")),
+        lambda: recording.reject_call(store, begun.reply.id, recording.Rejection("r", "n", "why", "")),
+        lambda: questions.park(store, run.pk, questions.Asking(WRITE, "", "", False), questions.Spent({})),
+    ):
+        before = dump()
+        with pytest.raises((Message.DoesNotExist, ToolRun.DoesNotExist)):
+            write()
+        assert dump() == before
+
+
+def test_the_owner_of_a_running_turn_writes_though_its_lease_ran_out(begun: turns.Accepted) -> None:
+    run_out(begun.turn)
+    recording.start_call(TurnStore(ME, begun.turn), "c1")
+    assert ToolRun.objects.get().status == "running"
+
+
+def test_a_write_that_fails_leaves_nothing(begun: turns.Accepted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "announce", Mock(side_effect=RuntimeError))
+    before = dump()
+    with pytest.raises(RuntimeError):
+        recording.start_call(TurnStore(ME, begun.turn), "c1")
+    assert dump() == before
+
+
+def test_a_stop_that_came_before_the_question_keeps_the_turn_from_waiting(alice: User, begun: turns.Accepted) -> None:
+    turns.request_stop(alice, str(Turn.objects.get(pk=begun.turn).conversation_id))
+    asking = questions.Asking(WRITE, "Read?", "", False)
+    run = ToolRun.objects.get()
+    assert questions.park(TurnStore(ME, begun.turn), run.pk, asking, questions.Spent({})) is None
+    assert Turn.objects.get(pk=begun.turn).status == "running"

@@ -1,0 +1,69 @@
+"""What a process keeps for all of its conversations is named here, with the reason why one may not mislead another."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("chat", "toolsupport")
+MAKERS = ("dict", "list", "set", "OrderedDict", "defaultdict", "WeakKeyDictionary", "deque", "Counter")
+
+# module.name → why it is the same whichever conversation wrote it.
+KNOWN = {
+    "chat.mcp_hosts._hosts": "the connections of this process; each call asks the rows whether it may still be made",
+    "chat.once._obeyed": "keyed by person and client_id",
+    "chat.runner._runner": "the runner of this process; its turns are kept by their ids",
+    "chat.tools.interpreter._ended": "when a program stepped last, waited for at the exit of this process only",
+    "toolsupport.core.terms._GROUPS": "filled while the module is imported, and never after that",
+    "toolsupport.examination._migrated": "the migrations that this code has: the same for everybody",
+    "toolsupport.meaning._failed": "keyed by the address that did not answer",
+    "toolsupport.meaning._known": "keyed by model and text: a vector is a function of both",
+    "toolsupport.providers.client._clients": "keyed by the event loop",
+    "toolsupport.redaction._known": "secrets to be left out everywhere; only grows",
+    "toolsupport.registry.mcp._specs": "keyed by server, name and digest, of which a spec is a function",
+    "toolsupport.registry.remembered._remembered": "keyed by the id; compared with the stored columns at each look",
+    "toolsupport.searching._indexes": "keyed by all entries of the index",
+    "toolsupport.work._work": "the supervisor of this process",
+}
+
+
+def state(tree: ast.Module) -> Iterator[str]:
+    """Names of a module that functions rebind, and containers that a module makes to be filled later."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            yield from node.names
+    for statement in tree.body:
+        if not isinstance(statement, ast.Assign | ast.AnnAssign):
+            continue
+        made = statement.value
+        empty = isinstance(made, ast.Dict | ast.List | ast.Set) and not ast.unparse(made).strip("{}[]")
+        called = (
+            isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id in MAKERS and not made.args
+        )
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+            if isinstance(target, ast.Name) and (empty or called):
+                yield target.id
+
+
+def found() -> set[str]:
+    names = set()
+    for folder in FOLDERS:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            if "migrations" in file.parts or "simulator" in file.parts:
+                continue
+            module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+            names |= {f"{module}.{name}" for name in state(ast.parse(file.read_text()))}
+    return names
+
+
+def test_state_of_a_process_is_named_with_its_reason() -> None:
+    assert found() == set(KNOWN)
+
+
+def test_the_search_finds_state() -> None:
+    code = (
+        "a = {}\nb: dict[str, int] = {}\nc = OrderedDict()\nd = [1]\n_e = None\n\ndef f():\n    global _e\n    _e = 1\n"
+    )
+    assert set(state(ast.parse(code))) == {"a", "b", "c", "_e"}

@@ -1,0 +1,184 @@
+"""A call that a reply only shows is never made, in any format and any pieces; one that is meant always is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.toolsupport.core.formats.reading import calls, read, text
+from tests.toolsupport.core.formats.test_properties import in_pieces
+from toolsupport.core.events import Event, TextDelta
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.words import ToolCall, ToolSpec
+
+PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+TOOLS = (
+    ToolSpec("delete_file", "Deletes a file.", PATH),
+    ToolSpec("python_execution", "Runs Python.", {"type": "object", "properties": {"code": {"type": "string"}}}),
+)
+NAMES = sorted(FORMATS)
+# Formats whose own form is a fence: a fence at the end of a reply is their call.
+FENCED = ("pure_json", "llama3_json", "xlam", "tool_code_python", "code_mode")
+# Formats that may be written in a fence if the reply is nothing else.
+ALONE = ("pythonic", "llama4_pythonic", "lfm2_pythonic", "olmo3_pythonic")
+OWN_FENCE = ("tool_code_python", "code_mode")
+
+SHOWN = {
+    "a fence before other prose": "Write this:\n```\n@\n```\nThen it is gone.",
+    "a fence with a language": "It is written so:\n\n```xml\n@\n```\n\nShall I?",
+    "a fence of tildes": "Look:\n~~~json\n@\n~~~\nThat is all.",
+    "a fence of four": "Look:\n````md\n@\n````\nThat is all.",
+    "an indented fence": "1. Write:\n   ```text\n@\n   ```\n2. Wait.",
+    "a fence that never ends": "This is text, not a call:\n~~~text\n@\n",
+    "words and a call in a fence": "```text\nYou write\n@\n```",
+    "a fence that begins within a line": "So: ```xml\n@\n``` and wait.",
+    "backquotes": "You would write `@` for that.",
+    "backquotes at the end": "You would write `@`",
+    "two backquotes": "That is ``@`` in Markdown.",
+    "three backquotes on a line": "That is ```@``` in Markdown.",
+    "straight quotes": 'The answer is "@" then.',
+    "straight quotes at the end": 'Then it writes: "@"',
+    "a quoted sentence": 'It answers: "Let me see. @"',
+    "single quotes": "The text '@' is a call.",
+    "curly quotes": "The text “@” is a call.",
+    "a sentence in curly quotes": "It answers: “Let me see. @”",
+    "single curly quotes": "The text ‘@’ is a call.",
+    "German quotes": "Schreib „@“ dafür.",
+    "guillemets": "Écrivez « @ » pour cela.",
+    "reversed guillemets": "Schreib »@« dafür.",
+    "Japanese quotes": "「@」と書きます。",
+    "the middle of a sentence": "Use @ to delete a file.",
+    "the end of a sentence": "To delete a file you call @.",
+    "the middle of a sentence, lines later": "Hello.\n\nIf you write @ it is gone.",
+    "explained behind it": "@ is how you call it.",
+    "explained in Chinese": "@是删除文件的方法。",
+    "a Markdown quotation": "> @",
+    "a Markdown quotation after words": "The file says:\n> @\n\nThat is strange.",
+    "a quotation in a list": "- > @",
+    "an HTML comment": "<!-- @ -->",
+    "an HTML comment over lines": "<!--\nlater:\n@\n-->\nHello.",
+    "code in HTML": "Write <code>@</code> for it.",
+    "preformatted HTML": "<pre>\n@\n</pre>",
+    "an example without quotes": "For example you would write: @",
+    "an example on the next line": "It looks like this:\n\n@",
+    "an announced example": "For example:\n@\n",
+}
+MADE = {
+    "nothing else": "@",
+    "line breaks around it": "\n\n@\n",
+    "text on lines before": "Let me check.\n@",
+    "a colon before": "Let me check:\n\n@",
+    "text before on its line": "Let me check. @",
+    "a line break and prose behind": "@\nI wait for the result.",
+    "text before, prose behind": "Let me check.\n@\n\nI wait for the result.",
+    "text before on its line, prose on the next": "Let me check. @\nI wait for the result.",
+    "an apostrophe before": "I'll check; it's Anna's file.\n@",
+    "quotes before": 'You said "delete it" and “now”.\n@',
+    "inches before": 'For the 15" screen:\n@',
+    "backquotes before": "I delete `a.txt` now.\n@",
+    "a fence before": "The file:\n```\nx = 1\n```\nI delete it.\n@",
+    "a quotation before": "> delete it\n\nYes.\n@",
+    "a comment before": "<!-- x -->\n@",
+    "a list before": "1. look\n2. delete\n\n@",
+    "an end mark behind": "@<|im_end|>",
+}
+# Formats without marks are looked for at the beginning of a line only.
+NOT_WITHIN_A_LINE = ("code_mode", "tool_code_python", "glm4_name_newline_json", "functionary_v32")
+
+
+def written(name: str) -> str:
+    code = {"code": "delete_file('a.txt')"}
+    asked = (
+        ToolCall("1", "python_execution", code)
+        if name == "code_mode"
+        else ToolCall("1", "delete_file", {"path": "a.txt"})
+    )
+    return FORMATS[name].write_calls([asked])
+
+
+def placed(name: str, frame: str) -> str:
+    """The call in a frame; in a Markdown quotation each of its lines is quoted."""
+    call = written(name)
+    return frame.replace(
+        "@", call.replace("\n", "\n> ") if frame.lstrip("- ").startswith(">") and "@" in frame.split("\n")[0] else call
+    )
+
+
+def in_context(name: str, frame: str) -> list[Event]:
+    return read(name, [placed(name, frame)], tools=TOOLS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("where", SHOWN)
+def test_what_is_shown_is_not_made(name: str, where: str) -> None:  # F5
+    reply = placed(name, SHOWN[where])
+    if name in FENCED and where == "a fence that never ends":
+        return  # it is the fence at the end of the reply, which is their call
+    events = read(name, [reply], tools=TOOLS)
+    assert calls(events) == []
+    if name not in ("harmony", "kimi_k3", "command_r7b", "functionary_v32"):
+        assert text(events) == reply
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("where", MADE)
+def test_what_is_meant_is_made(name: str, where: str) -> None:  # F3
+    frame = MADE[where]
+    if (name in OWN_FENCE and "@\n" in frame.rstrip()) or (name in NOT_WITHIN_A_LINE and ". @" in frame):
+        return
+    assert len(calls(in_context(name, frame))) == 1
+
+
+CASES = st.tuples(st.sampled_from(NAMES), st.sampled_from([*SHOWN.values(), *MADE.values()]))
+
+
+@given(
+    case=CASES,
+    other=CASES,
+    between=st.sampled_from(["", " ", "\n", "\n\n"]),
+    cuts=st.lists(st.integers(0, 400), max_size=12),
+)
+def test_pieces_never_matter(case: tuple[str, str], other: tuple[str, str], between: str, cuts: list[int]) -> None:
+    name, frame = case
+    reply = placed(name, frame) + between + placed(name, other[1])
+    whole = read(name, [reply], tools=TOOLS)
+    assert read(name, list(reply), tools=TOOLS) == whole
+    assert read(name, in_pieces(reply, cuts), tools=TOOLS) == whole
+
+
+CALL = '<tool_call>{"name": "delete_file", "arguments": {"path": "a.txt"}}</tool_call>'
+JSON_CALL = '{"name": "delete_file", "arguments": {"path": "a.txt"}}'
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "made"),
+    [
+        ("hermes", f"{CALL} I wait for the result.", 1),  # a new sentence
+        ("hermes", f"{CALL}, which deletes it", 0),
+        ("pure_json", f"{JSON_CALL} That is how.", 0),
+        ("pure_json", f"{JSON_CALL}. That is how.", 0),
+        ("pure_json", f"{JSON_CALL};", 1),
+        ("hermes", f"{CALL}{CALL} is how", 0),
+        ("hermes", f"{CALL}\n{CALL} is how", 1),
+        ("hermes", f"Use {CALL} or {CALL}", 0),
+        ("hermes", f"Write `{CALL}` for it.\n{CALL}", 1),
+        ("hermes", f"```\n{CALL}\n```\n{CALL}", 1),
+        ("hermes", f"Let me check. {CALL}{CALL}", 2),
+        ("hermes", f"```xml\n{CALL}\n```", 0),
+        ("pythonic", "```python\n[delete_file(path='a.txt')]\n```", 1),
+        ("pythonic", "Sure:\n```python\n[delete_file(path='a.txt')]\n```", 0),
+        ("pure_json", f"Sure:\n```json\n{JSON_CALL}\n```\n", 1),
+        ("pure_json", f"```json\n{JSON_CALL}\n{JSON_CALL}\n```", 2),
+        ("pure_json", f"```json\n{JSON_CALL}\n{JSON_CALL}\n```\nDone.", 0),
+        ("hermes", f"<tool_call>\n```json\n{JSON_CALL}\n```\n</tool_call>\nI wait.", 1),
+    ],
+)
+def test_each_call_is_judged_on_its_own(name: str, reply: str, made: int) -> None:
+    assert len(calls(read(name, [reply], tools=TOOLS))) == made
+
+
+def test_a_mention_that_cannot_be_read_is_only_text() -> None:
+    reply = 'Write `<tool_call>{"name": "delete_file", "arguments": …, "}</tool_call>` for it.'
+    events = read("hermes", [reply], tools=TOOLS)
+    assert text(events) == reply and all(isinstance(event, TextDelta) for event in events)

@@ -1,0 +1,111 @@
+"""Leaves out the marks with which models end their turn, where a server passes them on as text.
+
+Only at the end of a reply, or right behind a call: anywhere else somebody writes about them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolsupport.core.scanner import Markers
+
+END_MARKS = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|end_of_turn|>",
+    "<|endofturn|>",
+    "[|endofturn|]",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|end_of_role|>",
+    "<|end_of_sentence|>",
+    "<|end|>",
+    "<|return|>",
+    "<|eos|>",
+    "<|observation|>",
+    "<｜end▁of▁sentence｜>",
+    "<|end▁of▁sentence|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<end_of_utterance>",
+    "<eos>",
+    "</s>",
+    "[EOS]",
+    "[e~[",
+)
+STRUCK = "<s>"  # opens struck-out text, which </s> closes
+FIRST = re.compile("[<[]")
+SPACE = re.compile(r"\s*")
+
+
+class EndMarks:
+    """Text in, the same text out without the marks at its end. What may be one is held back."""
+
+    def __init__(self) -> None:
+        self._marks = Markers([*END_MARKS, STRUCK])
+        self._run: list[str] = []
+        self._partial = ""
+        self._struck = self._behind_a_call = False
+
+    def text(self, piece: str) -> str:
+        """What is certain to be text."""
+        if not (self._run or self._partial or FIRST.search(piece)):
+            return self._shown(piece)
+        text, self._partial = self._partial + piece, ""
+        shown: list[str] = []
+        at = 0
+        while at < len(text) and not self._partial:
+            at = self._in_run(text, at, shown) if self._run else self._in_text(text, at, shown)
+        return "".join(shown)
+
+    def call(self) -> str:
+        """A call stands here: the text that was held back in front of it."""
+        text = self._ended_run() + self._partial
+        self._partial, self._behind_a_call = "", True
+        return text
+
+    def flush(self) -> str:
+        """The reply is over: marks at its end are left out."""
+        if self._partial:
+            return self.call()
+        run, self._run = self._run, []
+        return "".join(filter(str.isspace, run))
+
+    def _shown(self, text: str) -> str:
+        self._behind_a_call = self._behind_a_call and (not text or text.isspace())
+        return text
+
+    def _in_run(self, text: str, at: int, shown: list[str]) -> int:
+        """Marks, and the space around them; anything else decides what they are."""
+        space = SPACE.match(text, at).group()  # type: ignore[union-attr]  # matches everywhere
+        mark = space or self._marks.match(text, at)
+        if mark and mark != STRUCK:
+            self._run.append(mark)
+            return at + len(mark)
+        if self._marks.begins(text[at:]):
+            self._partial = text[at:]
+        else:
+            shown.append(self._shown(self._ended_run()))
+        return at
+
+    def _in_text(self, text: str, at: int, shown: list[str]) -> int:
+        found, unsure = self._marks.search(text, at), self._marks.unsure_from(text, at)
+        end = found.start() if found and found.start() < unsure else unsure
+        shown.append(self._shown(text[at:end]))
+        if end == unsure or not found:
+            self._partial = text[unsure:]
+            return len(text)
+        if found.group() == STRUCK or (found.group() == "</s>" and self._struck):
+            self._struck = True
+            shown.append(self._shown(found.group()))
+        else:
+            self._run.append(found.group())
+        return found.end()
+
+    def _ended_run(self) -> str:
+        run, self._run = self._run, []
+        return "".join(filter(str.isspace, run) if self._behind_a_call else run)

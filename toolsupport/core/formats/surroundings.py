@@ -1,0 +1,238 @@
+"""Follows the text of a reply and describes the place where a call stands: a fence, a quotation, a sentence.
+
+A line is looked at when it is whole, and as far as it goes when a call begins in it: each character is read once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# What opens a quotation, and what may close it. Straight quotes open by their place: see `_opens`.
+QUOTATIONS = {
+    '"': '"',
+    "'": "'",
+    "“": "”“",
+    "„": "“”",
+    "‟": "”",
+    "‘": "’",
+    "‚": "‘’",
+    "«": "»",
+    "»": "«",
+    "‹": "›",
+    "›": "‹",
+    "「": "」",
+    "『": "』",
+    "《": "》",
+    "〈": "〉",
+    "＂": "＂",
+}
+BY_PLACE = frozenset("\"'»›")
+DEEPEST = 16
+TAGS = "pre|code|samp|kbd|blockquote|q|example"
+SPECIAL = re.compile(
+    rf"`+|[{re.escape(''.join({*QUOTATIONS, *''.join(QUOTATIONS.values())}))}]|<!--|-->|</?(?:{TAGS})\b[^<>]{{0,200}}>",
+    re.I,
+)
+TAG = re.compile(r"<[^<>\s][^<>]{0,200}>")
+LIST_MARK = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?")
+BLOCK_QUOTE = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?>")
+TILDES = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(~{3,})[^~]*\Z")
+FENCE_LINE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t\r]*\Z")
+# Words that announce an example; they count on the line of the call, or on the one above where it ends in a colon.
+EXAMPLE = re.compile(
+    r"\b(?:for example|for instance|e\.g\.|an example|example:|such as|looks? like|like this|"
+    r"(?:would|could|can|should|might|may) (?:write|look|type|be written)|is written|the (?:syntax|format) (?:is|for)|"
+    r"zum beispiel|z\. ?b\.|beispielsweise|par exemple|por ejemplo|ad esempio|per esempio|na przykład|bijvoorbeeld)\b"
+    r"|\bпример|例如|比如|例えば",
+    re.I,
+)
+LONGEST_CUE = 160
+PLAIN_COLONS = (":", "：")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a call stands.
+
+    `quoted`: it is certainly only shown. `fenced`: it stands in a code fence that holds nothing but calls, `alone`
+    if no word stands before that fence. `before`: a word stands before it on its line. `closers`: marks that make it
+    a quotation if one of them follows.
+    """
+
+    quoted: bool = False
+    fenced: bool = False
+    alone: bool = False
+    before: bool = False
+    closers: str = ""
+
+
+class Surroundings:
+    """The state at the end of the text so far."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._words = False
+        self._fence = ""
+        self._fence_alone = self._fence_words = False
+        self._comment = False
+        self._tags: list[str] = []
+        self._cue = ""
+        self._begin_paragraph()
+        self._begin_line()
+
+    def _begin_paragraph(self) -> None:
+        self._code = 0
+        self._quotations: list[str] = []
+
+    def _begin_line(self) -> None:
+        # Its text as long as no call stands in it, and the last words of it.
+        self._line: str | None = None
+        self._whole = True
+        self._tail = ""
+        self._before = self._mentioned = self._block_quote = False
+        self._last = ""
+        self._code_begins_line = False
+
+    def text(self, piece: str) -> None:
+        """More text of the reply."""
+        if piece:
+            self._pieces.append(piece)
+        if "\n" in piece:
+            *lines, rest = "".join(self._pieces).split("\n")
+            self._pieces = [rest]
+            for line in lines:
+                self._part(line, "\n")
+                self._end_line()
+
+    def line_ends(self) -> None:
+        """A mark that is not shown ended a message."""
+        self.text("\n\n")
+
+    def place(self) -> Place:
+        """Where a call stands that begins here."""
+        self._take()
+        quoted = self._block_quote or self._mentioned or self._comment or bool(self._tags)
+        if self._fence:
+            return Place(quoted or self._fence_words, True, self._fence_alone)
+        closers = "".join(self._quotations) + ("`" if self._code else "")
+        quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._example()
+        return Place(quoted, alone=not self._words and not self._before, before=self._before, closers=closers)
+
+    def called(self, raw: str, place: Place) -> None:
+        """A call was read here; its marks may have opened or closed a fence."""
+        self._take()
+        self._whole, self._last = False, "x"
+        opens = raw.lstrip()[:3] in ("```", "~~~")
+        closes = raw.rstrip()[-3:] in ("```", "~~~")
+        if opens and not closes and not self._fence:
+            self._fence, self._fence_alone, self._fence_words = "```", place.alone, False
+        elif closes and not opens:
+            self._fence = ""
+
+    def mentioned(self, *, on_this_line: bool) -> None:
+        """The call that was read is text: what follows on its line belongs to the same sentence."""
+        self._words = self._fence_words = True
+        self._mentioned = self._mentioned or on_this_line
+
+    def _take(self) -> None:
+        part = "".join(self._pieces)
+        self._pieces = []
+        self._part(part, "x")
+
+    def _part(self, text: str, following: str) -> None:
+        """A part of a line; `following` stands behind it."""
+        if not text:
+            return
+        begins = self._line is None and self._whole
+        self._line = text if begins else ""
+        self._tail = (self._tail + text)[-LONGEST_CUE:]
+        if self._fence:
+            return
+        if begins:
+            self._block_quote = bool(BLOCK_QUOTE.match(text))
+        words = TAG.sub(" ", text[LIST_MARK.match(text).end() :] if begins else text)  # type: ignore[union-attr]
+        self._before = self._before or any(map(str.isalnum, words))
+        for found in SPECIAL.finditer(text):
+            previous = text[found.start() - 1 : found.start()] or self._last
+            self._special(found.group(), previous, text[found.end() : found.end() + 1] or following)
+            if self._code and found.group()[0] == "`":
+                self._code_begins_line = begins and not text[: found.start()].strip(" \t>-*+")
+        self._last = text[-1]
+
+    def _special(self, mark: str, previous: str, following: str) -> None:
+        if mark[0] == "`":
+            self._code = len(mark) if not self._code else 0 if self._code == len(mark) else self._code
+        elif self._code:
+            return
+        elif mark[0] == "<" or mark == "-->":
+            self._tag(mark)
+        else:
+            self._quotation(mark, previous, following)
+
+    def _tag(self, mark: str) -> None:
+        if mark in ("<!--", "-->"):
+            self._comment = mark == "<!--"
+            return
+        name = re.sub(r"[^a-z].*", "", mark.lower().lstrip("</"))
+        if mark[1] != "/":
+            self._tags = [*self._tags[:DEEPEST], name]
+        elif name in self._tags:
+            self._tags.remove(name)
+
+    def _quotation(self, mark: str, previous: str, following: str) -> None:
+        within_word = mark in "'’" and previous.isalnum() and following.isalnum()
+        closed = next((at for at in reversed(range(len(self._quotations))) if mark in self._quotations[at]), -1)
+        if within_word:
+            return
+        if closed >= 0:
+            del self._quotations[closed:]
+        elif mark in QUOTATIONS and _opens(mark, previous, following) and len(self._quotations) < DEEPEST:
+            self._quotations.append(QUOTATIONS[mark])
+
+    def _end_line(self) -> None:
+        if self._fence:
+            self._end_line_in_fence(self._line or "")
+        else:
+            self._end_line_of_text(self._line or "")
+        self._begin_line()
+
+    def _end_line_in_fence(self, line: str) -> None:
+        closing = FENCE_LINE.match(line) if self._whole else None
+        if closing and closing[1].startswith(self._fence):
+            self._fence = ""
+        elif self._tail.strip():
+            self._fence_words = True
+
+    def _end_line_of_text(self, line: str) -> None:
+        tildes = TILDES.match(line) if self._whole else None
+        fence = tildes[1] if tildes else "`" * self._code if self._code >= len("```") else ""
+        if fence:
+            begins = bool(tildes) or self._code_begins_line
+            self._fence, self._fence_alone = fence, not self._words and begins
+            self._fence_words = self._block_quote or bool(self._quotations) or self._mentioned or self._example()
+            self._begin_paragraph()
+            return
+        if self._tail.strip():
+            self._words, self._cue = True, self._tail
+        elif self._whole:
+            self._begin_paragraph()
+
+    def _adjacent(self) -> bool:
+        """Whether nothing but space stands between an opening quote and this place."""
+        last = self._tail.rstrip()[-1:]
+        opened = [one for one in self._quotations if last in QUOTATIONS and one == QUOTATIONS[last]]
+        return bool(opened) or (last == "`" and self._code > 0)
+
+    def _example(self) -> bool:
+        """Whether the words in front of this place announce an example."""
+        above = self._cue if self._cue.rstrip(" \t\r*_").endswith(PLAIN_COLONS) and not self._before else ""
+        return bool(EXAMPLE.search(self._tail) or EXAMPLE.search(above))
+
+
+def _opens(mark: str, previous: str, following: str) -> bool:
+    """Whether a mark opens a quotation here: an apostrophe or a sign for inches does not."""
+    if mark not in BY_PLACE:
+        return True
+    in_a_word = previous.isdigit() or previous.lower() != previous.upper() or previous in (*".,;!?)]}", "’")
+    return not (previous and in_a_word) and not following.isspace()
