@@ -145,7 +145,7 @@ def _read_function(reading: Reading, opener: str) -> Steps[None]:
 
 
 def _read_invoke(reading: Reading, opener: str) -> Steps[None]:
-    if not reading.fenced and reading.before != "`":
+    if not reading.fenced:
         yield from xml_dialects.INVOKE.read(reading, opener)
 
 

@@ -22,9 +22,8 @@ SPECIAL = re.compile(r"[<>&]|\A\s")
 
 def read_function(reading: Reading, opener: str) -> Steps[None]:
     """A function, which stands in no other tag; a call only under an offered name."""
-    if reading.before != "`":
-        reading.source.back_to(0)
-        yield from TaggedCalls(reading, MINICPM_TAGS, bare=True).read()
+    reading.source.back_to(0)
+    yield from TaggedCalls(reading, MINICPM_TAGS, bare=True).read()
 
 
 def instructions(tools: Sequence[ToolSpec]) -> str:

@@ -6,19 +6,11 @@ from collections.abc import Sequence
 
 from toolsupport.core.formats import harmony
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar
 from toolsupport.core.formats.xml_dialects import invoke, write_results
-from toolsupport.core.scanner import Steps
 from toolsupport.core.words import ToolCall, ToolSpec
 
 ATEM = invoke("atem:function_calls", "atem:")
-MESSAGE_END, TURN_END = "<|eom|>", "<|eot|>"
-
-
-def leave_out(reading: Reading, opener: str) -> Steps[None]:
-    """What ends a message is no part of it."""
-    reading.source.cut()
-    yield from ()
 
 
 def instructions(tools: Sequence[ToolSpec]) -> str:
@@ -30,12 +22,5 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
     return ATEM.write_calls(calls)
 
 
-GRAMMAR = Grammar(
-    {
-        **harmony.GRAMMAR.openers,
-        **ATEM.grammar.openers,
-        **dict.fromkeys((MESSAGE_END, TURN_END), leave_out),
-    },
-    beginning=harmony.read_begun,
-)
+GRAMMAR = Grammar({**harmony.GRAMMAR.openers, **ATEM.grammar.openers}, beginning=harmony.read_begun)
 FORMAT = Format("muse_glimmer", "Muse Glimmer", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -56,9 +56,8 @@ def read_bare(reading: Reading, opener: str) -> Steps[None]:
 
 def read_bare_seed(reading: Reading, opener: str) -> Steps[None]:
     """The same as Seed writes it."""
-    if reading.before != "`":
-        reading.source.back_to(0)
-        yield from TaggedCalls(reading, SEED_TAGS, bare=True).read()
+    reading.source.back_to(0)
+    yield from TaggedCalls(reading, SEED_TAGS, bare=True).read()
 
 
 def instructions(tools: Sequence[ToolSpec]) -> str:

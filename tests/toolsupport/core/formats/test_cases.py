@@ -17,7 +17,19 @@ from tests.toolsupport.core.formats.reading import joined
 from toolsupport.core import formats
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 
-TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto", "hardened", "seldom", "dialects")
+TABLES = (
+    "hermes",
+    "mistral",
+    "plain_json",
+    "qwen3_coder_xml",
+    "pythonic",
+    "code_mode",
+    "auto",
+    "hardened",
+    "seldom",
+    "dialects",
+    "spellings",
+)
 FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
 EVERY_SPLIT, SOME_SPLITS = 24, 6  # places at which a reply is cut in two, at night and by day
