@@ -23,12 +23,13 @@ from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry import detections, subjects
 from toolsupport.registry.detections import Concluded, TrialMade
 from toolsupport.registry.quiet import Quiet
+from toolsupport.registry.subjects import Tested
 
 log = logging.getLogger(__name__)
 
 LOOK = 1.0  # seconds between two looks for queued tests
 HEARTBEAT = 1.5
-AT_ONCE = 2  # tests in one process: a model server that loads one model has to throw out another
+AT_ONCE = 8  # tests in one process; how many run on one server is decided by registry.detection_queue
 LONGEST_EVIDENCE = 20_000  # characters of one text in a trial
 
 Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
@@ -103,10 +104,7 @@ class TestRun:
         """Test, then write the verdict down. Cancelled by people, it ends as `cancelled` and decides nothing."""
         tested = await in_database(subjects.tested)(self.detection)
         self.steps = {name: Step(name, DETECTORS[name].title, "waiting") for name in KINDS[tested.kind]}
-        subject = Subject(
-            tested.endpoint, tested.brief, formats_for(tested.family_formats), tested.thinks, tested.leak_flag
-        )
-        lab = Laboratory(subject, self._keep, random.Random(os.urandom(16)))
+        lab = Laboratory(_subject(tested), self._keep, random.Random(os.urandom(16)))
         work = self._spawn(examine(lab, tested.kind, self._tell, self.skip.__contains__))
         heart = self._spawn(self._beat(work))
         try:
@@ -151,6 +149,11 @@ class TestRun:
         return [{"step": step.name, **asdict(step)} for step in self.steps.values()]
 
 
+def _subject(tested: Tested) -> Subject:
+    formats = formats_for(tested.family_formats)
+    return Subject(tested.endpoint, tested.brief, formats, tested.thinks, tested.leak_flag, tested.runs_code)
+
+
 def concluded(verdict: Verdict | None, lab: Laboratory) -> Concluded:
     """The row's words for how a test ended."""
     if verdict is None:
@@ -174,10 +177,12 @@ def evidence(trial: Trial) -> TrialMade:
         "format": question.format,
         "streamed": question.streamed,
         "think": question.think,
+        "most_tokens": reply.budget,
     }
     response: JSON = {
         "text": reply.text,
         "thinking": reply.thinking,
+        "finish": reply.finish,
         "calls": [{"name": call.name, "arguments": call.arguments, "repairs": call.repairs} for call in reply.calls],
         "rejected": [{"name": one.name, "reason": one.reason, "raw": one.raw} for one in reply.rejected],
         "refused": reply.refused.message if reply.refused else "",

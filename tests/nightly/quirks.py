@@ -1,6 +1,6 @@
-"""Tests every simulated model again and again, and counts the verdicts.
+"""Tests every simulated model again and again, and counts the verdicts and the side findings.
 
-python -m tests.nightly.quirks --times 20
+python -m tests.nightly.quirks --times 30
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import random
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,9 @@ FILES = ("read_file", "write_file", "list_directory")
 TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: ("native", YES) for name in ("sim-honest", "sim-thinks", "sim-unknown", "sim-slow-load", "sim-long")},
     **{name: ("native", YES) for name in ("sim-drifts", "sim-truncates")},
+    "sim-thinks-long": ("native", YES | {"tools_thinking": "both"}),
+    **{name: ("native", YES | {"tools_thinking": "off_only"}) for name in ("sim-thinks-endless", "sim-thinks-off")},
+    "sim-fickle": ("native", YES),
     "sim-parallel-less": ("native", YES | {"parallel": False}),
     "sim-loops": ("native", YES | {"multi_turn": False}),
     "sim-shell": ("native", YES | {f"tool:{name}": "via_bash" for name in FILES}),
@@ -38,48 +42,76 @@ TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     "sim-speaks": ("ignored", NO),
     "sim-refuses": ("refused", NO),
     "sim-misconfigured": ("misconfigured", {"tools": None}),
-    "sim-dies": ("inconclusive", {"tools": None}),
+    **{name: ("inconclusive", {"tools": None}) for name in ("sim-dies", "sim-silent")},
     "sim-hermes": ("text", NO | {"format": "hermes"}),
     "sim-broken-json": ("text", NO | {"format": "hermes"}),
-    # It takes the same JSON as Llama 3, which is tried before its own format.
-    "sim-mistral": ("text", NO | {"format": "llama3_json"}),
-    "sim-mistral-args": ("text", NO | {"format": "mistral"}),
-    **{name: ("text", NO | {"format": "pythonic"}) for name in ("sim-pythonic", "sim-llama4", "sim-lfm2", "sim-olmo3")},
+    **{name: ("text", NO | {"format": "mistral"}) for name in ("sim-mistral", "sim-mistral-args")},
+    **{name: ("text", NO | {"format": "pythonic"}) for name in ("sim-pythonic", "sim-olmo3", "sim-python")},
+    **{f"sim-{name}": ("text", NO | {"format": f"{name}_pythonic"}) for name in ("llama4", "lfm2")},
     **{name: ("text", NO | {"format": "llama3_json"}) for name in ("sim-json", "sim-llama3-json")},
     "sim-qwen3-coder-xml": ("text", NO | {"format": "qwen3_coder_xml"}),
-    # A program in a fence is no call in text: whether code runs is measured with the tool that runs it.
-    "sim-code": ("refused", NO),
+    "sim-code": ("text", NO | {"format": "code_mode"}),
     "sim-hopeless-json": ("refused", NO),
 }
-# It calls for two wordings out of three: three right ones in a row happen, and are no wrong yes.
-BY_CHANCE = {"sim-flaky": ("flaky", "native")}
+# It calls for two wordings out of three, or for every second one: three right ones in a row happen, and so do six of
+# nine; nothing else may come out.
+BY_CHANCE = {"sim-flaky": ("flaky", "native"), "sim-halves": ("flaky", "native")}
+
+# What is true of each model that calls, besides that it does; MIXED: half of the time, which is neither yes nor no.
+MIXED = "mixed"
+TOOLS = tuple(f"tool:{name}" for name in FILES)
+HONEST: dict[str, Any] = {"parallel": True, "multi_turn": True, "leaves_alone": True} | dict.fromkeys(TOOLS, "native")
+SIDE: dict[str, dict[str, Any]] = {
+    "sim-honest": HONEST,
+    "sim-thinks": HONEST,
+    "sim-flaky": HONEST,
+    "sim-halves": HONEST,
+    "sim-fickle": dict.fromkeys(HONEST, MIXED) | dict.fromkeys(TOOLS, "native"),
+    "sim-parallel-less": HONEST | {"parallel": False},
+    "sim-loops": HONEST | {"parallel": False, "multi_turn": False},
+    "sim-shell": HONEST | dict.fromkeys(TOOLS, "via_bash"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One test of one model."""
+    """One test of one model, with the number of its requests."""
 
     model: str
     verdict: Verdict
     seconds: float
+    requests: int
 
     @property
     def true(self) -> bool:
         if self.model in BY_CHANCE:
-            return self.verdict.name in BY_CHANCE[self.model]
+            return self.verdict.name in BY_CHANCE[self.model] and self.verdict.values.get("streaming") is not False
         name, values = TRUE[self.model]
         return self.verdict.name == name and all(self.verdict.values.get(key) == value for key, value in values.items())
 
+    def side(self, capability: str) -> str:
+        """Whether a side finding is right, unknown or wrong; "" where it was not looked for."""
+        if self.model not in SIDE or self.verdict.values.get("tools") is not True:
+            return ""
+        found, true = self.verdict.values.get(capability), SIDE[self.model][capability]
+        if found is None:
+            return "right" if true == MIXED else "unknown"
+        return "right" if found == true else "wrong"
+
 
 async def one_test(url: str, model: str, seed: int) -> Found:
-    async def keep(trial: Trial) -> None: ...
+    made: list[Trial] = []
+
+    async def keep(trial: Trial) -> None:
+        made.append(trial)
 
     async def tell(step: Step) -> None: ...
 
-    subject = Subject(Endpoint("ollama", url), Brief(model, Capabilities({})), formats_for(()), MODELS[model].thinks)
+    thinks, brief = MODELS[model].thinks, Brief(model, Capabilities({}))
+    subject = Subject(Endpoint("ollama", url), brief, formats_for(()), thinks, runs_code=model == "sim-code")
     began = time.monotonic()
     verdict = await examine(Laboratory(subject, keep, random.Random(seed)), "tools", tell, lambda step: False)
-    return Found(model, verdict, time.monotonic() - began)
+    return Found(model, verdict, time.monotonic() - began, len(made))
 
 
 async def run(times: int) -> list[Found]:
@@ -95,13 +127,27 @@ async def run(times: int) -> list[Found]:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--times", type=int, default=20)
+    arguments.add_argument("--times", type=int, default=30)
     found = asyncio.run(run(arguments.parse_args().times))
     for model in MODELS:
         mine = [one for one in found if one.model == model]
         verdicts = ", ".join(f"{name} {count}" for name, count in Counter(one.verdict.name for one in mine).items())
-        longest = max(one.seconds for one in mine)
-        print(f"| `{model}` | {verdicts} | {sum(one.true for one in mine)} of {len(mine)} | {longest:.2f} s |")
+        longest, requests = max(one.seconds for one in mine), sum(one.requests for one in mine) / len(mine)
+        true = f"{sum(one.true for one in mine)} of {len(mine)}"
+        print(f"| `{model}` | {verdicts} | {true} | {requests:.0f} | {longest:.2f} s |")
+    for model in SIDE:
+        counts = [side_counts([one for one in found if one.model == model], name) for name in GROUPS]
+        print(f"| `{model}` | {' | '.join(counts)} |")
+
+
+# What is counted together in the table of side findings.
+GROUPS = {"parallel": ("parallel",), "second turn": ("multi_turn",), "control": ("leaves_alone",), "per tool": TOOLS}
+
+
+def side_counts(found: Sequence[Found], group: str) -> str:
+    """`30 / 0 / 0`: how many side findings were right, unknown and wrong."""
+    told = Counter(one.side(capability) for one in found for capability in GROUPS[group])
+    return " / ".join(str(told[word]) for word in ("right", "unknown", "wrong"))
 
 
 if __name__ == "__main__":

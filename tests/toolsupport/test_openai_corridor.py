@@ -118,6 +118,12 @@ def test_no_simulated_model_was_left_out() -> None:
         "sim-loops",
         "sim-shell",
         "sim-speaks",
+        "sim-halves",
+        "sim-fickle",
+        "sim-silent",
+        "sim-thinks-long",
+        "sim-thinks-endless",
+        "sim-thinks-off",
     }
     assert set(MODELS) == CALLS | REFUSED | others
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from toolsupport.core import nul
@@ -40,6 +40,11 @@ class Listener:
         self._end_marks = EndMarks()
         self._ready = self._called = False
         self._prose = ProseWatcher(tools) if tools else None
+
+    def know_results(self, is_result: Callable[[str], bool]) -> None:
+        """`is_result` tells whether a tool gave a text back before."""
+        if self._parser is not None:
+            self._parser.know_results(is_result)
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """The events of a batch, with what its text turned out to be. The end of the reply is heard in it."""

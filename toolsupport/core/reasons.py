@@ -17,6 +17,7 @@ LABELS = {
     "multi_turn": "calls over several turns",
     "leaves_alone": "leaving tools alone when they are not needed",
     "thinking": "thinking",
+    "tools_thinking": "calls with thinking on and off",
     "vision": "vision",
     "max_tools": "the most tools at once",
     "prompt_style": "the prompt style",

@@ -1,21 +1,32 @@
 """What the trials of a test prove about a model: a pure fold of their outcomes into one verdict.
 
 A trial that a dead server, a limit or an empty queue decided says nothing about the model and counts for nothing: too
-few that count make the test inconclusive, never a no.
+few that count make the test inconclusive, never a no. A model that can think is tried with thinking on and off; each
+setting is judged alone, and tools work where one of them works.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from toolsupport.core import side_findings
+from toolsupport.core.outcomes import CODES, Outcome, counting, of_step, share, subjects
+
+__all__ = ["CODES", "VERDICTS", "Outcome", "Verdict", "format_settled", "format_works", "judge", "sure", "wanted"]
+
 ENOUGH = 3  # trials of calling that count
 ENOUGH_FOR_NO = 5  # where none of them was right: a model that calls two times out of three fails three times in a row
 MOST = 9
+GIVE_UP = 5  # trials that say nothing, with none that does
 SHARE = (2, 3)  # of the trials of a flaky model must be right for a yes
+EACH_WAY = 4  # trials streamed, and as many not streamed, before a difference between them is one of streaming
 FORMAT_TRIALS = 2
+FORMAT_MOST = 6
+# A reply that never came to a call: nothing is proved about the model, but with this setting no call was found.
+UNFINISHED = ("cut", "timeout")
 
 VERDICTS = {
     "native": "calls tools natively",
@@ -26,45 +37,6 @@ VERDICTS = {
     "misconfigured": "its server has to be set up for tools",
     "inconclusive": "nothing could be proved",
 }
-
-# What came of one trial → whether the model passed; None where it says nothing about the model.
-CODES: Mapping[str, bool | None] = MappingProxyType(
-    {
-        "right": True,
-        "no_call": False,
-        "in_text": False,
-        "malformed": False,
-        "unknown_tool": False,
-        "wrong_arguments": False,
-        "not_copied": False,
-        "only_one": False,
-        "called_for_nothing": False,
-        "refused": False,
-        "misconfigured": None,
-        "via_bash": True,
-        "denied": False,
-        "unsaid": None,
-        "no_word": None,
-        "timeout": None,
-        "failed": None,
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one trial. `code` is a key of CODES, `subject` the text format or the tool it was about."""
-
-    step: str
-    code: str
-    why: str = ""
-    streamed: bool = True
-    subject: str = ""
-    flag: str = ""
-
-    @property
-    def passed(self) -> bool | None:
-        return CODES[self.code]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +51,25 @@ class Verdict:
 
 def judge(outcomes: Sequence[Outcome]) -> Verdict:
     """The verdict on everything tried so far."""
-    side = _side_findings(outcomes)
+    side = side_findings.found(outcomes)
     if not any(outcome.step in MEASURES_CALLING for outcome in outcomes):
         return _alone(outcomes, side)
     native = _native(outcomes)
     if native.name != "native":
         # What calls only now and then, or not at all, has not refused this tool rather than another.
         side = {name: value for name, value in side.items() if value != "refused"}
-    works = next((name for name in _subjects(outcomes, "formats") if _format_works(outcomes, name)), "")
+    works = _text(outcomes)
     if works and native.values.get("tools") is not True:
-        reason = f"{native.reason} Written as text it calls: {works}, {_share(_of(outcomes, 'formats', works))}."
-        values = {**side, **native.values, "format": works}
-        return Verdict("text", reason.strip(), values, {**native.detail, "format": works})
+        values = {**side, **native.values, **works.values}
+        return Verdict("text", f"{native.reason} {works.reason}".strip(), values, {**native.detail, **works.detail})
     return Verdict(native.name, native.reason, {**side, **native.values}, native.detail)
 
 
 def _alone(outcomes: Sequence[Outcome], side: Mapping[str, Any]) -> Verdict:
     """The verdict of a test of formats or of single tools, which leaves open what else the model can do."""
-    works = next((name for name in _subjects(outcomes, "formats") if _format_works(outcomes, name)), "")
+    works = _text(outcomes)
     if works:
-        told = f"Written as text it calls: {works}, {_share(_of(outcomes, 'formats', works))}."
-        return Verdict("text", told, {**side, "format": works}, {"format": works})
+        return Verdict("text", works.reason, {**side, **works.values}, works.detail)
     told = "; ".join(f"{name.removeprefix('tool:')}: {str(value).replace('_', ' ')}" for name, value in side.items())
     if any(value in ("native", "via_bash") for value in side.values()):
         return Verdict("native", f"{told}.", side)
@@ -107,17 +77,20 @@ def _alone(outcomes: Sequence[Outcome], side: Mapping[str, Any]) -> Verdict:
     return Verdict("inconclusive", why, detail={"why": why})
 
 
-def sure(outcomes: Sequence[Outcome]) -> bool:
-    """True when more trials of calling could not change the verdict, or may not be made."""
-    tried = _counting(_of(outcomes, "called"))
-    if len(_of(outcomes, "called")) >= MOST:
+def sure(outcomes: Sequence[Outcome], think: bool | None = None) -> bool:
+    """True when more trials of calling with this setting of thinking could not change the verdict, or are too many."""
+    made = [outcome for outcome in of_step(outcomes, "called") if outcome.think is think]
+    tried = counting(made)
+    if len(made) >= MOST or (not tried and len(made) >= GIVE_UP):
         return True
     right = sum(bool(outcome.passed) for outcome in tried)
     if len(tried) < ENOUGH:
         return False
     if right == 0:
         return len(tried) >= ENOUGH_FOR_NO or any(outcome.flag for outcome in tried)
-    return right == len(tried) or _only_unstreamed(tried) or not _may_become_a_yes(right, len(tried))
+    if right == len(tried) or _streaming_decides(tried, EACH_WAY):
+        return True
+    return not _streaming_decides(tried, 1) and not _may_become_a_yes(right, len(tried))
 
 
 def wanted(step: str, outcomes: Sequence[Outcome]) -> bool:
@@ -127,7 +100,7 @@ def wanted(step: str, outcomes: Sequence[Outcome]) -> bool:
 
 
 def _accepted(outcomes: Sequence[Outcome]) -> bool:
-    return any(outcome.code == "right" and outcome.subject == "tools" for outcome in _of(outcomes, "accepted"))
+    return any(outcome.code == "right" and outcome.subject == "tools" for outcome in of_step(outcomes, "accepted"))
 
 
 def _calls(outcomes: Sequence[Outcome]) -> bool:
@@ -135,22 +108,32 @@ def _calls(outcomes: Sequence[Outcome]) -> bool:
 
 
 def _cannot(outcomes: Sequence[Outcome]) -> bool:
-    """Native calls were measured and are a no; a test of formats alone has measured nothing and is wanted too."""
-    return not _of(outcomes, "accepted") or _native(outcomes).values.get("tools") is False
+    return _native(outcomes).values.get("tools") is False
+
+
+def _is_alone(outcomes: Sequence[Outcome]) -> bool:
+    """A test of formats or of single tools, which has not tried native calls."""
+    return not of_step(outcomes, "accepted")
+
+
+def _alive(outcomes: Sequence[Outcome]) -> bool:
+    """The model answered a greeting, as far as it was greeted."""
+    return not any(outcome.code in ("failed", "timeout") for outcome in of_step(outcomes, "loaded"))
 
 
 WANTED: Mapping[str, Callable[[Sequence[Outcome]], bool]] = {
+    "rendered": _accepted,
     "called": _accepted,
     "second_turn": _calls,
     "control": _calls,
     "parallel": _calls,
-    "per_tool": lambda outcomes: not _of(outcomes, "accepted") or _calls(outcomes),
-    "formats": _cannot,
+    "per_tool": lambda outcomes: _alive(outcomes) if _is_alone(outcomes) else _calls(outcomes),
+    "formats": lambda outcomes: _alive(outcomes) if _is_alone(outcomes) else _cannot(outcomes),
 }
 
 
 def _native(outcomes: Sequence[Outcome]) -> Verdict:
-    accepted = _of(outcomes, "accepted")
+    accepted = of_step(outcomes, "accepted")
     for rule in (_misconfigured, _refused, _not_tried):
         found = rule(accepted)
         if found is not None:
@@ -168,40 +151,96 @@ def _misconfigured(accepted: Sequence[Outcome]) -> Verdict | None:
 def _refused(accepted: Sequence[Outcome]) -> Verdict | None:
     """A refusal counts only where the same request without tools was answered."""
     refusal = next((outcome for outcome in accepted if outcome.code == "refused"), None)
-    answered = any(outcome.code == "right" and outcome.subject == "bare" for outcome in accepted)
+    answered = any(outcome.code in ("right", "no_word") and outcome.subject == "bare" for outcome in accepted)
     if refusal is None or not answered:
         return None
     return Verdict("refused", f"The server refused the tools: {refusal.why.rstrip('.')}.", {"tools": False})
 
 
 def _not_tried(accepted: Sequence[Outcome]) -> Verdict | None:
+    """What kept the tools from being tried. A greeting answered with nothing did not, where the tools were taken."""
+    if any(outcome.code == "right" and outcome.subject == "tools" for outcome in accepted):
+        return None
     trouble = next((outcome for outcome in accepted if outcome.passed is None or outcome.code == "refused"), None)
     return Verdict("inconclusive", trouble.why, detail={"why": trouble.why}) if trouble else None
 
 
 def _called(outcomes: Sequence[Outcome]) -> Verdict:
-    all_tried = _of(outcomes, "called")
-    tried = _counting(all_tried)
+    """Thinking on and off are judged apart where both were tried."""
+    made = of_step(outcomes, "called")
+    off = [outcome for outcome in made if outcome.think is False]
+    on = [outcome for outcome in made if outcome.think is not False]
+    if not off or not on:
+        return _of_setting(outcomes, made)
+    return _of_both(_Tried(on, _of_setting(outcomes, on)), _Tried(off, _of_setting(outcomes, off)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """The trials with one setting of thinking, and what they alone prove."""
+
+    made: Sequence[Outcome]
+    verdict: Verdict
+
+    @property
+    def calls(self) -> bool:
+        return self.verdict.values.get("tools") is True
+
+    @property
+    def without_a_call(self) -> bool:
+        """Calls were looked for with this setting, and too few were found; a server that failed was not a look."""
+        unfinished = sum(outcome.code in UNFINISHED for outcome in self.made)
+        right = any(outcome.passed for outcome in self.made)
+        return self.verdict.values.get("tools") is False or (unfinished >= 2 and not right)
+
+    @property
+    def told(self) -> str:
+        tried = counting(self.made)
+        return share(tried) if tried else f"nothing proved ({self.verdict.reason.rstrip('.')})"
+
+
+def _of_both(on: _Tried, off: _Tried) -> Verdict:
+    """What works with thinking on, off, or with both; a no needs both settings measured."""
+    best, other = (on, off) if on.calls or not off.calls else (off, on)
+    if not best.calls:
+        best = next((tried for tried in (on, off) if "tools" not in tried.verdict.values), max(on, off, key=_right))
+    values = dict(best.verdict.values)
+    if on.calls and off.calls:
+        values["tools_thinking"] = "both"
+    elif best.calls and other.without_a_call:
+        values["tools_thinking"] = "on_only" if best is on else "off_only"
+    reason = f"{best.verdict.reason} With thinking on: {on.told}, off: {off.told}."
+    detail = {**best.verdict.detail, "thinking": {"on": on.told, "off": off.told}}
+    return Verdict(best.verdict.name, reason, values, detail)
+
+
+def _right(tried: _Tried) -> int:
+    return sum(bool(outcome.passed) for outcome in tried.made)
+
+
+def _of_setting(outcomes: Sequence[Outcome], made: Sequence[Outcome]) -> Verdict:
+    tried = counting(made)
     right = sum(bool(outcome.passed) for outcome in tried)
-    detail = {"passed": right, "tried": len(tried), "codes": [outcome.code for outcome in all_tried]}
+    detail = {"passed": right, "tried": len(tried), "codes": [outcome.code for outcome in made]}
     leaked = next((outcome for outcome in tried if outcome.flag), None)
     if leaked and right == 0:
         return Verdict("misconfigured", leaked.why, detail={**detail, "flag": leaked.flag})
     if len(tried) < ENOUGH:
-        why = next((outcome.why for outcome in all_tried if outcome.passed is None), "Too few trials were made.")
+        why = next((outcome.why for outcome in made if outcome.passed is None), "Too few trials were made.")
         return Verdict("inconclusive", why, detail={**detail, "why": why})
     return _of_counts(outcomes, tried, detail)
 
 
 def _of_counts(outcomes: Sequence[Outcome], tried: Sequence[Outcome], detail: Mapping[str, Any]) -> Verdict:
-    right, told = sum(bool(outcome.passed) for outcome in tried), f"{_share(tried)}."
+    right, told = sum(bool(outcome.passed) for outcome in tried), f"{share(tried)}."
     if right == len(tried):
         return Verdict("native", f"Called natively: {told}", {"tools": True, "streaming": True}, detail)
-    if _only_unstreamed(tried):
-        told = f"Called natively, but only where the answer is not streamed: {told}"
-        return Verdict("native", told, {"tools": True, "streaming": False}, detail)
+    if _streaming_decides(tried, EACH_WAY):
+        streams = next(outcome.streamed for outcome in tried if outcome.passed)
+        told = f"Called natively, but only where the answer is {'' if streams else 'not '}streamed: {told}"
+        return Verdict("native", told, {"tools": True, "streaming": streams}, detail)
     if right == 0 and all(outcome.code in ("no_call", "in_text") for outcome in tried):
-        never = any(outcome.code == "no_call" for outcome in _of(outcomes, "rendered"))
+        never = any(outcome.code == "no_call" for outcome in of_step(outcomes, "rendered"))
         told = "The tools never reach its prompt." if never else "It was asked in plain words and called nothing."
         return Verdict("ignored", told, {"tools": False}, detail)
     works = right * SHARE[1] >= len(tried) * SHARE[0]
@@ -211,10 +250,11 @@ def _of_counts(outcomes: Sequence[Outcome], tried: Sequence[Outcome], detail: Ma
     )
 
 
-def _only_unstreamed(tried: Sequence[Outcome]) -> bool:
-    streamed = [outcome.passed for outcome in tried if outcome.streamed]
-    whole = [outcome.passed for outcome in tried if not outcome.streamed]
-    return len(streamed) >= 2 and len(whole) >= 2 and all(whole) and not any(streamed)
+def _streaming_decides(tried: Sequence[Outcome], each: int) -> bool:
+    """At least `each` trials streamed and not, where all of one kind were right and none of the other."""
+    streamed = [bool(outcome.passed) for outcome in tried if outcome.streamed]
+    whole = [bool(outcome.passed) for outcome in tried if not outcome.streamed]
+    return min(len(streamed), len(whole)) >= each and len({*streamed}) == len({*whole}) == 1 and streamed[0] != whole[0]
 
 
 def _may_become_a_yes(right: int, tried: int) -> bool:
@@ -222,41 +262,41 @@ def _may_become_a_yes(right: int, tried: int) -> bool:
 
 
 MEASURES_CALLING = ("accepted", "called")
-SIDE = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
-PER_TOOL = {"right": "native", "via_bash": "via_bash", "no_call": "refused"}
 
 
-def _side_findings(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """What else was measured on the way; a step that counted for nothing measured nothing."""
-    found: dict[str, Any] = {}
-    for step, capability in SIDE.items():
-        counting = _counting(_of(outcomes, step))
-        if counting:
-            found[capability] = all(outcome.passed for outcome in counting)
-    for tool in _subjects(outcomes, "per_tool"):
-        codes = [outcome.code for outcome in _of(outcomes, "per_tool", tool)]
-        told = [PER_TOOL[code] for code in codes if code in PER_TOOL]
-        if told:
-            found[f"tool:{tool}"] = told[-1]
-    return found
+def _text(outcomes: Sequence[Outcome]) -> Verdict | None:
+    """The first format in which calls arrive, and whether thinking had to be off for it."""
+    for name in subjects(outcomes, "formats"):
+        for think in (None, True, False):
+            if not format_works(outcomes, name, think):
+                continue
+            made = _of_format(outcomes, name, think)
+            others = len(made) < len(of_step(outcomes, "formats", name))
+            values = {"format": name, **({"tools_thinking": "off_only"} if think is False and others else {})}
+            told = f"Written as text it calls: {name}, {share(made)}{' with thinking off' if think is False else ''}."
+            return Verdict("text", told, values, {"format": name})
+    return None
 
 
-def _format_works(outcomes: Sequence[Outcome], name: str) -> bool:
-    tried = _counting(_of(outcomes, "formats", name))
-    return len(tried) >= FORMAT_TRIALS and all(outcome.passed for outcome in tried)
+def format_settled(outcomes: Sequence[Outcome], name: str, think: Any = None) -> bool:
+    """True when a format was tried enough: it never came, it always came, or it came often enough to count."""
+    made = _of_format(outcomes, name, think)
+    tried = counting(made)
+    right = sum(bool(outcome.passed) for outcome in tried)
+    if len(made) >= FORMAT_MOST or (made and right == 0):
+        return True
+    return right == len(tried) and right >= FORMAT_TRIALS
 
 
-def _subjects(outcomes: Iterable[Outcome], step: str) -> list[str]:
-    return list(dict.fromkeys(outcome.subject for outcome in outcomes if outcome.step == step and outcome.subject))
+def format_works(outcomes: Sequence[Outcome], name: str, think: Any = None) -> bool:
+    """Two calls out of two that arrived; where they differ, two thirds of six."""
+    tried = counting(_of_format(outcomes, name, think))
+    right = sum(bool(outcome.passed) for outcome in tried)
+    if right == len(tried):
+        return right >= FORMAT_TRIALS
+    return len(tried) >= FORMAT_MOST and right * SHARE[1] >= len(tried) * SHARE[0]
 
 
-def _of(outcomes: Iterable[Outcome], step: str, subject: str = "") -> list[Outcome]:
-    return [outcome for outcome in outcomes if outcome.step == step and subject in ("", outcome.subject)]
-
-
-def _counting(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    return [outcome for outcome in outcomes if outcome.passed is not None]
-
-
-def _share(tried: Sequence[Outcome]) -> str:
-    return f"{sum(bool(outcome.passed) for outcome in tried)} of {len(tried)}"
+def _of_format(outcomes: Sequence[Outcome], name: str, think: Any) -> list[Outcome]:
+    wanted = think if isinstance(think, bool) else None
+    return [outcome for outcome in of_step(outcomes, "formats", name) if outcome.think is wanted]

@@ -6,15 +6,27 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from toolsupport.detection import accepted, called, control, declared, parallel, per_tool, second_turn, text_formats
-from toolsupport.detection.laboratory import Laboratory, Reply, Subject, Trial
+from toolsupport.detection import (
+    accepted,
+    called,
+    control,
+    declared,
+    loaded,
+    parallel,
+    per_tool,
+    rendered,
+    second_turn,
+    text_formats,
+)
+from toolsupport.detection.laboratory import Laboratory, Subject, Trial
+from toolsupport.detection.replies import Reply
 
 __all__ = ["DETECTORS", "KINDS", "Detector", "Laboratory", "Reply", "Subject", "Trial"]
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One step: `title` is what people read while it runs, `answers` about how many answers of the model it takes."""
+    """One step: `title` is what people read while it runs, `answers` how many answers of the model it takes at most."""
 
     name: str
     title: str
@@ -27,18 +39,24 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType(
         detector.name: detector
         for detector in (
             Detector("declared", "What does its server say?", declared.run, 0),
-            Detector("accepted", "Does its server take tools?", accepted.run, 3),
-            Detector("called", "Does it call the right tool?", called.run, 3),
-            Detector("second_turn", "Does it use a tool's result?", second_turn.run, 1),
-            Detector("control", "Does it leave tools alone?", control.run, 1),
-            Detector("parallel", "Does it make two calls at once?", parallel.run, 1),
-            Detector("formats", "Does it write calls as text?", text_formats.run, 4),
-            Detector("per_tool", "Which file tools does it call?", per_tool.run, 3),
+            Detector("loaded", "Does it answer?", loaded.run, 1),
+            Detector("accepted", "Does its server take tools?", accepted.run, 2),
+            Detector("rendered", "Do the tools reach its prompt?", rendered.run, 0),
+            Detector("called", "Does it call the right tool?", called.run, 9),
+            Detector("second_turn", "Does it use a tool's result?", second_turn.run, 6),
+            Detector("control", "Does it leave tools alone?", control.run, 6),
+            Detector("parallel", "Does it make two calls at once?", parallel.run, 6),
+            Detector("formats", "Does it write calls as text?", text_formats.run, 12),
+            Detector("per_tool", "Which file tools does it call?", per_tool.run, 15),
         )
     }
 )
 
 # What is tested together: the kind of a test → its steps.
 KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"tools": tuple(DETECTORS), "formats": ("formats",), "per_tool": ("per_tool",)}
+    {
+        "tools": tuple(name for name in DETECTORS if name != "loaded"),
+        "formats": ("loaded", "formats"),
+        "per_tool": ("loaded", "per_tool"),
+    }
 )

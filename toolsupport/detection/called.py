@@ -5,26 +5,40 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.core import verdicts
-from toolsupport.core.verdicts import Outcome
+from toolsupport.core.outcomes import Outcome
 from toolsupport.detection.judging import judge
-from toolsupport.detection.laboratory import Laboratory, Question, Reply
+from toolsupport.detection.laboratory import Laboratory, Question
 from toolsupport.detection.questions import TICKET, TOOLS, Demand, demand
+from toolsupport.detection.replies import Reply
+
+THINKS = {"on_only": True, "off_only": False}
 
 
 async def run(lab: Laboratory) -> None:
+    """Trials with each setting of thinking, then the requests of all later steps are made the way that works."""
+    for think in lab.settings:
+        await _try(lab, think)
+    if lab.settings != (None,) and not any(outcome.think is False for outcome in lab.outcomes):
+        # Its thoughts were first seen in these trials: what is still open is how it calls without them.
+        await _try(lab, False)
+    values = verdicts.judge(lab.outcomes).values
+    lab.streams = values.get("streaming") is not False
+    if lab.subject.brief.think is None:
+        lab.think = THINKS.get(values.get("tools_thinking", ""))
+
+
+async def _try(lab: Laboratory, think: bool | None) -> None:
     """Trials, streamed and not, until the verdict could not change any more."""
     n = 0
-    while not verdicts.sure(lab.outcomes):
+    while not verdicts.sure(lab.outcomes, think):
         asked = demand(lab.chance)
-        question = Question(asked.messages, TOOLS, streamed=n % 2 == 0, think=_think(lab, n))
+        question = Question(asked.messages, TOOLS, streamed=n % 2 == 0, think=think)
         reply = await lab.ask(question)
-        await lab.note(question, reply, _outcome(lab, question, reply, asked))
+        outcome = _outcome(lab, question, reply, asked)
+        if outcome.code in ("no_call", "in_text"):
+            lab.written.append(reply.text)
+        await lab.note(question, reply, outcome)
         n += 1
-
-
-def _think(lab: Laboratory, n: int) -> bool | None:
-    """A model that can think is tried with and without."""
-    return None if not lab.subject.thinks else n % 3 != 1
 
 
 def _outcome(lab: Laboratory, question: Question, reply: Reply, asked: Demand) -> Outcome:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from toolsupport.core.verdicts import Outcome
-from toolsupport.detection.laboratory import Laboratory, Question, trouble
-from toolsupport.detection.questions import GREETING, TOOLS
+from toolsupport.core.outcomes import Outcome
+from toolsupport.core.side_findings import settled
+from toolsupport.detection.laboratory import Laboratory
+from toolsupport.detection.questions import GREETING, TOOLS, greeting
+from toolsupport.detection.replies import Reply, trouble
 
 
 async def run(lab: Laboratory) -> None:
-    """A greeting, with tools on offer."""
-    question = Question(GREETING, TOOLS)
-    reply = await lab.ask(question)
+    """Greetings, with tools on offer. The one that was answered before counts too, where it was put the same way."""
+    question = lab.offering(GREETING, TOOLS)
+    if lab.greeted is not None and lab.streams and lab.think == lab.subject.brief.think:
+        await lab.note(question, lab.greeted, _outcome(lab.greeted))
+    while not settled(lab.outcomes, "control", lab.agreeing):
+        question = lab.offering(greeting(lab.chance), TOOLS)
+        reply = await lab.ask(question)
+        await lab.note(question, reply, _outcome(reply))
+
+
+def _outcome(reply: Reply) -> Outcome:
     asked_for = [call.name for call in reply.calls] + [rejected.name for rejected in reply.rejected]
     told = trouble(reply)
     if told is None and asked_for:
         told = "called_for_nothing", f"It was greeted and called {asked_for[0]}."
-    await lab.note(question, reply, Outcome("control", *(told or ("right", "It greeted and called nothing."))))
+    return Outcome("control", *(told or ("right", "It greeted and called nothing.")))

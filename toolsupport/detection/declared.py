@@ -7,8 +7,9 @@ import asyncio
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Failed
-from toolsupport.core.verdicts import Outcome
-from toolsupport.detection.laboratory import Laboratory, Question, Reply
+from toolsupport.core.outcomes import Outcome
+from toolsupport.detection.laboratory import Laboratory, Question
+from toolsupport.detection.replies import Reply
 
 ASKED = Question(())
 SECONDS = 5.0
@@ -26,6 +27,8 @@ async def run(lab: Laboratory) -> None:
         await lab.note(ASKED, reply, Outcome("declared", "failed", why))
         return
     reply.text = ", ".join(details.capabilities or ())
+    if "thinking" in (details.capabilities or ()):
+        lab.thinks = lab.declared_thinking = True
     await lab.note(ASKED, reply, Outcome("declared", *_told(details.capabilities, details.unsaid)))
 
 

@@ -6,10 +6,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from toolsupport.core import verdicts
+from toolsupport.core import side_findings, verdicts
+from toolsupport.core.outcomes import of_step, share
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, Detector
-from toolsupport.detection.laboratory import STEP_SECONDS, Laboratory, StepLeft
+from toolsupport.detection.laboratory import (
+    STEP_SECONDS,
+    THINKING_STRETCH,
+    THINKING_TOTAL,
+    TOTAL_SECONDS,
+    Laboratory,
+    StepLeft,
+    TimeOver,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,7 @@ class Step:
 
 
 LEFT_OUT = "Left out by a person."
+OVER = "The time of the whole test was over."
 Tell = Callable[[Step], Awaitable[None]]
 
 
@@ -47,14 +57,23 @@ async def _run(lab: Laboratory, detector: Detector, left: Callable[[], bool]) ->
         await detector.run(lab)
     except StepLeft:
         return Step(detector.name, detector.title, "skipped", LEFT_OUT)
+    except TimeOver:
+        return Step(detector.name, detector.title, "done", f"{OVER} {_summary(lab, detector.name)}".strip())
     return Step(detector.name, detector.title, "done", _summary(lab, detector.name))
 
 
-def longest(kind: str) -> float:
-    """How many seconds a test of a loaded, quick model may take at most: what is shown beforehand."""
-    return min(120.0, STEP_SECONDS * sum(DETECTORS[name].answers for name in KINDS[kind]))
+def longest(kind: str, thinks: bool = False) -> float:
+    """How many seconds a test of a loaded model may take at most: what is shown beforehand."""
+    answers = sum(DETECTORS[name].answers for name in KINDS[kind])
+    if thinks:
+        return min(THINKING_TOTAL, STEP_SECONDS * THINKING_STRETCH * answers)
+    return min(TOTAL_SECONDS, STEP_SECONDS * answers)
 
 
 def _summary(lab: Laboratory, step: str) -> str:
-    made = [outcome for outcome in lab.outcomes if outcome.step == step]
-    return made[-1].why if made else ""
+    """What came out: for steps of several trials how many passed, and whether that proves anything."""
+    made = of_step(lab.outcomes, step)
+    if step not in side_findings.STEPS or len(made) < 2:
+        return made[-1].why if made else ""
+    mixed = side_findings.decided(side_findings.results(made, step)) is None
+    return f"{share(made)}{', too few or too mixed to say' if mixed else ''}. {made[-1].why}"

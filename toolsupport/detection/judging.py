@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from toolsupport.core.verdicts import Outcome
-from toolsupport.detection.laboratory import Question, Reply, trouble
+from toolsupport.core.formats import code_mode
+from toolsupport.core.outcomes import Outcome
+from toolsupport.core.words import ToolCall
+from toolsupport.detection.laboratory import Question
+from toolsupport.detection.programs import calls_in
 from toolsupport.detection.questions import TICKET, Demand
+from toolsupport.detection.replies import Reply, trouble
 
 LONGEST_QUOTE = 160
 # What was wrong with a call that could be read.
@@ -24,7 +28,7 @@ def _of_calls(reply: Reply, asked: Demand) -> tuple[str, str]:
     if not reply.calls:
         first = reply.rejected[0]
         return FAULTS.get(first.fault, "malformed"), first.reason
-    call = next((call for call in reply.calls if call.name == TICKET.name), None)
+    call = next((call for call in _made(reply) if call.name == TICKET.name), None)
     if call is None:
         return "unknown_tool", f"It called {reply.calls[0].name} where {TICKET.name} was demanded."
     if call.arguments.get("ticket") != asked.ticket:
@@ -32,6 +36,15 @@ def _of_calls(reply: Reply, asked: Demand) -> tuple[str, str]:
     if call.arguments.get("copies") != asked.copies:
         return "wrong_arguments", f"copies was to be {asked.copies}, it wrote {call.arguments.get('copies')!r}."
     return "right", "The right tool, with the arguments that were demanded."
+
+
+def _made(reply: Reply) -> list[ToolCall]:
+    """The calls, those in a program included."""
+    return [
+        inner
+        for call in reply.calls
+        for inner in (calls_in(call.arguments.get("code"), TICKET) if call.name == code_mode.TOOL else [call])
+    ]
 
 
 def quoted(text: str) -> str:

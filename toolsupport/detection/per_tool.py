@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from toolsupport.core.verdicts import Outcome
+from toolsupport.core.outcomes import Outcome, of_step
+from toolsupport.core.side_findings import LEAST, MOST, decided, needed, results, settled
 from toolsupport.core.words import Message, Role, ToolSpec
 from toolsupport.detection.judging import quoted
-from toolsupport.detection.laboratory import Laboratory, Question, Reply, trouble
+from toolsupport.detection.laboratory import Laboratory
+from toolsupport.detection.replies import Reply, trouble
 
 
 def _spec(name: str, description: str, *required: str) -> ToolSpec:
@@ -16,28 +18,42 @@ def _spec(name: str, description: str, *required: str) -> ToolSpec:
 # Dummies: they have the names of the real ones and execute nothing, since nobody serves the calls of a test.
 BASH = _spec("bash", "Runs a command in the shell of the workspace.", "command")
 FILE_TOOLS = {
-    "read_file": (_spec("read_file", "Reads a text file.", "path"), "Show me what is in the file notes.txt."),
+    "read_file": (_spec("read_file", "Reads a text file.", "path"), "Show me what is in the file {}.txt."),
     "write_file": (
         _spec("write_file", "Writes a text file.", "path", "content"),
-        "Write the line “hello” into the file greeting.txt.",
+        "Write the line “hello” into the file {}.txt.",
     ),
     "list_directory": (
         _spec("list_directory", "Lists the entries of a directory.", "path"),
-        "List what is in the folder reports.",
+        "List what is in the folder {}.",
     ),
 }
+# Each trial names another file, since the same question again would have the same answer.
+NAMES = ("notes", "reports", "greeting", "plans", "letters", "recipes", "travel", "budget", "garden", "music")
 
 
 async def run(lab: Laboratory) -> None:
-    """Each file tool alone; where it is refused, once more with a shell beside it."""
+    """Each file tool alone; where it is refused, again with a shell beside it."""
     for name, (spec, wish) in FILE_TOOLS.items():
-        outcome = await _try(lab, name, wish, (spec,))
-        if outcome.code == "no_call":
-            await _try(lab, name, wish, (spec, BASH))
+        while not settled(lab.outcomes, "per_tool", needed(lab.outcomes, LEAST), name):
+            await _try(lab, name, wish, (spec,))
+        if decided(results(lab.outcomes, "per_tool", name)) is False:
+            await _beside_a_shell(lab, name, wish, (spec, BASH))
+
+
+async def _beside_a_shell(lab: Laboratory, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
+    """Until two trials agree on whether the shell does the tool's work."""
+    tried: list[Outcome] = []
+    while len(of_step(lab.outcomes, "per_tool", name)) < MOST:
+        tried.append(await _try(lab, name, wish, tools))
+        codes = [outcome.code for outcome in tried]
+        if codes.count("via_bash") >= LEAST or len(codes) - codes.count("via_bash") >= LEAST:
+            return
 
 
 async def _try(lab: Laboratory, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> Outcome:
-    question = Question((Message(Role.USER, wish),), tools)
+    about = f"{lab.chance.choice(NAMES)}{lab.chance.randint(10, 99)}"
+    question = lab.offering((Message(Role.USER, wish.format(about)),), tools)
     reply = await lab.ask(question)
     outcome = Outcome("per_tool", *(trouble(reply) or _told(reply, name)), subject=name)
     await lab.note(question, reply, outcome)

@@ -30,6 +30,13 @@ ROOMS = ToolSpec(
 )
 TOOLS = (TICKET, ROOMS)
 GREETING = (Message(Role.USER, "Hello! Please greet me back in one short sentence."),)
+NAMES = ("Ada", "Bruno", "Chiara", "Deniz", "Emil", "Fatima", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lin")
+# What runs programs, for calls that are written as code; like the other tools it executes nothing here.
+PROGRAM = ToolSpec(
+    "python_execution",
+    "Runs a Python program in which the other tools are functions, and returns what it prints.",
+    {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,11 @@ class Demand:
     @property
     def messages(self) -> tuple[Message, ...]:
         return (Message(Role.USER, self.words),)
+
+
+def greeting(chance: random.Random) -> tuple[Message, ...]:
+    """A greeting in words of its own: the same one again would have the same answer."""
+    return (Message(Role.USER, f"Hello, I am {chance.choice(NAMES)}! Please greet me back in one short sentence."),)
 
 
 def demand(chance: random.Random) -> Demand:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from toolsupport.core.formats import FORMATS
-from toolsupport.core.verdicts import FORMAT_TRIALS
+from collections.abc import Sequence
+
+from toolsupport.core.events import CallReady
+from toolsupport.core.format_choice import CODE, READ_ONLY
+from toolsupport.core.formats import FORMATS, parser
+from toolsupport.core.formats.prose import format_of
+from toolsupport.core.verdicts import format_settled, format_works
+from toolsupport.core.words import ToolSpec
 from toolsupport.detection.judging import judge
 from toolsupport.detection.laboratory import Laboratory, Question
-from toolsupport.detection.questions import TOOLS, demand
+from toolsupport.detection.programs import calls_in
+from toolsupport.detection.questions import PROGRAM, TICKET, TOOLS, demand
 
 # Worth trying with any model; each of them reads the neighbours that differ only in their marks.
 GENERAL = ("hermes", "llama3_json", "pythonic", "mistral", "qwen3_coder_xml")
+UNMARKED = ("pure_json", "pythonic")
+LONGEST = 4000  # characters of a text that all formats are tried on
 
 
 def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
@@ -18,19 +27,60 @@ def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
 
 
 async def run(lab: Laboratory) -> None:
-    """The formats one after the other, until one works."""
-    for name in lab.subject.formats:
-        if await _works(lab, name):
+    """The formats one after the other, until one works: first those in which the model was seen to write a call."""
+    tried: list[str] = []
+    while (name := _next(lab, tried)) and not await _works(lab, name, lab.think):
+        tried.append(name)
+    if name or lab.think is not None or False not in lab.settings:
+        return
+    for name in tried:
+        if await _works(lab, name, think=False):
             return
 
 
-async def _works(lab: Laboratory, name: str) -> bool:
-    for n in range(FORMAT_TRIALS):
+def _next(lab: Laboratory, tried: Sequence[str]) -> str:
+    """Formats by their marks as the model wrote them, then others that read what it wrote, then those listed."""
+    listed = (*lab.subject.formats, *((CODE,) if lab.subject.runs_code and lab.subject.formats else ()))
+    seen = {name for text in lab.written for name in written_in(text)}
+    marked = (name for text in lab.written if (name := format_of(text)) in seen and name not in UNMARKED)
+    read = (name for name in (*listed, *FORMATS) if name in seen)
+    wanted = [*(name for name in (*marked, *read) if _may(lab, name)), *listed]
+    return next((name for name in wanted if name not in tried), "")
+
+
+def _may(lab: Laboratory, name: str) -> bool:
+    return lab.subject.runs_code if name == CODE else bool(lab.subject.formats)
+
+
+def written_in(text: str) -> tuple[str, ...]:
+    """The formats that read a whole call of the demanded tool out of a text."""
+    names = (name for name in FORMATS if name not in READ_ONLY)
+    return tuple(name for name in names if _reads(name, text[:LONGEST])) if TICKET.name in text else ()
+
+
+def _reads(name: str, text: str) -> bool:
+    tools = _offered(name)
+    reader = parser(name, tools)
+    events = [*reader.feed(text), *reader.flush()]
+    calls = [event.call for event in events if isinstance(event, CallReady)]
+    if name == CODE:
+        return any(calls_in(call.arguments.get("code"), TICKET) for call in calls)
+    return any(call.name == TICKET.name for call in calls)
+
+
+def _offered(name: str) -> tuple[ToolSpec, ...]:
+    return (*TOOLS, PROGRAM) if name == CODE else TOOLS
+
+
+async def _works(lab: Laboratory, name: str, think: bool | str | None) -> bool:
+    n = 0
+    while not format_settled(lab.outcomes, name, think):
         asked = demand(lab.chance)
-        question = Question(asked.messages, TOOLS, format=name, streamed=n % 2 == 0)
+        question = Question(asked.messages, _offered(name), name, streamed=n % 2 == 0, think=think)
         reply = await lab.ask(question)
         outcome = judge("formats", question, reply, asked)
+        if outcome.code == "no_call":
+            lab.written.append(reply.text)
         await lab.note(question, reply, outcome)
-        if not outcome.passed:
-            return False
-    return True
+        n += 1
+    return format_works(lab.outcomes, name, think)

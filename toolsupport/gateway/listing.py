@@ -7,7 +7,9 @@ from toolsupport.core.words import JSON
 from toolsupport.registry import catalogue
 
 NOT_LISTED = ("gone", "disabled")
-KNOWN = ("tools", "format", "parallel", "streaming", "multi_turn", "thinking", "vision", "max_tools")
+KNOWN = (
+    *("tools", "format", "parallel", "streaming", "multi_turn", "thinking", "tools_thinking", "vision", "max_tools"),
+)
 
 
 def models() -> list[JSON]:

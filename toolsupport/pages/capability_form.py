@@ -19,9 +19,16 @@ NUMBERS = frozenset({"max_tools", "context"})
 LARGEST = 100_000_000
 FORMATS = {name: label(name) for name in names() if name != "native"}
 
+THINKING = {"both": "With both", "off_only": "Only with thinking off", "on_only": "Only with thinking on"}
+
 # What can be chosen: capability → value → words; all that is not here, and no number, is yes or no.
 CHOICES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {"format": FORMATS, "call_format": FORMATS, "prompt_style": {name: name.capitalize() for name in STYLES}}
+    {
+        "format": FORMATS,
+        "call_format": FORMATS,
+        "prompt_style": {name: name.capitalize() for name in STYLES},
+        "tools_thinking": THINKING,
+    }
 )
 
 

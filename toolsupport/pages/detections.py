@@ -118,9 +118,10 @@ def open_test(request: HttpRequest, asked: Asked) -> detections.Opened:
 def context(request: HttpRequest, profile_id: int) -> dict[str, Any]:
     """What the part of the tests on a model's page needs."""
     allowed = actions(request.user)
+    thinks = profiles.capabilities(profile_id)["thinking"].value is True
     return {
         "tests": detection_reports.tests(profile_id),
-        "kinds": [(kind, TITLES[kind], round(longest(kind))) for kind in KINDS],
+        "kinds": [(kind, TITLES[kind], round(longest(kind, thinks))) for kind in KINDS],
         "may_detect": Action.DETECT in allowed,
         "may_undo": Action.DECIDE_FOR_ALL in allowed,
     }

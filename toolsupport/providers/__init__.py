@@ -4,8 +4,9 @@ from toolsupport.providers.client import close, get_json, post_json
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.embedding import embed
 from toolsupport.providers.inventory import describe, survey
+from toolsupport.providers.rendering import Rendered, rendered
 from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
-from toolsupport.providers.table import PROVIDERS, VERSIONED, Provider, codec, path_at, provider
+from toolsupport.providers.table import PROVIDERS, VERSIONED, Provider, codec, path_at, provider, switches_thinking
 from toolsupport.providers.transport import stream
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ModelDetails",
     "ModelReport",
     "Provider",
+    "Rendered",
     "ServerReport",
     "close",
     "codec",
@@ -24,6 +26,8 @@ __all__ = [
     "path_at",
     "post_json",
     "provider",
+    "rendered",
     "stream",
     "survey",
+    "switches_thinking",
 ]

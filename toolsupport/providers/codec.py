@@ -11,6 +11,11 @@ from toolsupport.core.words import Request
 class Codec(Protocol):
     """One object per reply. The events never depend on how the bytes were cut."""
 
+    @property
+    def switches_thinking(self) -> bool:
+        """Whether this wire has a word for thinking on or off."""
+        ...
+
     def encode(self, request: Request) -> bytes:
         """The JSON body of the request. Raises ValueError where it cannot be written as JSON."""
         ...

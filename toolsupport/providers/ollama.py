@@ -28,6 +28,8 @@ NANOSECONDS = 1e6  # in a millisecond
 class OllamaCodec:
     """One reply. Feed it bytes in any pieces; the events are the same."""
 
+    switches_thinking = True
+
     def __init__(self, line_bytes: int) -> None:
         self._lines = LineSplitter(line_bytes)
         self._limit = line_bytes

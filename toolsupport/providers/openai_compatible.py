@@ -44,6 +44,10 @@ class OpenAICodec:
         self._finish = ""
         self._usage: Usage | None = None
 
+    @property
+    def switches_thinking(self) -> bool:
+        return bool(self._dialect.think)
+
     def encode(self, request: Request) -> bytes:
         """The body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
         return openai_request.encode(request, self._dialect)

@@ -20,7 +20,8 @@ class Provider:
 
     `default_url` is "" where there is none; `hint` tells a person what to do when the server does not answer.
     `codec` takes the longest line in bytes and makes the reader of one reply. `about` is a path where the server tells
-    more of itself than its list of models does, "" where there is none.
+    more of itself than its list of models does, "" where there is none. `loads_on_demand`: it loads the model that is
+    asked for, and may throw another one out of its memory for that.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class Provider:
     default_url: str
     hint: str
     about: str = ""
+    loads_on_demand: bool = False
 
 
 OPENAI = Provider(
@@ -60,6 +62,7 @@ PROVIDERS = {
             chat_path="/api/chat",
             default_url="http://127.0.0.1:11434",
             hint="Start it with `ollama serve`, or correct its address.",
+            loads_on_demand=True,
         ),
         Provider(
             kind="simulator",
@@ -78,6 +81,7 @@ PROVIDERS = {
             default_url="http://127.0.0.1:8080",
             hint="Start it with `llama-server --jinja -m MODEL.gguf`, or correct its address.",
             about="/props",
+            loads_on_demand=True,
             codec=partial(OpenAICodec, dialect=LOCAL),
         ),
         replace(
@@ -104,6 +108,7 @@ PROVIDERS = {
             default_url="http://127.0.0.1:1234",
             hint="Start its server in the developer tab, or with `lms server start`.",
             about="/api/v0/models",
+            loads_on_demand=True,
         ),
         replace(
             OPENAI,
@@ -112,6 +117,7 @@ PROVIDERS = {
             default_url="http://127.0.0.1:8080",
             hint="Start it with `local-ai run`, or correct its address.",
             about="/version",
+            loads_on_demand=True,
         ),
         replace(
             OPENAI,
@@ -199,3 +205,8 @@ def path_at(base_url: str, path: str) -> str:
 def codec(kind: str, line_bytes: int = LINE_BYTES) -> Codec:
     """A fresh codec for one reply of a server of this kind; a longer line than `line_bytes` fails the reply."""
     return provider(kind).codec(line_bytes)
+
+
+def switches_thinking(kind: str) -> bool:
+    """Whether a request to a server of this kind has a word for thinking on or off."""
+    return codec(kind).switches_thinking

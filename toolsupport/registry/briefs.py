@@ -29,6 +29,9 @@ from toolsupport.registry import (
 )
 from toolsupport.registry.model_options import Options
 
+# Where calls were found only with thinking on or only with it off, turns with tools ask for that.
+THINK = {"on_only": True, "off_only": False}
+
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
@@ -108,6 +111,8 @@ def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, sess
         made = translate.rerouted(made)
     if made.offers_tools and made.format == "native":
         made = replace(made, stream=capabilities["streaming"].value is not False)
+    if made.offers_tools and made.think is None:
+        made = replace(made, think=THINK.get(capabilities["tools_thinking"].value))
     build = profile.build.key
     if made.offers_tools and (made.format != "native" or made.fallbacks):
         made = replace(made, examples=proven_calls.examples(build, made.tools))

@@ -12,7 +12,7 @@ from toolsupport.core.verdicts import VERDICTS
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, HistoryEntry, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import picker, profiles
+from toolsupport.registry import detection_queue, picker, profiles
 from toolsupport.registry.standings import display_name
 
 
@@ -31,6 +31,7 @@ class ShownDetection:
     """One test. `steps` are [{step, title, state, detail}] in order; times are ISO 8601, "" while there is none.
 
     `older` says that its model is another build by now. `undone` is read for pages only.
+    `place` is which one it is of those that wait for its server, 0 where it does not wait.
     """
 
     id: int
@@ -51,6 +52,7 @@ class ShownDetection:
     run_ms: int | None
     older: bool = False
     undone: Undone | None = None
+    place: int = 0
 
     @property
     def open(self) -> bool:
@@ -145,6 +147,7 @@ class Bulk:
         return self.done < self.total
 
 
+# Several servers often share a machine, so that hardly more than two tests at once are quicker.
 SECONDS_EACH, AT_ONCE = 10.0, 2
 
 
@@ -159,7 +162,9 @@ def bulk(actor: int | None, since: int = 0) -> Bulk | None:
         total=Count("pk"), done=Count("pk", filter=over), each=Avg("run_ms", filter=over)
     )
     each = found["each"] / 1000 if found["each"] else SECONDS_EACH
-    return Bulk(first, found["done"], found["total"], round((found["total"] - found["done"]) * each / AT_ONCE))
+    rounds = detection_queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
+    still = max(rounds, (found["total"] - found["done"]) / AT_ONCE)
+    return Bulk(first, found["done"], found["total"], round(still * each))
 
 
 def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:
@@ -196,4 +201,5 @@ def of_row(row: Detection) -> ShownDetection:
         load_ms=row.load_ms,
         run_ms=row.run_ms,
         older=row.build_key != row.profile.build.key,
+        place=detection_queue.place(row),
     )

@@ -19,7 +19,7 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import history, missing_flags, overrides, switches
+from toolsupport.registry import detection_queue, history, missing_flags, overrides, switches
 
 PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
 MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
@@ -123,15 +123,12 @@ def always(_: int) -> bool:
 
 @transaction.atomic
 def claim(owner: str, idle: Callable[[int], bool] = always) -> int | None:
-    """Take the oldest queued test; its id, or None where there is nothing to do.
+    """Take the oldest queued test whose server has room for it; its id, or None where there is nothing to do.
 
     One that a change of its model brought about waits until its server (id) is `idle`, and for all others.
     """
     settle()
-    queued = Detection.objects.filter(status="queued").order_by("pk")
-    wanted = list(queued.exclude(trigger="drift").values_list("pk", flat=True)[:8])
-    changed = queued.filter(trigger="drift").values_list("pk", "profile__server_id") if not wanted else ()
-    for pk in (*wanted, *(pk for pk, server in changed if idle(server))):
+    for pk in detection_queue.waiting(idle):
         free = Detection.objects.filter(pk=pk, status="queued")
         if free.update(status="running", owner=owner, lease_until=_lease(), started_at=Now()):
             return pk

@@ -35,10 +35,12 @@ COLUMNS = (
 )
 TITLES = dict(COLUMNS) | {
     "streaming": "Streams its calls",
+    "tools_thinking": "Calls with thinking",
     "max_tools": "Most tools at once",
     "prompt_style": "Prompt style",
     "call_format": "Preferred format",
 }
+THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only while on"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,8 @@ def say(name: str, value: Any) -> tuple[str, str]:
         return "unknown", "unknown"
     if isinstance(value, bool):
         return ("yes", "yes") if value else ("no", "no")
+    if name == "tools_thinking":
+        return "value", THINKING.get(str(value), str(value))
     if name == "context" and isinstance(value, int) and value >= 1024:
         return "value", f"{value // 1024}k"
     return "value", str(value)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolsupport.core.words import Brief, Endpoint
+from toolsupport.core import format_choice
+from toolsupport.core.formats import code_mode
+from toolsupport.core.words import Brief, Endpoint, LeftOut
 from toolsupport.models import Detection, ModelProfile
-from toolsupport.registry import model_options, servers, standings
+from toolsupport.registry import model_options, servers, standings, switches, system_settings, tool_settings
 
 # Kinds of servers that leave calls in the text unless they are told how to read them.
 LEAK_FLAGS = {
@@ -33,6 +35,7 @@ class Tested:
     family_formats: tuple[str, ...]
     thinks: bool | None
     leak_flag: str
+    runs_code: bool
 
 
 def tested(detection: int) -> Tested:
@@ -49,6 +52,7 @@ def tested(detection: int) -> Tested:
         # The context is the one of ordinary turns: another one would load the model anew.
         options={"num_ctx": asked.num_ctx},
         keep_alive=asked.keep_alive,
+        think=asked.think,
     )
     return Tested(
         profile=profile.pk,
@@ -58,4 +62,13 @@ def tested(detection: int) -> Tested:
         family_formats=(family.call_format, *family.alternatives) if family and family.call_format else (),
         thinks=thinking if isinstance(thinking, bool) else None,
         leak_flag=LEAK_FLAGS.get(profile.server.kind, ""),
+        runs_code=_runs_code(asked.disabled_formats),
     )
+
+
+def _runs_code(disabled: tuple[str, ...]) -> bool:
+    """Whether calls written as code may be run here: the team allows them, and the tool that runs them is on."""
+    team = system_settings.everything()
+    off = {*disabled, *team["disabled_formats"], *LeftOut.read(team["left_out"]).tools}
+    on = tool_settings.enabled(code_mode.TOOL, "A3", team)
+    return on and switches.of(team).allows_code_mode and not off & {format_choice.CODE, code_mode.TOOL}

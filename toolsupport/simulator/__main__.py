@@ -20,6 +20,7 @@ class Orders:
     pace_ms: float
     load_seconds: float
     with_parent: bool = False
+    holds: int = 0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pace-ms", type=float, default=PACE_MS, help="Milliseconds per token.")
     load = "Seconds that sim-slow-load takes to load."
     parser.add_argument("--load-seconds", type=float, default=LOAD_SECONDS, help=load)
+    parser.add_argument("--holds", type=int, default=0, help="Models there is memory for; 0 (default): all of them.")
     parser.add_argument("--with-parent", action="store_true", help="End when standard input is closed.")
 
 
@@ -48,6 +50,7 @@ async def serve(orders: Orders) -> None:
     """Run until a signal comes or the parent is gone. Raises OSError where it cannot listen."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     simulator = Simulator(orders.host, orders.port, pace_ms=orders.pace_ms, load_seconds=orders.load_seconds)
+    simulator.hold(orders.holds)
     await simulator.start()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, ended.set)

@@ -20,20 +20,32 @@ class Loaded:
 
 
 class Memory:
-    """Loading costs `load_seconds` for a slow model, else nothing; another context size loads it anew."""
+    """Loading costs `load_seconds` for a slow model, else nothing; another context size loads it anew.
+
+    With `holds` there is room for so many models: one more throws out the one that was used longest ago, and then all
+    of them are slow to load. `loads` counts how often a model was loaded.
+    """
 
     def __init__(self, load_seconds: float, clock: Callable[[], float] = monotonic) -> None:
         self._load_seconds = load_seconds
         self._clock = clock
         self._loaded: dict[str, Loaded] = {}
+        self.holds = 0
+        self.loads = 0
 
     def load(self, name: str, context: int, slow: bool) -> float:
         """Begin to load where needed; the seconds until the model is ready."""
         now = self._clock()
         there = self._loaded.get(name)
         if there is None or there.until <= now or there.context != context:
-            there = Loaded(context, now + (self._load_seconds if slow else 0.0))
-            self._loaded[name] = there
+            self._loaded.pop(name, None)
+            while self.holds and len(self._loaded) >= self.holds:
+                del self._loaded[next(iter(self._loaded))]
+            there = Loaded(context, now + (self._load_seconds if slow or self.holds else 0.0))
+            self.loads += 1
+        else:
+            del self._loaded[name]
+        self._loaded[name] = there  # the last one is the one used last
         there.until = math.inf
         return max(0.0, there.ready - now)
 

@@ -16,16 +16,20 @@ from toolsupport.simulator.quirks import (
     broken_json,
     codes,
     dies,
+    fickle,
     flaky,
     hallucinates,
+    halves,
     honest,
     hopeless_json,
     long,
     loops,
     one_at_a_time,
     shell,
+    silent,
     speaks,
     thinks,
+    thinks_long,
     writes,
 )
 
@@ -110,6 +114,12 @@ def _writes(name: str, words: str, reply: Callable[[Prompt], Reply]) -> Model:
     return Model(name, f"{LABEL}{words}.", reply, capabilities=("completion",), template=CHAT, refusal=NO_TOOLS)
 
 
+def _thinks(name: str, words: str, reply: Callable[[Prompt], Reply]) -> Model:
+    """A model that thinks at a tenth of the time per token, since it has much to think."""
+    able = ("completion", "tools", "thinking")
+    return Model(name, f"{LABEL}{words}.", reply, capabilities=able, template=THINKS, pace=0.1)
+
+
 NATIVE = (
     Model("sim-honest", "Simulated: calls the tools it is offered, as asked.", honest.reply),
     Model(
@@ -165,6 +175,12 @@ NATIVE = (
         template=CHAT,
         refusal=NO_PARSER,
     ),
+    Model("sim-halves", "Simulated: calls about every second time, else only speaks of it.", halves.reply),
+    Model("sim-fickle", "Simulated: makes single calls, and does all else with tools half of the time.", fickle.reply),
+    Model("sim-silent", "Simulated: answers with nothing wherever a call is wanted.", silent.reply),
+    _thinks("sim-thinks-long", "thinks a thousand tokens before it answers or calls", thinks_long.reply),
+    _thinks("sim-thinks-endless", "thinks without end before each call", thinks_long.without_end),
+    _thinks("sim-thinks-off", "calls only with thinking off", thinks_long.instead_of_calling),
 )
 TEXT = (
     _writes("sim-hermes", "writes its calls as text, as Hermes does", writes.in_language(objects.hermes)),
@@ -189,6 +205,7 @@ TEXT = (
     ),
     _writes("sim-code", "writes a Python program that calls its tools", codes.reply),
     _writes("sim-broken-json", "writes its calls in broken JSON that can be mended", broken_json.reply),
+    _writes("sim-python", "writes its calls as plain lines of Python", writes.in_language(pythonic.lines)),
     _writes("sim-hopeless-json", "writes calls that nobody can read, then gives up", hopeless_json.reply),
 )
 MODELS = {model.name: model for model in (*NATIVE, *TEXT)}

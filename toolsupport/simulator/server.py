@@ -39,6 +39,15 @@ class Simulator:
         self._clients: set[Client] = set()
         self._empty = asyncio.Event()
 
+    def hold(self, models: int) -> None:
+        """Have memory for so many models only, each of which then takes `load_seconds` to load; 0: for all."""
+        self._desk.memory.holds = models
+
+    @property
+    def loads(self) -> int:
+        """How often a model was loaded."""
+        return self._desk.memory.loads
+
     @property
     def url(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host

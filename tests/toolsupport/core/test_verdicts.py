@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.verdicts import CODES, MOST, VERDICTS, Outcome, judge, sure, wanted
+from toolsupport.core.verdicts import CODES, MOST, VERDICTS, Outcome, format_settled, format_works, judge, sure, wanted
 
 BARE = Outcome("accepted", "right", subject="bare")
 TAKEN = Outcome("accepted", "right", subject="tools")
@@ -58,12 +58,58 @@ def test_verdicts(name: str) -> None:
     assert judged.name in VERDICTS and (judged.reason or not outcomes)
 
 
-def test_streaming_is_a_finding_of_its_own() -> None:
-    outcomes = (*OPEN, *called("no_call", "right", "no_call", "right"))
+@pytest.mark.parametrize("streams", [True, False])
+def test_streaming_is_a_finding_of_its_own(streams: bool) -> None:  # D6
+    codes = ("right", "no_call") if streams else ("no_call", "right")
+    outcomes = (*OPEN, *called(*codes * 4))
     judged = judge(outcomes)
     assert sure(outcomes)
-    assert judged.name == "native"
-    assert judged.values["streaming"] is False
+    assert (judged.name, judged.values["tools"], judged.values["streaming"]) == ("native", True, streams)
+
+
+def test_two_of_four_are_no_finding_about_streaming() -> None:  # D6
+    codes = ("no_call", "right")
+    for pairs in (1, 2, 3):
+        outcomes = (*OPEN, *called(*codes * pairs))
+        assert not sure(outcomes)
+        assert "streaming" not in judge(outcomes).values
+    mixed = (*OPEN, *called(*codes * 3, "right", "no_call", "right"))
+    assert (judge(mixed).name, "streaming" in judge(mixed).values) == ("flaky", False)
+
+
+def thinking(*codes: str, think: bool) -> tuple[Outcome, ...]:
+    return tuple(Outcome("called", code, f"why {code}", n % 2 == 0, think=think) for n, code in enumerate(codes))
+
+
+RIGHT, NONE, CUT, LATE, BROKEN = (["right"] * 3, ["no_call"] * 5, ["cut"] * 5, ["timeout"] * 5, ["failed"] * 5)
+# Trials with thinking on, with thinking off → the verdict, tools, tools_thinking.
+SETTINGS = {  # D6
+    "both": (RIGHT, RIGHT, "native", True, "both"),
+    "only off": (NONE, RIGHT, "native", True, "off_only"),
+    "only on": (RIGHT, NONE, "native", True, "on_only"),
+    "cut while it thought": (CUT, RIGHT, "native", True, "off_only"),
+    "never done thinking": (LATE, RIGHT, "native", True, "off_only"),
+    "too rarely with thinking on": (["right", *NONE], RIGHT, "native", True, "off_only"),
+    "the server failed with thinking on": (BROKEN, RIGHT, "native", True, None),
+    "one trial was cut": (["cut", "failed"], RIGHT, "native", True, None),
+    "neither": (NONE, NONE, "ignored", False, None),
+    "no with thinking off, cut with it on": (CUT, NONE, "inconclusive", None, None),
+    "no with thinking on, broken with it off": (NONE, BROKEN, "inconclusive", None, None),
+    "nothing proved": (CUT, BROKEN, "inconclusive", None, None),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_thinking_on_and_off_are_judged_apart(name: str) -> None:
+    on, off, verdict, tools, found = SETTINGS[name]
+    judged = judge((*OPEN, *thinking(*off, think=False), *thinking(*on, think=True)))
+    assert (judged.name, judged.values.get("tools"), judged.values.get("tools_thinking")) == (verdict, tools, found)
+    assert "With thinking on" in judged.reason and judged.detail["thinking"]
+
+
+def test_each_setting_of_thinking_is_sampled_until_it_is_sure() -> None:
+    off = (*OPEN, *thinking("right", "right", "right", think=False))
+    assert sure(off, False) and not sure(off, True)
 
 
 def test_text_is_a_no_with_a_format() -> None:
@@ -80,25 +126,28 @@ def test_formats_alone_say_nothing_about_native_tools() -> None:
     assert (failed.name, dict(failed.values)) == ("inconclusive", {})
 
 
-def test_side_findings() -> None:
-    native = (*OPEN, *called("right", "right", "right"))
-    side = (
-        Outcome("second_turn", "not_copied"),
-        Outcome("control", "right"),
-        Outcome("parallel", "timeout"),
-        Outcome("per_tool", "no_call", subject="read_file"),
-        Outcome("per_tool", "via_bash", subject="read_file"),
-        Outcome("per_tool", "right", subject="write_file"),
-        Outcome("per_tool", "no_call", subject="list_directory"),
-        Outcome("per_tool", "failed", subject="list_directory"),
-    )
-    values = judge((*native, *side)).values
-    assert values["multi_turn"] is False
-    assert values["leaves_alone"] is True
-    assert "parallel" not in values
-    assert values["tool:read_file"] == "via_bash"
-    assert values["tool:write_file"] == "native"
-    assert values["tool:list_directory"] == "refused"
+def test_a_text_format_that_works_now_and_then_needs_more_trials() -> None:
+    assert not format_settled(formats("hermes", "right", "no_call"), "hermes")
+    assert format_works(formats("hermes", *["right"] * 4, "no_call", "no_call"), "hermes")
+    assert not format_works(formats("hermes", *["right"] * 3, *["no_call"] * 3), "hermes")
+    assert format_settled(formats("hermes", "no_call"), "hermes")
+
+
+def test_a_format_found_only_with_thinking_off_says_so() -> None:
+    tried = (*formats("hermes", "cut"), *(Outcome("formats", "right", subject="hermes", think=False) for _ in range(2)))
+    assert dict(judge(tried).values) == {"format": "hermes", "tools_thinking": "off_only"}
+
+
+def test_a_greeting_answered_with_nothing_does_not_hide_the_calls() -> None:
+    bare = Outcome("accepted", "no_word", subject="bare")
+    assert judge((bare, TAKEN, *called("right", "right", "right"))).name == "native"
+    assert judge((bare, Outcome("accepted", "refused", "no tools", subject="tools"))).name == "refused"
+
+
+def test_empty_replies_to_every_demand_prove_nothing() -> None:  # D6
+    outcomes = (*OPEN, *called(*["no_word"] * 5))
+    assert sure(outcomes)
+    assert (judge(outcomes).name, dict(judge(outcomes).values)) == ("inconclusive", {})
 
 
 def test_it_stops_when_sure() -> None:

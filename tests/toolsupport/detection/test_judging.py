@@ -7,8 +7,9 @@ import pytest
 from toolsupport.core.events import CallRejected, Failed
 from toolsupport.core.words import ToolCall
 from toolsupport.detection.judging import judge
-from toolsupport.detection.laboratory import Question, Reply
+from toolsupport.detection.laboratory import Question
 from toolsupport.detection.questions import TICKET, TOOLS, Demand
+from toolsupport.detection.replies import Reply
 from toolsupport.providers.openai_compatible import CALL_LOST
 
 ASKED = Demand("K7F-3XDP", 4)

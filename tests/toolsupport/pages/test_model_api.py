@@ -33,7 +33,17 @@ def test_the_list_has_the_promised_shape(client: Client, profile: ModelProfile) 
         "status": "available",
     }
     assert list(model["capabilities"]) == [
-        *("tools", "format", "parallel", "streaming", "multi_turn", "leaves_alone", "thinking", "vision"),
+        *(
+            "tools",
+            "format",
+            "parallel",
+            "streaming",
+            "multi_turn",
+            "leaves_alone",
+            "thinking",
+            "tools_thinking",
+            "vision",
+        ),
         *("max_tools", "prompt_style", "tool:read_file", "tool:write_file", "tool:list_directory", "tool:bash"),
     ]
     assert model["capabilities"]["tools"]["value"] is False

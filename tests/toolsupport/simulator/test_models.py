@@ -13,11 +13,11 @@ from toolsupport.simulator.nouns import Call, Prompt, Said, Tool
 
 NATIVE = (
     "honest thinks refuses ignores slow-load dies long unknown shell hallucinates loops flaky speaks parallel-less"
-    " drifts truncates misconfigured"
+    " drifts truncates misconfigured halves fickle silent thinks-long thinks-endless thinks-off"
 )
 TEXT = (
     "hermes mistral mistral-args pythonic llama4 lfm2 olmo3 json llama3-json qwen3-coder-xml code broken-json"
-    " hopeless-json"
+    " python hopeless-json"
 )
 
 

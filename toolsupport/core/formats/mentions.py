@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -52,8 +52,10 @@ GOES_ON = frozenset(",:()–—-=→’”»")
 class Mentions:
     """The calls and the text of one reply in, the same items in order out, each call decided."""
 
-    def __init__(self, fence: Fence = Fence.QUOTES) -> None:
+    def __init__(self, fence: Fence = Fence.QUOTES, is_result: Callable[[str], bool] = lambda _raw: False) -> None:
+        """`is_result` tells whether a tool gave this text back before."""
         self._fence = fence
+        self._is_result = is_result
         self._surroundings = Surroundings()
         self._place: Place | None = None
         self._held: list[Item] = []
@@ -89,7 +91,7 @@ class Mentions:
             place = replace(place, fenced=True)
         self._surroundings.called(call.raw, place)
         self._place = None
-        if place.quoted or (place.fenced and not self._may_be_fenced(place)):
+        if self._is_quoted(place, call):
             before = self._decided(mentioned=False)
             self._surroundings.mentioned(on_this_line=True)
             return (*before, Mention(call))
@@ -114,6 +116,10 @@ class Mentions:
         if self._place is None:
             self._place = self._surroundings.place()
         return self._place
+
+    def _is_quoted(self, place: Place, call: Call) -> bool:
+        repeated = (place.reported or place.fenced) and self._is_result(call.raw)
+        return place.quoted or repeated or (place.fenced and not self._may_be_fenced(place))
 
     def _may_be_fenced(self, place: Place) -> bool:
         return self._fence is Fence.FORM or (self._fence is Fence.ALONE and place.alone)

@@ -80,6 +80,10 @@ class ReplyParser:
         self._steps = self._whole_reply(thinking)
         next(self._steps)
 
+    def know_results(self, is_result: Callable[[str], bool]) -> None:
+        """`is_result` tells whether a tool gave a text back: where the reply quotes it, it is no call."""
+        self._reading.reply.is_result = is_result
+
     def feed(self, text: str) -> list[Event]:
         if text:
             self._reading.source.push(text)

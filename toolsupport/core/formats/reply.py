@@ -6,7 +6,7 @@ All text is kept as it was written. Only where the whole text of a reply with ca
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from toolsupport.core.events import CallDelta, CallFound, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 from toolsupport.core.formats.end_marks import EndMarks
@@ -27,7 +27,8 @@ class Reply:
         self._ids: set[str] = set()
         self._given = 0
         self._end_marks = EndMarks()
-        self._mentions = Mentions(fence)
+        self.is_result: Callable[[str], bool] = lambda _raw: False
+        self._mentions = Mentions(fence, lambda raw: self.is_result(raw))
 
     def handed_out(self) -> list[Event]:
         events, self._events = self._events, []

@@ -70,7 +70,10 @@ class Command(BaseCommand):
             await providers.close()
 
     def tell(self, seen: ShownDetection, told: dict[str, str]) -> None:
-        """A line for each step that ended; on a terminal one more that shows what runs."""
+        """A line for each step that ended and each place in the queue; on a terminal one more that shows what runs."""
+        if seen.place and told.get("queued") != str(seen.place):
+            told["queued"] = str(seen.place)
+            self.stdout.write(f"Waiting: number {seen.place} in the queue of {seen.server}.")
         for step in seen.steps:
             if step["state"] in ("done", "skipped") and told.get(step["step"]) != step["state"]:
                 told[step["step"]] = step["state"]

@@ -13,6 +13,11 @@ def plain(calls: Sequence[Call]) -> str:
     return f"[{', '.join(expression(call) for call in calls)}]"
 
 
+def lines(calls: Sequence[Call]) -> str:
+    """One call a line behind a sentence, without any marks."""
+    return "\n".join(["I will call it now.", "", *(expression(call) for call in calls)])
+
+
 def llama4(calls: Sequence[Call]) -> str:
     return f"<|python_start|>{plain(calls)}<|python_end|>"
 

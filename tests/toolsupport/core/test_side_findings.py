@@ -1,0 +1,99 @@
+"""Side findings: two trials have to agree, mixed ones are unknown, and sampling goes on until it is sure."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolsupport.core.outcomes import Outcome
+from toolsupport.core.side_findings import MOST, STEPS, decided, found, needed, settled, way_of
+
+Y, N = True, False
+DECIDED = {  # D6
+    "nothing": ([], None),
+    "one pass": ([Y], None),
+    "one failure": ([N], None),
+    "two passes": ([Y, Y], True),
+    "two failures": ([N, N], False),
+    "one of each": ([Y, N], None),
+    "two of three": ([Y, Y, N], None),
+    "five of six": ([Y] * 5 + [N], None),
+    "eight of nine": ([Y] * 8 + [N], True),
+    "one of nine": ([N] * 8 + [Y], False),
+    "eight of ten": ([Y] * 8 + [N] * 2, None),
+}
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_what_trials_prove(name: str) -> None:
+    tried, value = DECIDED[name]
+    assert decided(tried) is value
+
+
+def tries(*codes: str, step: str = "parallel", subject: str = "") -> list[Outcome]:
+    return [Outcome(step, code, subject=subject) for code in codes]
+
+
+WAYS = {  # D13
+    "native": (["right", "right"], "native"),
+    "once": (["right"], ""),
+    "refused once": (["no_call"], ""),
+    "refused": (["no_call"] * 4, "refused"),
+    "by shell": (["no_call"] * 4 + ["via_bash"] * 2, "via_bash"),
+    "by shell once": (["no_call"] * 4 + ["via_bash", "no_call"], ""),
+    "now and then": (["no_call", "right", "no_call"], ""),
+    "called beside a shell": (["no_call"] * 3 + ["right"], ""),
+    "never answered": (["timeout"] * 3, ""),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_how_a_file_tool_is_served(name: str) -> None:
+    codes, way = WAYS[name]
+    assert way_of(tries(*codes, step="per_tool", subject="read_file"), "read_file") == way
+
+
+SETTLED = {
+    "passes enough": (["right"] * 4, True),
+    "passes, too few": (["right"] * 3, False),
+    "failures are sampled longer": (["only_one"] * 5, False),
+    "failures enough": (["only_one"] * 6, True),
+    "one dissents": (["right", "only_one", "right"], False),
+    "one against eight": (["only_one", *["right"] * 8], True),
+    "mixed": (["right", "only_one", "right", "only_one"], True),
+    "nothing said": (["none_made"] * 3, True),
+    "nothing said yet": (["none_made"] * 2, False),
+    "too many": (["right", "right", *["timeout"] * (MOST - 2)], True),
+}
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_how_long_a_step_samples(name: str) -> None:
+    codes, over = SETTLED[name]
+    assert settled(tries(*codes), "parallel", 4) is over
+
+
+def test_a_model_that_did_not_always_call_is_sampled_more() -> None:
+    reliable, mixed = tries("right", "right", step="called"), tries("right", "no_call", step="called")
+    assert needed(reliable, 2) == 2 < needed(mixed, 2)
+
+
+def test_unknown_is_left_out() -> None:
+    outcomes = [
+        *tries("right", "right", step="second_turn"),
+        *tries("called_for_nothing", "called_for_nothing", step="control"),
+        *tries("right", "only_one"),
+        *tries("right", step="per_tool", subject="read_file"),
+    ]
+    assert found(outcomes) == {"multi_turn": True, "leaves_alone": False}
+
+
+@given(st.lists(st.sampled_from(["right", "only_one", "none_made", "timeout"]), max_size=MOST))
+def test_every_step_ends_and_one_trial_never_decides(codes: list[str]) -> None:
+    assert settled(tries(*codes, *["timeout"] * (MOST - len(codes))), "parallel", 5)
+    values = found(tries(*codes))
+    assert set(values) <= set(STEPS.values())
+    counted = [code for code in codes if code in ("right", "only_one")]
+    if values:
+        assert len(counted) >= 2 and counted.count("right") != counted.count("only_one")

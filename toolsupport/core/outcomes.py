@@ -1,0 +1,72 @@
+"""What one trial of a model came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+# Result of one trial → whether the model passed; None where the trial says nothing about the model.
+CODES: Mapping[str, bool | None] = MappingProxyType(
+    {
+        "right": True,
+        "no_call": False,
+        "in_text": False,
+        "malformed": False,
+        "unknown_tool": False,
+        "wrong_arguments": False,
+        "not_copied": False,
+        "only_one": False,
+        "called_for_nothing": False,
+        "refused": False,
+        "misconfigured": None,
+        "via_bash": True,
+        "denied": False,
+        "unsaid": None,
+        "no_word": None,
+        "none_made": None,
+        "cut": None,
+        "timeout": None,
+        "failed": None,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one trial came to. `code` is a key of CODES, `subject` the text format or the tool it was about.
+
+    `think` is the setting of the request: True, False, or None where the server chose.
+    """
+
+    step: str
+    code: str
+    why: str = ""
+    streamed: bool = True
+    subject: str = ""
+    flag: str = ""
+    think: bool | None = None
+
+    @property
+    def passed(self) -> bool | None:
+        return CODES[self.code]
+
+
+def of_step(outcomes: Iterable[Outcome], step: str, subject: str = "") -> list[Outcome]:
+    """The outcomes of one step, or of one subject within it."""
+    return [outcome for outcome in outcomes if outcome.step == step and subject in ("", outcome.subject)]
+
+
+def counting(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Those that say something about the model."""
+    return [outcome for outcome in outcomes if outcome.passed is not None]
+
+
+def subjects(outcomes: Iterable[Outcome], step: str) -> list[str]:
+    """What a step was about, each name once, in order."""
+    return list(dict.fromkeys(outcome.subject for outcome in outcomes if outcome.step == step and outcome.subject))
+
+
+def share(tried: Sequence[Outcome]) -> str:
+    """`2 of 3`: how many of these passed."""
+    return f"{sum(bool(outcome.passed) for outcome in tried)} of {len(tried)}"

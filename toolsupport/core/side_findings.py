@@ -1,0 +1,78 @@
+"""What trials prove about a model besides whether it calls tools: yes, no, or too mixed to say.
+
+A finding needs at least two trials that agree. One dissenting trial needs eight against it; two dissenting trials make
+the finding unknown, and unknown writes no row. How long to go on sampling is decided apart from what the samples prove:
+a no is sampled longer than a yes, since a wrong no takes something away from people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from toolsupport.core.outcomes import Outcome, counting, of_step, subjects
+
+LEAST = 2  # agreeing trials before anything is said
+AGAINST_ONE = 8  # agreeing trials that outweigh a single dissenting one
+FOR_NO = 6  # failures in a row before sampling stops
+FOR_NO_ALONE = 4  # the same for a tool offered alone: two more trials follow with a shell beside it
+IN_DOUBT = 2  # more agreeing trials where the model did not call each time it was asked to
+SILENT = 3  # trials that say nothing, with none that does, before a step gives up
+MOST = 12
+
+STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
+
+
+def found(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The capabilities that were measured; what is too mixed, or was tried once only, is left out."""
+    values: dict[str, Any] = {}
+    for step, capability in STEPS.items():
+        value = decided(results(outcomes, step))
+        if value is not None:
+            values[capability] = value
+    for tool in subjects(outcomes, "per_tool"):
+        way = way_of(outcomes, tool)
+        if way:
+            values[f"tool:{tool}"] = way
+    return values
+
+
+def results(outcomes: Iterable[Outcome], step: str, subject: str = "") -> list[bool]:
+    """Passed or not, trial by trial. A tool's work that was done by a shell says nothing about calling the tool."""
+    made = counting(of_step(outcomes, step, subject))
+    return [bool(outcome.passed) for outcome in made if outcome.code != "via_bash"]
+
+
+def decided(tried: Sequence[bool]) -> bool | None:
+    """What these trials prove, None where they are too few or too mixed."""
+    more, fewer = sorted((tried.count(True), tried.count(False)), reverse=True)
+    if more < LEAST or fewer > 1 or (fewer == 1 and more < AGAINST_ONE):
+        return None
+    return tried.count(True) > tried.count(False)
+
+
+def way_of(outcomes: Sequence[Outcome], tool: str) -> str:
+    """How a model gets a file tool's work done: native, via_bash, refused, or "" where that is not proved."""
+    native = decided(results(outcomes, "per_tool", tool))
+    if native is not False:
+        return "native" if native else ""
+    by_shell = sum(outcome.code == "via_bash" for outcome in of_step(outcomes, "per_tool", tool))
+    return {0: "refused", 1: ""}.get(by_shell, "via_bash")
+
+
+def settled(outcomes: Sequence[Outcome], step: str, agreeing: int, subject: str = "") -> bool:
+    """True when a step has sampled enough: `agreeing` passes, or failures enough for a no, or a mixture."""
+    made = of_step(outcomes, step, subject)
+    tried = results(made, step)
+    right, wrong = tried.count(True), tried.count(False)
+    if len(made) >= MOST or (not tried and len(made) >= SILENT):
+        return True
+    if min(right, wrong) == 0:
+        return right >= agreeing or wrong >= (FOR_NO_ALONE if step == "per_tool" else FOR_NO)
+    return min(right, wrong) > 1 or max(right, wrong) >= AGAINST_ONE
+
+
+def needed(outcomes: Sequence[Outcome], agreeing: int) -> int:
+    """How many passes have to agree: more of a model whose calling differs from trial to trial."""
+    tried = [outcome.passed for outcome in counting(of_step(outcomes, "called"))]
+    return agreeing + IN_DOUBT if len(set(tried)) > 1 else agreeing

@@ -1,0 +1,39 @@
+"""Asks whether the tools reach the model's prompt: the template, a rendered prompt, else the count of its tokens."""
+
+from __future__ import annotations
+
+import asyncio
+
+from toolsupport import providers
+from toolsupport.core.errors import ProviderError
+from toolsupport.core.outcomes import Outcome
+from toolsupport.detection.laboratory import Laboratory
+from toolsupport.detection.questions import GREETING, TICKET, TOOLS
+from toolsupport.detection.replies import Reply
+
+SECONDS = 5.0
+
+
+async def run(lab: Laboratory) -> None:
+    """What the server renders, where it shows that; else how much longer the prompt became."""
+    question = lab.offering(GREETING, TOOLS)
+    try:
+        async with asyncio.timeout(SECONDS):
+            shown = await providers.rendered(lab.subject.endpoint, lab.request(question))
+    except (ProviderError, TimeoutError):
+        shown = None
+    if shown is not None:
+        inside = shown.proves or TICKET.name in shown.text
+        why = f"The tools {'are' if inside else 'are not'} in the prompt, by the server's {shown.by}."
+        outcome = Outcome("rendered", "right" if inside else "no_call", why, subject=shown.by)
+        await lab.note(question, Reply(text=shown.text), outcome)
+    elif lab.bare is not None and lab.greeted is not None:
+        await lab.note(question, lab.greeted, _by_tokens(lab.bare, lab.greeted))
+
+
+def _by_tokens(bare: Reply, greeted: Reply) -> Outcome:
+    without, with_tools = bare.usage.prompt_tokens, greeted.usage.prompt_tokens
+    if without is None or with_tools is None:
+        return Outcome("rendered", "unsaid", "The server neither shows its prompts nor counts their tokens.")
+    why = f"The prompt has {without} tokens without tools and {with_tools} with them."
+    return Outcome("rendered", "right" if with_tools > without else "no_call", why, subject="count of tokens")

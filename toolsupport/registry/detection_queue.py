@@ -1,0 +1,83 @@
+"""Which waiting test may begin: one at a time on a server that loads models on demand, else four.
+
+A server that loads a model for each request may have memory for one only. Two tests of different models then throw out
+each other's model with every question. Models that were seen loaded together are no trouble to each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from toolsupport import providers
+from toolsupport.models import Detection, Server
+from toolsupport.models.detections import OPEN
+
+MOST = 4  # tests at once on one server
+LONGEST = 1000  # waiting tests that are looked at
+
+NAMES = ("pk", "trigger", "profile_id", "profile__loaded", "profile__server_id", "profile__server__kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A test that waits or runs, with what decides whether it may run beside another one."""
+
+    pk: int
+    trigger: str
+    profile: int
+    loaded: bool
+    server: int
+    kind: str
+
+
+def waiting(idle: Callable[[int], bool]) -> Iterator[int]:
+    """The tests (ids) that may begin now, in order. Those after a change wait for all others, and for an idle server.
+
+    Inside a transaction: each server is locked before its running tests are counted.
+    """
+    queued = _entries("queued")[:LONGEST]
+    asked = [entry for entry in queued if entry.trigger != "drift"]
+    seen: set[int] = set()
+    for entry in asked or [entry for entry in queued if idle(entry.server)]:
+        # The first one of a server that has to wait holds up those behind it: nobody is overtaken for ever.
+        if entry.server not in seen and _has_room(entry):
+            yield entry.pk
+        seen.add(entry.server)
+
+
+def limit(kind: str) -> int:
+    """How many tests may run at once on a server of this kind."""
+    return 1 if providers.provider(kind).loads_on_demand else MOST
+
+
+def place(test: Detection) -> int:
+    """Which one of the tests that wait for the same server it is, from 1 on; 0 where it does not wait."""
+    if test.status != "queued":
+        return 0
+    others = (entry for entry in _entries("queued") if entry.server == test.profile.server_id)
+    return [entry.pk for entry in sorted(others, key=_order)].index(test.pk) + 1
+
+
+def rounds(tests: Iterable[int]) -> int:
+    """How many of these tests (ids), as far as they are open, will run one after the other."""
+    rows = Detection.objects.filter(pk__in=tests, status__in=OPEN)
+    counted = Counter(rows.values_list("profile__server_id", "profile__server__kind"))
+    return max((-(-count // limit(kind)) for (_, kind), count in counted.items()), default=0)
+
+
+def _has_room(entry: Entry) -> bool:
+    Server.objects.select_for_update().get(pk=entry.server)
+    running = [other for other in _entries("running") if other.server == entry.server]
+    together = entry.loaded and all(other.loaded and other.profile != entry.profile for other in running)
+    return len(running) < (MOST if together else limit(entry.kind))
+
+
+def _entries(status: str) -> list[Entry]:
+    rows = Detection.objects.filter(status=status).order_by("pk")
+    return [Entry(*row) for row in rows.values_list(*NAMES)]
+
+
+def _order(entry: Entry) -> tuple[bool, int]:
+    return entry.trigger == "drift", entry.pk

@@ -1,0 +1,14 @@
+"""A model that calls tools for about every second wording, and else only speaks of it."""
+
+from __future__ import annotations
+
+from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.quirks import fickle, honest
+
+
+def reply(prompt: Prompt) -> Reply:
+    """What the honest model says, or an announcement in the place of its calls."""
+    said = honest.reply(prompt)
+    if not said.calls or prompt.results or fickle.works(prompt):
+        return said
+    return Reply(f"Let me use {' and '.join(call.name for call in said.calls)} for that.")

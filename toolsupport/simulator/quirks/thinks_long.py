@@ -1,0 +1,35 @@
+"""Models whose thinking gets in the way: one thinks long before it calls, the others never call while they think."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.quirks import honest
+
+LINES, ENDLESS_LINES = 90, 900
+LINE = "Step {}: I look at the demand once more and weigh what it asks of me.\n"
+
+
+def reply(prompt: Prompt) -> Reply:
+    """What the honest model says, after about a thousand tokens of thoughts unless thinking is off."""
+    said = honest.reply(prompt)
+    return replace(said, thinking=_thoughts(LINES)) if prompt.think else said
+
+
+def without_end(prompt: Prompt) -> Reply:
+    """The same with more thoughts than a test has tokens for, wherever a call is wanted."""
+    said = honest.reply(prompt)
+    return replace(said, thinking=_thoughts(ENDLESS_LINES)) if prompt.think and said.calls else said
+
+
+def instead_of_calling(prompt: Prompt) -> Reply:
+    """A model that calls only with thinking off: else it thinks about the call and asks back."""
+    said = honest.reply(prompt)
+    if not prompt.think or not said.calls:
+        return said
+    return Reply("Shall I do that for you?", thinking=f"{_thoughts(2)}I could call {said.calls[0].name}.")
+
+
+def _thoughts(lines: int) -> str:
+    return "".join(LINE.format(number) for number in range(1, lines + 1))
