@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.toolsupport.core.newest_ids import NEWEST
 from toolsupport.core.families import FAMILIES, find
 
 BELONGS = {
+    **NEWEST,
     # Ollama's library
     "qwen2.5": "qwen2.5",
     "qwen2.5:7b": "qwen2.5",
@@ -186,17 +188,6 @@ BELONGS = {
     "Salesforce/xLAM-2-32b-fc-r": "xlam-2",
     "tencent/Hunyuan-A13B-Instruct": "hunyuan-a13b",
     "stepfun-ai/Step-3.5-Flash": "step-3.5",
-    "stepfun-ai/step3": "step-3",
-    "meituan-longcat/LongCat-Flash-Chat": "longcat",
-    "meituan-longcat/LongCat-2.0": "longcat",
-    "ai-sage/GigaChat3-10B-A1.8B": "gigachat-3",
-    "ai-sage/GigaChat3.1-10B-A1.8B": "gigachat-3",
-    "ai-sage/GigaChat3.5-432B-A26B": "gigachat-3.5",
-    "tencent/Hy3": "hunyuan-3",
-    "tencent/Hy3-preview": "hunyuan-3",
-    "meta-models/Muse-Glimmer-30B": "muse-glimmer",
-    "openbmb/MiniCPM5-1B": "minicpm5",
-    "dots-studio/dots3-note-prev": "dots3",
     "Team-ACE/ToolACE-2-Llama-3.1-8B": "toolace",
     "swiss-ai/Apertus-8B-Instruct-2509": "apertus",
     "deepcogito/cogito-v1-preview-llama-8B": "cogito",

@@ -49,7 +49,8 @@ INVOKES = (
 def of_invoke(wrapper: str, namespace: str, name: str) -> list[Case]:
     """The situations of every dialect of the invoke tags."""
     both = f"{name} auto"
-    one, typed = invoke(namespace, city="Oslo"), invoke(namespace, city="Oslo", days="3")
+    one = invoke(namespace, city="Oslo")
+    typed = invoke(namespace, city="Oslo", days="3")
     now, end = invoke(namespace, "now"), f"</{namespace}parameter>"
     return [
         case(both, f"{wrapper}: one", block(wrapper, one), mended=False),
@@ -71,6 +72,14 @@ def of_invoke(wrapper: str, namespace: str, name: str) -> list[Case]:
         case(both, f"{wrapper}: quotes in a value",
              block(wrapper, invoke(namespace, "write_file", path="a", content="it's \"so\" `and` 'so'")),
              file("it's \"so\" `and` 'so'")),
+    ]  # fmt: skip
+
+
+def of_broken_invoke(wrapper: str, namespace: str, name: str) -> list[Case]:
+    """What may be wrong in them, and what is no call."""
+    both, end = f"{name} auto", f"</{namespace}parameter>"
+    one = invoke(namespace, city="Oslo")
+    return [
         case(both, f"{wrapper}: the value is not closed", block(wrapper, one.replace(end, "")), mended=True),
         case(both, f"{wrapper}: the block is not closed", block(wrapper, one).rpartition("\n")[0]),
         case(both, f"{wrapper}: the call is not closed",
@@ -122,7 +131,7 @@ def cpm_file(content: str) -> str:
 
 
 CASES = [
-    *(one for row in INVOKES for one in of_invoke(*row)),
+    *(one for row in INVOKES for one in (*of_invoke(*row), *of_broken_invoke(*row))),
     case("step3 auto", "Step, with its marks", STEP_BLOCK.format(STEP.format(STEPTML)), mended=False),
     case("step3 auto", "Step, two",
          STEP_BLOCK.format("\n".join([STEP.format(STEPTML), STEP.format(invoke("steptml:", "now"))])), TWO),
