@@ -17,7 +17,7 @@ from chat.transcript import kept_settings
 from chat.transcript.conversations import announce, say
 from chat.transcript.locks import hold
 from chat.transcript.model_questions import HEARD, KIND, WORDS
-from toolsupport.registry import history, picker
+from toolsupport.registry import history, picker, subjects
 from toolsupport.registry import news as news_of
 from toolsupport.registry.detection_reports import ShownDetection
 
@@ -106,7 +106,9 @@ def _verdict(test: ShownDetection) -> tuple[str, dict[str, str]] | None:
     if test.status == "cancelled":
         return None
     if test.verdict == "misconfigured":
-        return "flag_to_set", {"flag": str(test.detail.get("flag") or test.reason)}
+        return "flag_to_set", {
+            "flag": subjects.flag_for(test.profile, str(test.detail.get("flag") or test.reason), "flag")
+        }
     if test.proved:
         extra = test.detail.get("format") or _share(test)
         return "detected", {"verdict": f"{test.verdict_words} ({extra})" if extra else test.verdict_words}

@@ -22,13 +22,15 @@ class FormatWishes:
 
     `preferred` are names, the strongest wish first: of the conversation, of the person, of the model's profile.
     `disabled` are names that are switched off, for the team or for this model. `code_tool` says that the tool which
-    runs code is among the tools.
+    runs code is among the tools. `asked` is the text format that a person asked for now: nobody has to have found that
+    it works.
     """
 
     preferred: tuple[str, ...] = ()
     disabled: frozenset[str] = frozenset()
     switches: Switches = field(default_factory=Switches)
     code_tool: bool = False
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ def _code(name: str, _: Capabilities, wishes: FormatWishes) -> str:
 def _text(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
     if name == NATIVE:
         return ""
+    if name == wishes.asked and wishes.switches.text_formats != "off" and not wishes.switches.filter_only:
+        return ""
     works = capabilities["format"].value == name
     if wishes.switches.allows_text_format(works):
         return _unknown(capabilities, works)
@@ -121,6 +125,8 @@ RULES: Mapping[str, Callable[[str, Capabilities, FormatWishes], str]] = MappingP
 
 
 def _why(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
+    if name == wishes.asked:
+        return f"{label(name)} was asked for in this answer."
     if name in wishes.preferred:
         return f"{label(name)} is preferred here."
     if name == NATIVE:

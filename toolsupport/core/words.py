@@ -273,7 +273,8 @@ class ChatSettings:
     """What a person set for one conversation; None and "" leave it to the model's profile and the team.
 
     `tools_on` is the conversation's own switch, `system` replaces the team's base prompt, `temperature` is 0 to 2.
-    `format` is the call format that this conversation prefers, `left_out` the tools it does not want.
+    `format` is the call format that this conversation prefers, `left_out` the tools it does not want. `asked_format` is
+    the text format that a person asked for in one answer, whether or not it was found to work.
     """
 
     tools_on: bool | None = None
@@ -281,6 +282,7 @@ class ChatSettings:
     system: str = ""
     temperature: float | None = None
     left_out: LeftOut = field(default_factory=LeftOut)
+    asked_format: str = ""
 
 
 def is_json_object(value: object) -> TypeGuard[JSON]:

@@ -40,8 +40,9 @@ Item = str | Call | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
-BLANKS = re.compile(r"[ \t]*")
-BLANKS_AND_STOPS = re.compile(r"[ \t.;!?…。！？]*")
+STOPS = frozenset(".;!?…。！？")
+BLANKS = re.compile(r"(?:[^\S\r\n]|[*_])*")  # emphasis may end behind a call
+BLANKS_AND_STOPS = re.compile(r"(?:[^\S\r\n]|[*_.;!?…。！？])*")
 SPACE = re.compile(r"\s*")
 SPACE_AND_FENCES = re.compile(r"[\s`~]*")
 # Signs that begin a stray mark or close a bracket: no words of a sentence.
@@ -75,7 +76,7 @@ class Mentions:
             self._surroundings.text(piece)
             return (piece,)
         undecided = self._undecided().match(piece).end()  # type: ignore[union-attr]  # matches everywhere
-        self._stopped = self._stopped or bool(piece[:undecided].strip())
+        self._stopped = self._stopped or not STOPS.isdisjoint(piece[:undecided])
         self._broken = self._broken or "\n" in piece[:undecided]
         self._surroundings.text(piece[:undecided])
         if undecided == len(piece):
@@ -148,5 +149,5 @@ class Mentions:
             return False
         kind = unicodedata.category(character)
         if self._held_place.before or self._bare:
-            return kind[0] in "LNP"
+            return kind[0] in "LNP" or kind == "Sm"
         return not self._stopped and (kind in ("Ll", "Lo", "Lm") or character in GOES_ON)

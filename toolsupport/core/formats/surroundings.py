@@ -8,8 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+# Three straight quotes are one mark.
+TRIPLE = {'"""': "\ue000", "'''": "\ue001"}
 # What opens a quotation, and what may close it. Straight quotes open by their place: see `_opens`.
 QUOTATIONS = {
+    **{mark: mark for mark in TRIPLE.values()},
     '"': '"',
     "'": "'",
     "“": "”“",
@@ -30,10 +33,8 @@ QUOTATIONS = {
 BY_PLACE = frozenset("\"'»›")
 DEEPEST = 16
 TAGS = "pre|code|samp|kbd|blockquote|q|example"
-SPECIAL = re.compile(
-    rf"`+|[{re.escape(''.join({*QUOTATIONS, *''.join(QUOTATIONS.values())}))}]|<!--|-->|</?(?:{TAGS})\b[^<>]{{0,200}}>",
-    re.I,
-)
+SIGNS = re.escape("".join(sorted({*QUOTATIONS, *"".join(QUOTATIONS.values())} - {*TRIPLE.values()})))
+SPECIAL = re.compile(rf"`+|\"{{3}}|'{{3}}|[{SIGNS}]|<!--|-->|</?(?:{TAGS})\b[^<>]{{0,200}}>", re.I)
 TAG = re.compile(r"<[^<>\s][^<>]{0,200}>")
 LIST_MARK = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?")
 BLOCK_QUOTE = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?>")
@@ -101,7 +102,7 @@ class Surroundings:
         self._line: str | None = None
         self._whole = True
         self._tail = ""
-        self._before = self._mentioned = self._block_quote = False
+        self._before = self._mentioned = self._block_quote = self._table = False
         self._last = ""
         self._code_begins_line = False
 
@@ -126,7 +127,7 @@ class Surroundings:
         quoted = self._block_quote or self._mentioned or self._comment or bool(self._tags)
         if self._fence:
             return Place(quoted or self._fence_words, fenced=True, alone=self._fence_alone)
-        closers = "".join(self._quotations) + ("`" if self._code else "")
+        closers = "".join(self._quotations) + ("`" if self._code else "") + ("|" if self._table else "")
         quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._announced(EXAMPLE)
         return Place(
             quoted,
@@ -168,6 +169,7 @@ class Surroundings:
             return
         if begins:
             self._block_quote = bool(BLOCK_QUOTE.match(text))
+            self._table = text.lstrip().startswith("|")
         words = TAG.sub(" ", text[LIST_MARK.match(text).end() :] if begins else text)  # type: ignore[union-attr]
         self._before = self._before or any(map(str.isalnum, words))
         for found in SPECIAL.finditer(text):
@@ -185,7 +187,7 @@ class Surroundings:
         elif mark[0] == "<" or mark == "-->":
             self._tag(mark)
         else:
-            self._quotation(mark, previous, following)
+            self._quotation(TRIPLE.get(mark, mark), previous, following)
 
     def _tag(self, mark: str) -> None:
         if mark in ("<!--", "-->"):
