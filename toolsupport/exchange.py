@@ -23,6 +23,7 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    Reread,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
@@ -69,7 +70,11 @@ class _Asking:
         self.messages = self.question
 
     def heard(self, events: Sequence[Event]) -> None:
-        self.shown += "".join(event.text for event in events if isinstance(event, TextDelta))
+        for event in events:
+            if isinstance(event, Reread):
+                self.shown = event.text
+            elif isinstance(event, TextDelta):
+                self.shown += event.text
 
     def again(self, trouble: Trouble) -> None:
         if isinstance(trouble, ToolsRefused):
@@ -84,8 +89,8 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
 
     Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
     """
-    request, asking.silent = make_request(brief, asking.messages), True
-    listener, results = Listener(brief.format, brief.callable), Results(asking.messages)
+    request, asking.silent, before = make_request(brief, asking.messages), True, asking.shown
+    listener, results = Listener(brief.format, brief.callable, brief.begins_inside), Results(asking.messages)
     listener.know_results(results.hold)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
@@ -94,7 +99,11 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
             if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
                 yield [*batch[:-1], trouble, batch[-1]] if brief.permit is Permit.PROBE else [trouble]
                 continue
-            heard = [_checked(event, brief.callable) for event in listener.hear(batch) if _meant(event, brief, results)]
+            heard = [
+                _checked(event, brief.callable, before)
+                for event in listener.hear(batch)
+                if _meant(event, brief, results)
+            ]
             asking.heard(heard)
             if isinstance(trouble, CallGarbled):
                 heard = _unreadable(heard, trouble, asking)
@@ -176,7 +185,10 @@ def _meant(event: Event, brief: Brief, results: Results) -> bool:
     return not results.hold(event.raw) and isinstance(calls.check(event.call, brief.callable), CallReady)
 
 
-def _checked(event: Event, offered: Sequence[ToolSpec]) -> Event:
+def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
+    """A call is held against its tool. `before` is the text of earlier attempts, which no mark of this one is about."""
+    if isinstance(event, Reread):
+        return replace(event, text=before + event.text)
     if isinstance(event, CallFound):
         checked = calls.check(event.call, offered)
         return replace(event, call=checked.call) if isinstance(checked, CallReady) else event

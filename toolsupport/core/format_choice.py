@@ -104,7 +104,7 @@ def _text(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
         return ""
     works = capabilities["format"].value == name
     if wishes.switches.allows_text_format(works):
-        return _unknown(capabilities, works)
+        return _unknown(capabilities, works) or _failed(name, capabilities)
     if works or wishes.switches.filter_only or wishes.switches.text_formats == "off":
         return "The team has switched calls written as text off."
     native = capabilities["tools"].value is True and name in wishes.preferred
@@ -116,6 +116,13 @@ def _unknown(capabilities: Capabilities, works: bool) -> str:
     if works or capabilities["tools"].known:
         return ""
     return "It is unknown whether this model can call tools by itself: that is asked first."
+
+
+def _failed(name: str, capabilities: Capabilities) -> str:
+    """Text for all models does not reach one that was measured to write no such format."""
+    if name == CODE or capabilities["format"].value is not False:
+        return ""
+    return "A test found no text format in which calls of this model arrive."
 
 
 # The first rule with a reason against a format decides.

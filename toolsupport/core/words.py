@@ -191,7 +191,8 @@ class Brief:
     `translates`: a call may be served by another tool; `hidden` are tools that serve calls and are not told of.
     `turn_context` is a key of prompt's TURN_CONTEXTS or "" (what is known of the model decides), `documents` are texts
     by the name of their file, `examples` calls of this model that worked, `strong_nudge` pushes it to use its tools.
-    `hidden` tools may be called though it is not told of them.
+    `hidden` tools may be called though it is not told of them. `begins_inside`: replies begin inside reasoning (None:
+    that is not known).
     """
 
     model: str
@@ -213,6 +214,7 @@ class Brief:
     strong_nudge: bool = False
     translates: bool = False
     hidden: tuple[ToolSpec, ...] = ()
+    begins_inside: bool | None = None
 
     @property
     def callable(self) -> tuple[ToolSpec, ...]:

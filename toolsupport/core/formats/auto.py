@@ -24,9 +24,8 @@ from toolsupport.core.formats import (
     step3,
     xml_dialects,
 )
-from toolsupport.core.formats.format import Parser
 from toolsupport.core.formats.named_json import NamedCalls
-from toolsupport.core.formats.reading import Grammar, Reader, Reading
+from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
 from toolsupport.core.scanner import Steps
 from toolsupport.core.words import ToolSpec
 
@@ -90,7 +89,7 @@ OF_SEVERAL: dict[str, Reader] = {
 }
 
 
-def parser(tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser:
+def parser(tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
     return grammar(tools).parser(tools, thinking=thinking)
 
 
