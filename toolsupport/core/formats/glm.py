@@ -152,7 +152,7 @@ class Pairs:
         return (
             f"The functions you can call, as JSON Schema:\n<tools>\n{listed(tools)}\n</tools>\n\n"
             "To call one, write this and nothing after it, one pair of tags for each argument, the value as it is:\n"
-            f"{example}\nThe results come back in <tool_response> tags."
+            f"{example}\nThe results come back in tool_response tags."
         )
 
     def write_calls(self, calls: Sequence[ToolCall]) -> str:

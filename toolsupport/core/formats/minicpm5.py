@@ -31,7 +31,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
     return (
         f"The functions you can call, as JSON Schema:\n<tools>\n{listed(tools)}\n</tools>\n\n"
         "To call one, write this and nothing after it, one element for each argument, a value that holds < or & "
-        f"between {CDATA} and {CDATA_END}:\n{example}\nThe results come back in <tool_response> tags."
+        f"between {CDATA} and {CDATA_END}:\n{example}\nThe results come back in tool_response tags."
     )
 
 
