@@ -15,9 +15,9 @@ from toolsupport.core.words import Message, ToolCall, ToolSpec
 
 
 def spellings(mark: str) -> Iterator[str]:
-    """With the signs of the model's own alphabet, and with those that a keyboard has."""
-    yield mark
-    yield mark.replace("▁", "_").replace("｜", "|")
+    """With the signs of the model's own alphabet, and with those that a keyboard has for either or both of them."""
+    plain = mark.replace("▁", "_")
+    yield from dict.fromkeys((mark, plain.replace("｜", "|"), plain, mark.replace("｜", "|")))
 
 
 BEGIN, END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
@@ -43,7 +43,7 @@ def instructions(tools: Sequence[ToolSpec], *, fenced: bool) -> str:
         f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
         "To call one, write this and nothing after it, one part for each call:\n"
         f'{BEGIN}{_written("the_name", """{"an_argument": "its value"}""", fenced=fenced)}{END}\n'
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 
