@@ -125,10 +125,12 @@ async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) 
         html = fragments.message(said)
         notice = frames.Notice(chosen.seq, said.code, said.text, html, model, frame.client_id)
         runner.current().tell(place.conversation, notice)
-    if cut is not None:
-        seq, said = cut
-        notice = frames.Notice(seq, said.code, said.text, fragments.message(said))
-        runner.current().tell(place.conversation, notice)
+    finishing = (chosen.seq + 1, chosen.finishing) if chosen.finishing else None
+    for besides in (finishing, cut):
+        if besides is not None:
+            seq, said = besides
+            notice = frames.Notice(seq, said.code, said.text, fragments.message(said))
+            runner.current().tell(place.conversation, notice)
     _tell_asking(place.conversation, asking)
 
 

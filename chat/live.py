@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 
 def utf16_length(text: str) -> int:
     """Length in UTF-16 code units: what `length` says in JavaScript."""
@@ -13,9 +15,9 @@ class LiveText:
 
     __slots__ = ("_pieces", "length", "written")
 
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self.length = 0
+    def __init__(self, text: str = "") -> None:
+        self._pieces = [text]
+        self.length = utf16_length(text)
         self.written = 0
 
     def append(self, piece: str) -> int:
@@ -37,3 +39,23 @@ class LiveText:
 
     def mark_written(self) -> None:
         self.written = self.length
+
+
+class ThinkingTime:
+    """How long a model thought before its answer, in milliseconds (None: it did not, or still does).
+
+    `since` is a time of the monotonic clock.
+    """
+
+    __slots__ = ("_since", "ms")
+
+    def __init__(self, since: float | None = None) -> None:
+        self._since = since
+        self.ms: int | None = None
+
+    def begin(self) -> None:
+        self._since = time.monotonic() if self._since is None else self._since
+
+    def end(self) -> None:
+        if self._since is not None and self.ms is None:
+            self.ms = round((time.monotonic() - self._since) * 1000)

@@ -11,7 +11,7 @@ NOTICES = {
     "saved": "Saved for everyone: {model} {verdict}.",
     "proposed": "In this chat {model} {verdict}. Proposed for everyone.",
     "off_for_this_chat": "Tools are off in this chat for {model}.",
-    "model_changed": "The model was changed in the middle of an answer.",
+    "model_changed": "Model changed. Finishing this round…",
     "fallback": "{model} {failed}, so it goes on with {fallback}.",
     "tools_cut": "{model} is given fewer tools at once, so it goes on without {tools}.",
     "tools_refused": "The server refused tools for {model}. Answered without them.",

@@ -29,6 +29,7 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    Reread,
     TextDelta,
     ThinkingDelta,
 )
@@ -81,6 +82,8 @@ class Round:
             self.text.append(event.text)
         elif isinstance(event, ThinkingDelta):
             self.thinking.append(event.text)
+        elif isinstance(event, Reread):
+            self.text, self.thinking = [event.text], [event.reasoning("".join(self.thinking))]
         elif isinstance(event, CallReady | CallRejected | CallFound):
             if len(self.asked) >= most:
                 return False

@@ -26,7 +26,7 @@ from chat.events import (
 )
 from chat.format_guard import FormatGuard
 from chat.hands import Hands, Spawn
-from chat.live import LiveText, utf16_length
+from chat.live import LiveText, ThinkingTime, utf16_length
 from chat.live_output import LiveOutput
 from chat.shown import ShownCall
 from chat.tools import tool_search
@@ -44,6 +44,7 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    Reread,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
@@ -81,8 +82,7 @@ class TurnRun:
         self.ended: TurnEnded | None = None
         self._asked: list[recording.AskedCall] = []
         self._written: Counter[str] = Counter()
-        self._thinking_since: float | None = None
-        self._thinking_ms: int | None = None
+        self._thought_for = ThinkingTime()
         self._asked_at = 0.0
 
     async def perform(self, tell: Tell, spawn: Spawn) -> None:
@@ -165,7 +165,7 @@ class TurnRun:
 
     def last_reply(self) -> tuple[int, str, str, int | None]:
         """The message that is being written: (id, text, thinking, thinking_ms)."""
-        return self.message, self.text.text, self.thinking.text, self._thinking_ms
+        return self.message, self.text.text, self.thinking.text, self._thought_for.ms
 
     def stop_call(self, call_id: str) -> bool:
         """Stop the tool that runs at the moment, if it is this one; the turn goes on."""
@@ -181,7 +181,7 @@ class TurnRun:
     async def _round_started(self, event: RoundStarted) -> None:
         self.text, self.thinking = LiveText(), LiveText()
         self._written.clear()
-        self._thinking_since = self._thinking_ms = None
+        self._thought_for = ThinkingTime()
         self._asked_at = time.monotonic()
         seq, shown = self._prepared
         self._prepared = (0, None)
@@ -192,14 +192,19 @@ class TurnRun:
         self._tell(frames.MessageStarted(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))
 
     async def _text(self, event: TextDelta) -> None:
-        if self._thinking_since is not None and self._thinking_ms is None:
-            self._thinking_ms = round((time.monotonic() - self._thinking_since) * 1000)
+        self._thought_for.end()
         self._tell(frames.TextDelta(self.message, self.text.append(event.text), event.text))
 
     async def _thought(self, event: ThinkingDelta) -> None:
-        if self._thinking_since is None:
-            self._thinking_since = time.monotonic()
+        self._thought_for.begin()
         self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
+
+    async def _reread(self, event: Reread) -> None:
+        """A part of what the pages show was reasoning, or was none: they get both texts anew."""
+        thinking = event.reasoning(self.thinking.text)
+        self.text, self.thinking = LiveText(event.text), LiveText(thinking)
+        self._thought_for = ThinkingTime(self._asked_at if thinking else None)
+        self._tell(frames.Resync(self.message, event.text, thinking))
 
     async def _call_written(self, event: CallDelta) -> None:
         offset = self._written[event.id]
@@ -301,13 +306,12 @@ class TurnRun:
             await self._go_on_with(brief, "fallback", facts)
 
     async def _round_ended(self, event: RoundEnded) -> None:
-        if self._thinking_since is not None and self._thinking_ms is None:
-            self._thinking_ms = round((time.monotonic() - self._thinking_since) * 1000)
+        self._thought_for.end()
         if event.last:
             self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
             return
         calls, self._asked = tuple(self._asked), []
-        reply = recording.Reply(self.text.text, self.thinking.text, self._thinking_ms, calls)
+        reply = recording.Reply(self.text.text, self.thinking.text, self._thought_for.ms, calls)
         seq, shown = await in_database(recording.finish_reply)(self.store, self.message, reply)
         self.text.mark_written()
         self.thinking.mark_written()
@@ -358,6 +362,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     RoundStarted: TurnRun._round_started,
     TextDelta: TurnRun._text,
     ThinkingDelta: TurnRun._thought,
+    Reread: TurnRun._reread,
     CallDelta: TurnRun._call_written,
     CallReady: TurnRun._call_ready,
     CallFound: TurnRun._call_ready,

@@ -23,6 +23,7 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    Reread,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
@@ -30,8 +31,9 @@ from toolsupport.core.events import (
 from toolsupport.core.falling_back import in_text, without_tools
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.listening import Listener
+from toolsupport.core.quoted import Results
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, UNSUPPORTED, classify
-from toolsupport.core.words import Brief, Endpoint, Message, Permit, Request, Role, ToolSpec
+from toolsupport.core.words import Brief, Endpoint, Message, Permit, Request, ToolSpec
 
 Trouble = ToolsRefused | CallGarbled
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
@@ -68,7 +70,11 @@ class _Asking:
         self.messages = self.question
 
     def heard(self, events: Sequence[Event]) -> None:
-        self.shown += "".join(event.text for event in events if isinstance(event, TextDelta))
+        for event in events:
+            if isinstance(event, Reread):
+                self.shown = event.text
+            elif isinstance(event, TextDelta):
+                self.shown += event.text
 
     def again(self, trouble: Trouble) -> None:
         if isinstance(trouble, ToolsRefused):
@@ -83,8 +89,9 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
 
     Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
     """
-    request, asking.silent = make_request(brief, asking.messages), True
-    listener = Listener(brief.format, brief.callable)
+    request, asking.silent, before = make_request(brief, asking.messages), True, asking.shown
+    listener, results = Listener(brief.format, brief.callable, brief.begins_inside), Results(asking.messages)
+    listener.know_results(results.hold)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
@@ -93,9 +100,9 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
                 yield [*batch[:-1], trouble, batch[-1]] if brief.permit is Permit.PROBE else [trouble]
                 continue
             heard = [
-                _checked(event, brief.callable)
+                _checked(event, brief.callable, before)
                 for event in listener.hear(batch)
-                if _meant(event, brief, asking.messages)
+                if _meant(event, brief, results)
             ]
             asking.heard(heard)
             if isinstance(trouble, CallGarbled):
@@ -171,15 +178,17 @@ def _trouble(event: Event, brief: Brief) -> Trouble | None:
     return CallGarbled(found.message, found.rule) if found.label == MALFORMED else None
 
 
-def _meant(event: Event, brief: Brief, messages: Sequence[Message]) -> bool:
+def _meant(event: Event, brief: Brief, results: Results) -> bool:
     """Prose that repeats what a tool gave calls nothing, and neither does a call that could not run."""
     if not isinstance(event, CallFound):
         return True
-    quoted = any(event.raw in message.content for message in messages if message.role is Role.TOOL)
-    return not quoted and isinstance(calls.check(event.call, brief.callable), CallReady)
+    return not results.hold(event.raw) and isinstance(calls.check(event.call, brief.callable), CallReady)
 
 
-def _checked(event: Event, offered: Sequence[ToolSpec]) -> Event:
+def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
+    """A call is held against its tool. `before` is the text of earlier attempts, which no mark of this one is about."""
+    if isinstance(event, Reread):
+        return replace(event, text=before + event.text)
     if isinstance(event, CallFound):
         checked = calls.check(event.call, offered)
         return replace(event, call=checked.call) if isinstance(checked, CallReady) else event

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -26,7 +25,6 @@ from toolsupport.registry import (
 from toolsupport.registry.overrides import Decision
 
 MOST_BODY = 2000
-FLAG = re.compile(r"--[a-z][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +104,9 @@ def _misconfigured(refused: Refused) -> Lesson:
 
 
 def flag_of(refused: Refused) -> str:
-    """The setting that a server lacks, as it names it, else as we know it."""
-    words = refused.refusal.message
-    flags = dict.fromkeys(FLAG.findall(words))
-    return " and ".join(flags) or subjects.leak_flag(refused.profile) or words or "see the server's log"
+    """The setting that a server lacks, with the parser of the model's family where we know it."""
+    found = subjects.flag_for(refused.profile, refused.refusal.message, refused.refusal.rule)
+    return found or "see the server's log"
 
 
 HEARD: Mapping[str, Callable[[Refused], Lesson]] = MappingProxyType(

@@ -13,7 +13,7 @@ from chat.transcript.contexts import ChatBriefing
 from chat.transcript.conversations import Person, own
 from chat.transcript.turns import Accepted
 from toolsupport.core import format_choice, words
-from toolsupport.core.errors import NotFound
+from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.words import Role
 from toolsupport.registry import picker
@@ -51,9 +51,16 @@ def _without_tools(conversation: Conversation) -> ChatBriefing:
 
 
 def _in_text(conversation: Conversation) -> ChatBriefing:
-    known = contexts.briefing(conversation).brief.capabilities
-    conversation.settings = conversation.settings | {"format": format_choice.text_for(known)}
-    return contexts.briefing(conversation)
+    """Raises ConfigError with the reason where calls cannot be written as text here."""
+    name = format_choice.text_for(contexts.briefing(conversation).brief.capabilities)
+    conversation.settings = conversation.settings | {contexts.ASKED_FORMAT: name}
+    made = contexts.briefing(conversation)
+    if made.brief.format == name:
+        return made
+    against = next((one.reason for one in made.toolbox.formats if one.name == name and not one.usable), "")
+    raise ConfigError(
+        f"Calls cannot be written as text in this answer. {against or made.toolbox.format_reason}".strip()
+    )
 
 
 # How an answer is made anew; the conversation's row is not saved with what they set.

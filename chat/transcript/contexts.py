@@ -29,6 +29,8 @@ DOCUMENTS = ("AGENTS.md", "IDENTITY.md", "SOUL.md")
 DOCUMENT_BYTES = 8 * 1024
 # Under this key of a conversation's settings stands the model that said there that it cannot reach files.
 THROUGH_BASH = "through_bash"
+# Under this key, for one answer and never saved, stands the text format that a person asked for.
+ASKED_FORMAT = "asked_format"
 
 
 def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
@@ -39,6 +41,7 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
         temperature=stored.get("temperature"),
         format=stored.get("format") or "",
         left_out=LeftOut.read(stored.get("left_out")),
+        asked_format=stored.get(ASKED_FORMAT) or "",
     )
 
 

@@ -29,11 +29,15 @@ UNTITLED = "New chat"
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """A model was chosen. `notice` is None when it was the one already in use."""
+    """A model was chosen. `notice` is None when it was the one already in use.
+
+    `finishing` is said besides, with the next number, where another model's answer is being written.
+    """
 
     seq: int
     notice: ShownMessage | None
     model: ShownModel
+    finishing: ShownMessage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,9 @@ def select_model(person: Person, conversation_id: str, wanted: str) -> Switched:
         return Switched(conversation.tail, None, model)
     Conversation.objects.filter(pk=conversation.pk).update(profile=profile_id)
     seq, said = say(conversation, "switched", {"model": model.name, "state": model.tools_word, "source": model.source})
-    return Switched(seq, said, model)
+    others = Turn.objects.filter(conversation=conversation, status__in=OPEN).exclude(profile_id=profile_id)
+    finishing = say(conversation, "model_changed", {})[1] if others.exists() else None
+    return Switched(seq, said, model, finishing)
 
 
 def say(

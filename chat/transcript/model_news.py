@@ -17,7 +17,9 @@ from chat.transcript import kept_settings
 from chat.transcript.conversations import announce, say
 from chat.transcript.locks import hold
 from chat.transcript.model_questions import HEARD, KIND, WORDS
-from toolsupport.registry import history, picker
+from toolsupport.core import format_choice
+from toolsupport.core.words import Capabilities
+from toolsupport.registry import format_findings, history, picker, remembered, standings, subjects
 from toolsupport.registry import news as news_of
 from toolsupport.registry.detection_reports import ShownDetection
 
@@ -45,7 +47,7 @@ class Told:
 class News:
     """Something to say; the conversation keeps the `number` of what it heard last, under the name `mark`.
 
-    For a conversation that began after the moment `at` it is none.
+    For a conversation that began after the moment `at` it is none. It prefers none of the formats that `failed`.
     """
 
     mark: str
@@ -54,6 +56,7 @@ class News:
     code: str
     facts: dict[str, str]
     at: datetime | None = None
+    failed: tuple[str, ...] = ()
 
 
 def look(conversations: Collection[str]) -> Look:
@@ -66,15 +69,37 @@ def look(conversations: Collection[str]) -> Look:
 
 def tell_end(conversation_id: str, test: ShownDetection) -> Told | None:
     """Say in a conversation how a test ended; None where that was said already, by whatever process."""
-    told = _verdict(test)
+    told = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
-    return _tell_once(conversation_id, News("heard_test", test.id, test.profile, *told, at)) if told else None
+    failed = tuple(test.detail.get("formats_failed") or ())
+    return _tell_once(conversation_id, News("heard_test", test.id, test.profile, *told, at, failed)) if told else None
 
 
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Told | None:
     """Say in a conversation what a person decided for everyone; None where that was said already."""
     value = history.holds(profile, "tools")
     return _tell_once(conversation_id, News(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
+
+
+def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:
+    """What is said where the text format of a chat failed, or where a test of formats found that all of them do."""
+    failed = test.detail.get("formats_failed")
+    before = format_findings.left(test.id, conversation_id) or test.detail.get("left")
+    if test.status != "done" or not failed or not (before or test.verdict == "inconclusive"):
+        return None
+    found = format_findings.spoken([before] if before else failed)
+    return "detected", {"verdict": f"{found} do not arrive. {_goes_on(test.profile, conversation_id, failed)}"}
+
+
+def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> str:
+    """How a chat is answered after its format failed."""
+    profile = remembered.profile(profile_id)
+    known = standings.known(profile, conversation_id) if profile else Capabilities({})
+    if known["tools"].value is True:
+        return "This chat goes on with native tool calls"
+    name = known["format"].value
+    goes_on = isinstance(name, str) and name not in failed
+    return f"This chat goes on with {format_choice.label(name)}" if goes_on else "Tools are off in this chat"
 
 
 @transaction.atomic
@@ -85,7 +110,8 @@ def _tell_once(conversation_id: str, news: News) -> Told | None:
         return None
     if news.at is not None and news.at < conversation.created_at:
         return None
-    kept_settings.change(conversation.pk, **{news.mark: news.number})
+    prefers = {"format": ""} if conversation.settings.get("format") in news.failed else {}
+    kept_settings.change(conversation.pk, **{news.mark: news.number}, **prefers)
     model = picker.shown(news.profile, conversation_id)
     closed = _close(conversation) if model and model.state != "unknown" else ()
     seq, notice = say(conversation, news.code, {"model": model.name if model else ""} | news.facts)
@@ -106,7 +132,9 @@ def _verdict(test: ShownDetection) -> tuple[str, dict[str, str]] | None:
     if test.status == "cancelled":
         return None
     if test.verdict == "misconfigured":
-        return "flag_to_set", {"flag": str(test.detail.get("flag") or test.reason)}
+        return "flag_to_set", {
+            "flag": subjects.flag_for(test.profile, str(test.detail.get("flag") or test.reason), "flag")
+        }
     if test.proved:
         extra = test.detail.get("format") or _share(test)
         return "detected", {"verdict": f"{test.verdict_words} ({extra})" if extra else test.verdict_words}

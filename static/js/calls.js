@@ -39,6 +39,11 @@ export const delta = (frame) => {
   grow(place, frame);
 };
 
+// Calls that turned out to be drafts in the model's reasoning.
+export const forget = (message) => {
+  for (const card of messageOf(message)?.querySelectorAll("[data-writing]") ?? []) card.remove();
+};
+
 // What a tool says while it runs; whoever has scrolled up to read stays there.
 export const output = (frame) => {
   const place = document.querySelector(`#call-${frame.call} [data-output]`);

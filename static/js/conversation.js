@@ -83,7 +83,10 @@ const FRAMES = {
   "question.asked": asked,
   "question.closed": closed,
   tail: (frame) => { if (frame.tail > Number(transcript().dataset.tail)) refresh(); },
-  resync: (frame) => deltas.resync(frame, send),
+  resync: (frame) => {
+    deltas.resync(frame, send);
+    if (!frame.text) calls.forget(frame.message);
+  },
   error: (frame) => { composer.refused(frame.client_id); say(frame.text, "off"); },
 };
 

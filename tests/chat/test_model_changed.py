@@ -18,7 +18,10 @@ async def test_the_round_is_completed_and_the_new_model_goes_on(site: Site, ana:
         await open_page.send("message.send", text='Write "hello there" to notes.md')
         question = await open_page.until("question.asked")
         await open_page.send("model.select", model="sim-thinks:latest")
-        await open_page.until("notice", code="switched")
+        switched = await open_page.until("notice", code="switched")
+        finishing = await open_page.until("notice", code="model_changed")
+        assert finishing["text"] == "Model changed. Finishing this round…"
+        assert finishing["seq"] == switched["seq"] + 1 and not open_page.of("turn.ended"), "it is said at once"
         await open_page.send("question.answer", question=question["question"], answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "model_changed"
         assert open_page.of("call.finished")[-1]["call"]["status"] == "done"
@@ -41,6 +44,8 @@ async def test_what_is_no_change_does_not_stop_it(site: Site, ana: httpx.Client)
         for model in ("sim-thinks:latest", "sim-honest:latest"):
             await open_page.send("model.select", model=model)
             await open_page.until("notice", code="switched")
+        said = [notice["code"] for notice in open_page.of("notice")]
+        assert said.count("model_changed") == 1, "back again there is nothing to finish first"
         await open_page.send("question.answer", question=question["question"], answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         asked = open_page.of("message.accepted")[0]["message"]

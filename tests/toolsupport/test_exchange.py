@@ -218,7 +218,8 @@ async def test_other_failures_teach_nothing(recorder, failed: Failed) -> None:
 async def test_a_server_that_lacks_a_flag_is_asked_again_without_tools(recorder) -> None:
     made = recorder([[LACKS]], [[Finished("stop")]], [[LACKS]])
     told, *answer = await ask(SERVER, brief())
-    assert told.misconfigured and "--jinja" in told.message and answer == [Finished("stop")]
+    assert isinstance(told, ToolsRefused) and told.misconfigured and "--jinja" in told.message
+    assert answer == [Finished("stop")]
     assert await ask(SERVER, brief(permit=Permit.PROBE)) == [LACKS], "a probe judges by itself"
     assert [bool(request.tools) for request in made.requests] == [True, False, True]
 

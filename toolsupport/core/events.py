@@ -22,6 +22,23 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Reread:
+    """What came before is to be read otherwise, since a mark of reasoning came late, or never.
+
+    `text` stands instead of all text so far. `taken` characters at the end of the reasoning are no reasoning, and
+    `thinking` is added to it. All calls so far are void.
+    """
+
+    text: str
+    thinking: str
+    taken: int = 0
+
+    def reasoning(self, so_far: str) -> str:
+        """The reasoning of the reply, which was `so_far`."""
+        return so_far[: len(so_far) - self.taken] + self.thinking
+
+
+@dataclass(frozen=True, slots=True)
 class CallDelta:
     """A piece of the arguments of a call that is still being written (JSON text)."""
 
@@ -57,6 +74,7 @@ FAULTS = {
     "unreadable": "what the model wrote cannot be read as a call",
     "unknown": "no tool of this name was offered",
     "schema": "its arguments do not fit the schema of the tool",
+    "cut": "the reply reached its limit of tokens before the call was complete",
 }
 
 
@@ -112,6 +130,22 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasoningSeen:
+    """The reply showed whether replies of its model begin inside reasoning."""
+
+    begins_inside: bool
+
+
+# What servers call it when a limit of tokens ended the reply.
+LIMITED = frozenset({"length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit"})
+
+
+def finish_reason(written: str) -> str:
+    """A server's word for the end of a reply; every word for a limit of tokens becomes "length"."""
+    return "length" if written.lower() in LIMITED else written
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """The reply ended badly. `kind` is one of FAILURES, `message` what a person can read and act on."""
 
@@ -139,12 +173,14 @@ FAILURES = {
 Event = (
     TextDelta
     | ThinkingDelta
+    | Reread
     | CallDelta
     | CallReady
     | CallRejected
     | CallFound
     | ToolsRefused
     | CallGarbled
+    | ReasoningSeen
     | Usage
     | Finished
     | Failed

@@ -22,13 +22,15 @@ class FormatWishes:
 
     `preferred` are names, the strongest wish first: of the conversation, of the person, of the model's profile.
     `disabled` are names that are switched off, for the team or for this model. `code_tool` says that the tool which
-    runs code is among the tools.
+    runs code is among the tools. `asked` is the text format that a person asked for now: nobody has to have found that
+    it works.
     """
 
     preferred: tuple[str, ...] = ()
     disabled: frozenset[str] = frozenset()
     switches: Switches = field(default_factory=Switches)
     code_tool: bool = False
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,11 @@ def _code(name: str, _: Capabilities, wishes: FormatWishes) -> str:
 def _text(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
     if name == NATIVE:
         return ""
+    if name == wishes.asked and wishes.switches.text_formats != "off" and not wishes.switches.filter_only:
+        return ""
     works = capabilities["format"].value == name
     if wishes.switches.allows_text_format(works):
-        return _unknown(capabilities, works)
+        return _unknown(capabilities, works) or _failed(name, capabilities)
     if works or wishes.switches.filter_only or wishes.switches.text_formats == "off":
         return "The team has switched calls written as text off."
     native = capabilities["tools"].value is True and name in wishes.preferred
@@ -114,6 +118,13 @@ def _unknown(capabilities: Capabilities, works: bool) -> str:
     return "It is unknown whether this model can call tools by itself: that is asked first."
 
 
+def _failed(name: str, capabilities: Capabilities) -> str:
+    """Text for all models does not reach one that was measured to write no such format."""
+    if name == CODE or capabilities["format"].value is not False:
+        return ""
+    return "A test found no text format in which calls of this model arrive."
+
+
 # The first rule with a reason against a format decides.
 RULES: Mapping[str, Callable[[str, Capabilities, FormatWishes], str]] = MappingProxyType(
     {"disabled": _disabled, "native": _native, "code": _code, "text": _text}
@@ -121,6 +132,8 @@ RULES: Mapping[str, Callable[[str, Capabilities, FormatWishes], str]] = MappingP
 
 
 def _why(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
+    if name == wishes.asked:
+        return f"{label(name)} was asked for in this answer."
     if name in wishes.preferred:
         return f"{label(name)} is preferred here."
     if name == NATIVE:

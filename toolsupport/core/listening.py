@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from toolsupport.core import nul
@@ -14,11 +14,13 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    ReasoningSeen,
+    Reread,
     TextDelta,
     ThinkingDelta,
+    Usage,
 )
 from toolsupport.core.formats import FORMATS, auto, parser
-from toolsupport.core.formats.end_marks import EndMarks
 from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.words import ToolSpec
 
@@ -26,85 +28,93 @@ from toolsupport.core.words import ToolSpec
 class Listener:
     """One reply in `format`: native, a text format, or "" where no tools were offered.
 
+    Reasoning is taken out of the text in all of them; `begins_inside` is what is known of the model's replies. Calls
+    are told at the end of the reply, since what follows a call may show that it was a draft in reasoning.
     Only a reply without any call can have meant one that stands in its prose: it is told as CallFound.
     """
 
-    def __init__(self, format: str, tools: Sequence[ToolSpec]) -> None:
-        in_text = format in FORMATS
-        self._parser = parser(format, tools) if in_text else None
-        # A server that takes the reasoning out of the text takes the drafts of calls with it.
-        self._thoughts = parser(format, tools) if in_text else None
-        self._drafts: list[CallReady] = []
+    def __init__(self, format: str, tools: Sequence[ToolSpec], begins_inside: bool | None = None) -> None:
+        self._parser = parser(format if format in FORMATS else "", tools, thinking=begins_inside)
+        self._reasoning = self._parser.reasoning
         self._format = format
+        self._tools = tools
+        self._begins_inside = begins_inside
+        self._usage: list[Event] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        """Nothing was called or mentioned so far."""
+        self._native: list[Event] = []
+        self._written: list[Event] = []
         self._mentioned: list[CallFound] = []
-        self._end_marks = EndMarks()
-        self._ready = self._called = False
-        self._prose = ProseWatcher(tools) if tools else None
+        self._prose = ProseWatcher(self._tools) if self._tools else None
+
+    def know_results(self, is_result: Callable[[str], bool]) -> None:
+        """`is_result` tells whether a tool gave a text back before."""
+        self._parser.know_results(is_result)
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """The events of a batch, with what its text turned out to be. The end of the reply is heard in it."""
         heard: list[Event] = []
         for event in batch:
-            if isinstance(event, Finished | Failed):
-                heard += self._noted(self._end())
-                heard += self._found() if isinstance(event, Finished) else []
-            heard += self._noted(self._one(event))
+            heard += self._ended(event) if isinstance(event, Finished | Failed) else self._one(event)
         return [storable(event) for event in heard]
 
-    def _noted(self, events: list[Event]) -> list[Event]:
-        """The same events, once the prose among them and whether there is a call are remembered."""
+    def _one(self, event: Event) -> list[Event]:
+        if isinstance(event, TextDelta):
+            return self._told(self._parser.feed(event.text))
+        if isinstance(event, ThinkingDelta):
+            self._reasoning.separated(event.text)
+        elif isinstance(event, CallDelta) and self._reasoning.open:
+            return []
+        elif isinstance(event, Usage):
+            self._usage.append(event)
+            return []
+        elif isinstance(event, CallReady | CallRejected):
+            self._native += [] if self._reasoning.native_call(event) else [event]
+            return self._told(self._parser.call_follows())
+        return [event]
+
+    def _told(self, events: Iterable[Event]) -> list[Event]:
+        """The events of the text but for its calls, which wait for the end of the reply."""
+        told: list[Event] = []
         for event in events:
-            if isinstance(event, TextDelta) and self._prose is not None:
+            if isinstance(event, Reread):
+                self._reasoning.keep(self._native)
+                self._forget()
+            if isinstance(event, TextDelta | Reread) and self._prose is not None:
                 self._prose.watch(event.text)
-            self._ready = self._ready or isinstance(event, CallReady)
-            self._called = self._called or isinstance(event, CallReady | CallRejected)
             if isinstance(event, CallFound):
                 self._mentioned.append(replace(event, format=self._written_in(event)))
-        return [event for event in events if not isinstance(event, CallFound)]
+            elif isinstance(event, CallReady | CallRejected):
+                self._written.append(event)
+            else:
+                told.append(event)
+        return told
 
     def _written_in(self, event: CallFound) -> str:
         return format_of(event.raw) if self._format == auto.FORMAT.name else self._format
 
-    def _found(self) -> list[Event]:
+    def _ended(self, event: Finished | Failed) -> list[Event]:
+        cut = isinstance(event, Finished) and event.reason == "length"
+        told = self._told(self._parser.flush(cut=cut))
+        calls = [*self._native, *self._written]
+        found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
+        return [*told, *calls, *self._usage, *found, *self._seen(event), event]
+
+    def _found(self, *, cut: bool) -> list[Event]:
         """The calls that stand in the text of a reply which made none, each of them once."""
-        if self._called:
-            return []
         known = [(one.call.name, one.call.arguments) for one in self._mentioned]
-        others: list[CallFound] = self._prose.flush() if self._prose else []
+        others: list[CallFound] = self._prose.flush(cut=cut) if self._prose else []
         new = [one for one in others if (one.call.name, one.call.arguments) not in known]
         found: list[Event] = [*self._mentioned, *new]
         return found[:MOST_FOUND]
 
-    def _one(self, event: Event) -> list[Event]:
-        if self._parser is None or self._thoughts is None:
-            return self._without_end_marks(event)
-        if isinstance(event, TextDelta):
-            return self._parser.feed(event.text)
-        if isinstance(event, ThinkingDelta):
-            self._draft(self._thoughts.feed(event.text))
-        return [event]
-
-    def _without_end_marks(self, event: Event) -> list[Event]:
-        if isinstance(event, TextDelta):
-            shown = self._end_marks.text(event.text)
-            return [event if shown == event.text else replace(event, text=shown)] if shown else []
-        held = self._end_marks.call() if isinstance(event, CallDelta | CallReady) else ""
-        return [TextDelta(held), event] if held else [event]
-
-    def _end(self) -> list[Event]:
-        if self._parser is None or self._thoughts is None:
-            held = self._end_marks.flush()
-            return [TextDelta(held)] if held else []
-        last = self._parser.flush()
-        self._draft(self._thoughts.flush())
-        called = self._ready or any(isinstance(event, CallReady) for event in last)
-        # Only a reply without a call outside of its reasoning can have meant the one inside.
-        return last if called else [*last, *self._drafts]
-
-    def _draft(self, events: Iterable[Event]) -> None:
-        for event in events:
-            if isinstance(event, CallReady) and event.raw not in {draft.raw for draft in self._drafts}:
-                self._drafts.append(event)
+    def _seen(self, event: Finished | Failed) -> list[Event]:
+        """What the reply shows of how replies of its model begin, where that is news."""
+        inside = self._reasoning.began_inside
+        known = inside is None or inside == self._begins_inside
+        return [] if known or isinstance(event, Failed) else [ReasoningSeen(inside is True)]
 
 
 def storable(event: Event) -> Event:
@@ -112,6 +122,8 @@ def storable(event: Event) -> Event:
     if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
         kept = nul.text(event.text)
         return event if kept is event.text else replace(event, text=kept)
+    if isinstance(event, Reread):
+        return replace(event, text=nul.text(event.text), thinking=nul.text(event.thinking))
     if isinstance(event, CallReady | CallFound):
         # Its arguments stay as they were written: calls.check refuses what cannot be kept, and says why.
         call = replace(event.call, name=nul.text(event.call.name), arguments=nul.joined(event.call.arguments))

@@ -8,6 +8,7 @@ looked at twice but the few characters that may be the beginning of a marker.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Generator, Iterable
 from typing import TypeVar
 
@@ -33,6 +34,10 @@ class Markers:
 
     def search(self, text: str, at: int) -> re.Match[str] | None:
         return self._any.search(text, at)
+
+    def last(self, text: str) -> re.Match[str] | None:
+        """The last marker in the text."""
+        return next(iter(deque(self._any.finditer(text), 1)), None)
 
     def match(self, text: str, at: int) -> str:
         """The marker that stands at this place, or ""."""
@@ -65,6 +70,10 @@ class Source:
     def push(self, text: str) -> None:
         self.buffer = self.buffer[self.at :] + text
         self.at = 0
+
+    def unread(self, text: str) -> None:
+        """Read this text (again) before what is left."""
+        self.buffer, self.at = text + self.buffer[self.at :], 0
 
     @property
     def left(self) -> int:

@@ -25,18 +25,20 @@ class Limit:
         return kind == "mcp" or not self.mcp_only
 
 
-def limits_of(capabilities: Capabilities, parameters: int | None) -> tuple[Limit, ...]:
+def limits_of(capabilities: Capabilities, parameters: int | None, hosted: bool = False) -> tuple[Limit, ...]:
     """The limits that hold for a model. The rule by size gives way to a number that is known of the model itself."""
     known = capabilities["max_tools"]
     most = _number(known)
     limits = [] if most is None else [Limit("max_tools", most, f"This model takes at most {most} tools at once.")]
-    beaten = most is not None and (known.source not in GENERAL or parameters is None)
-    return tuple(limits) if beaten else (_by_size(parameters), *limits)
+    beaten = most is not None and (known.source not in GENERAL or (parameters is None and not hosted))
+    return tuple(limits) if beaten else (_by_size(parameters, hosted), *limits)
 
 
-def _by_size(parameters: int | None) -> Limit:
+def _by_size(parameters: int | None, hosted: bool) -> Limit:
     """The rule for tools of MCP servers, by all the parameters a model has."""
-    if parameters is None:
+    if parameters is None and hosted:
+        most, size = 10, "A large model that hosts run"
+    elif parameters is None:
         most, size = 2, "A model whose size is unknown"
     elif parameters < SMALL:
         most, size = 2, "A model with fewer than 7 billion parameters"

@@ -61,7 +61,7 @@ class Wishes:
 
     `tools_on` False switches tools off, None and True leave it to what is known of the model. `team` and `chat` name
     what is left out. `formats` is what they want of formats. `may_call` False: the options of the model say that it is
-    to call none. `parameters` is how large the model is, where that is known.
+    to call none. `parameters` is how large the model is, where that is known; `hosted`: a large one that hosts run.
     """
 
     tools_on: bool | None = None
@@ -70,6 +70,7 @@ class Wishes:
     formats: FormatWishes = field(default_factory=FormatWishes)
     may_call: bool = True
     parameters: int | None = None
+    hosted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def choose(capabilities: Capabilities, candidates: Sequence[Candidate], wishes: 
     wanted = frozenset(one.spec.name for one, against in zip(candidates, unwanted, strict=True) if against is None)
     formats = format_choice.judged(capabilities, replace(wishes.formats, code_tool=CODE_TOOL in wanted))
     usable = format_choice.usable(formats)
-    limits = limits_of(capabilities, wishes.parameters)
+    limits = limits_of(capabilities, wishes.parameters, wishes.hosted)
     barrier = _first(BARRIERS, _Model(capabilities, usable, wishes))
     if barrier:
         verdicts = tuple(Verdict(candidate, False, *barrier) for candidate in candidates)

@@ -191,7 +191,8 @@ class Brief:
     `translates`: a call may be served by another tool; `hidden` are tools that serve calls and are not told of.
     `turn_context` is a key of prompt's TURN_CONTEXTS or "" (what is known of the model decides), `documents` are texts
     by the name of their file, `examples` calls of this model that worked, `strong_nudge` pushes it to use its tools.
-    `hidden` tools may be called though it is not told of them.
+    `hidden` tools may be called though it is not told of them. `begins_inside`: replies begin inside reasoning (None:
+    that is not known).
     """
 
     model: str
@@ -213,6 +214,7 @@ class Brief:
     strong_nudge: bool = False
     translates: bool = False
     hidden: tuple[ToolSpec, ...] = ()
+    begins_inside: bool | None = None
 
     @property
     def callable(self) -> tuple[ToolSpec, ...]:
@@ -273,7 +275,8 @@ class ChatSettings:
     """What a person set for one conversation; None and "" leave it to the model's profile and the team.
 
     `tools_on` is the conversation's own switch, `system` replaces the team's base prompt, `temperature` is 0 to 2.
-    `format` is the call format that this conversation prefers, `left_out` the tools it does not want.
+    `format` is the call format that this conversation prefers, `left_out` the tools it does not want. `asked_format` is
+    the text format that a person asked for in one answer, whether or not it was found to work.
     """
 
     tools_on: bool | None = None
@@ -281,6 +284,7 @@ class ChatSettings:
     system: str = ""
     temperature: float | None = None
     left_out: LeftOut = field(default_factory=LeftOut)
+    asked_format: str = ""
 
 
 def is_json_object(value: object) -> TypeGuard[JSON]:

@@ -12,6 +12,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    Reread,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
@@ -58,10 +59,8 @@ class Reply:
 
     def take(self, event: Event) -> None:
         """Add one event."""
-        if isinstance(event, TextDelta):
-            self.text += event.text
-        elif isinstance(event, ThinkingDelta):
-            self.thinking += event.text
+        if isinstance(event, TextDelta | ThinkingDelta | Reread):
+            self._words(event)
         elif isinstance(event, CallReady):
             self.calls.append(event.call)
         elif isinstance(event, CallRejected):
@@ -70,6 +69,14 @@ class Reply:
             self.finish = event.reason
         elif type(event) in KEPT:
             setattr(self, KEPT[type(event)], event)
+
+    def _words(self, event: TextDelta | ThinkingDelta | Reread) -> None:
+        if isinstance(event, TextDelta):
+            self.text += event.text
+        elif isinstance(event, ThinkingDelta):
+            self.thinking += event.text
+        else:
+            self.text, self.thinking = event.text, event.reasoning(self.thinking)
 
 
 # Events of which the last one is kept → the field of a reply.

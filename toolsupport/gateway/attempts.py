@@ -21,6 +21,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    Reread,
     TextDelta,
     ToolsRefused,
     Usage,
@@ -36,13 +37,17 @@ NO_CALL = "An answer without a call cannot be used here. Call one of the tools n
 
 @dataclass(slots=True)
 class Tally:
-    """What came of a request, told in headers and in the last piece of a stream; `counted` when a server counted."""
+    """What came of a request, told in headers and in the last piece of a stream; `counted` when a server counted.
+
+    `cut`: a limit of tokens left its last call incomplete.
+    """
 
     format: str = ""
     source: str = ""
     repairs: list[str] = field(default_factory=list)
     retries: int = 0
     left_out: str = ""
+    cut: bool = False
     prompt_tokens: int = 0
     output_tokens: int = 0
     counted: bool = False
@@ -52,7 +57,11 @@ class Tally:
 
 @dataclass(slots=True)
 class Attempt:
-    """One answer on its way. `spoiled` says why it cannot be used, as the model is told."""
+    """One answer on its way. `spoiled` says why it cannot be used, as the model is told.
+
+    `called` are the calls that began, of which nothing is passed on before they are whole: a part of one could not be
+    taken back. `cut`: the last one was not whole when the reply reached its limit of tokens.
+    """
 
     prepared: Prepared
     brief: Brief
@@ -62,6 +71,7 @@ class Attempt:
     held: list[Event] = field(default_factory=list)
     rejected: CallRejected | None = None
     spoiled: str = ""
+    cut: bool = False
 
     def take(self, event: Event) -> list[Event]:
         """The events to pass on now."""
@@ -69,6 +79,8 @@ class Attempt:
             self.text.append(event.text)
         elif isinstance(event, CallRejected):
             return self._rejected(event)
+        elif isinstance(event, Reread):
+            self.text, self.called = [event.text], set()
         elif isinstance(event, CallDelta | CallReady):
             return self._call(event)
         elif isinstance(event, CallGarbled):
@@ -84,7 +96,7 @@ class Attempt:
         if not self.prepared.stream or self.prepared.must_call:
             self.held += events
             return []
-        self.passed = self.passed or any(isinstance(event, TextDelta | CallDelta | CallReady) for event in events)
+        self.passed = self.passed or any(isinstance(event, TextDelta | CallReady) for event in events)
         return events
 
     def _call(self, event: CallDelta | CallReady) -> list[Event]:
@@ -94,13 +106,16 @@ class Attempt:
         if isinstance(event, CallDelta) and self._may_come_to_nothing(name):
             return []
         self.called.add(call)
-        return self._passed([event])
+        return self._passed([event]) if isinstance(event, CallReady) else []
 
     def _may_come_to_nothing(self, name: str) -> bool:
         """A call in text may still turn out to be only mentioned, one of another name to be none."""
         return self.brief.format in FORMATS or name not in {tool.name for tool in self.brief.tools}
 
     def _rejected(self, event: CallRejected) -> list[Event]:
+        if event.fault == "cut":
+            self.cut = True  # more of the same tokens would not help: the program is told why the answer ends here
+            return []
         live = self.passed and bool(self.called)
         self.rejected = event
         if live:
@@ -113,11 +128,11 @@ class Attempt:
         if self.passed and self.called:
             return [Failed("garbled", f"A call cannot be used: its server could not read it ({event.message}).")]
         self.called.clear()
-        self.held = [one for one in self.held if not isinstance(one, CallDelta | CallReady)]
+        self.held = [one for one in self.held if not isinstance(one, CallReady)]
         return []
 
     def _finished(self, event: Finished) -> list[Event]:
-        if self.prepared.must_call and not self.called:
+        if self.prepared.must_call and not self.called and not self.cut:
             self.spoiled = NO_CALL
             return []
         self.passed = True
@@ -179,6 +194,8 @@ def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
         tally.misconfigured = event
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
         tally.calls.heard(event, attempt.brief.format)
+    if isinstance(event, CallRejected) and event.fault == "cut":
+        tally.cut = True
     if isinstance(event, Usage):
         tally.calls.used(event.output_tokens or 0)
         tally.counted = tally.counted or event.prompt_tokens is not None or event.output_tokens is not None

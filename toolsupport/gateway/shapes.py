@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.events import CallDelta, CallReady, Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import CallDelta, CallReady, Event, Failed, Finished, Reread, TextDelta, ThinkingDelta
 from toolsupport.core.words import JSON
 from toolsupport.gateway.attempts import Tally
 
@@ -41,9 +41,11 @@ def told(tally: Tally) -> JSON:
     }
 
 
-def reason(finished: Finished, called: bool) -> str:
+def reason(finished: Finished, tally: Tally, *, called: bool) -> str:
     """OpenAI's word for the end."""
-    return "tool_calls" if called else "length" if finished.reason == "length" else "stop"
+    if tally.cut or (finished.reason == "length" and not called):
+        return "length"
+    return "tool_calls" if called else "stop"
 
 
 @dataclass(slots=True)
@@ -66,6 +68,7 @@ class Pieces:
     id: str = field(default_factory=lambda: new_id("chatcmpl-"))
     created: int = field(default_factory=lambda: int(time.time()))
     calls: dict[str, Call] = field(default_factory=dict)
+    content: str = ""
     begun: bool = False
     ended: bool = False
     failed: Failed | None = None
@@ -80,7 +83,10 @@ class Pieces:
 
     def _one(self, event: Event) -> list[JSON]:
         if isinstance(event, TextDelta):
+            self.content += event.text
             return [self._delta({"content": event.text})]
+        if isinstance(event, Reread):
+            return self._reread(event)
         if isinstance(event, ThinkingDelta):
             return [self._delta({"reasoning_content": event.text})]
         if isinstance(event, CallDelta):
@@ -92,6 +98,12 @@ class Pieces:
         if isinstance(event, Failed):
             self.failed = event
         return []
+
+    def _reread(self, event: Reread) -> list[JSON]:
+        """What was sent cannot be taken back; what was sent as reasoning alone is sent as the answer, too."""
+        missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
+        self.content = event.text
+        return [self._delta({"content": missing})] if missing else []
 
     def _call(self, id: str, name: str) -> Call:
         # Servers number their calls anew in each answer; programs take an id for unique.
@@ -115,7 +127,7 @@ class Pieces:
 
     def _end(self, event: Finished) -> list[JSON]:
         self.ended = True
-        last = self._delta({}, reason(event, bool(self.calls))) | {"x_toolsupport": told(self.tally)}
+        last = self._delta({}, reason(event, self.tally, called=bool(self.calls))) | {"x_toolsupport": told(self.tally)}
         if not self.include_usage:
             return [last]
         return [last, self._object([]) | {"usage": usage(self.tally)}]
@@ -143,15 +155,19 @@ def whole(model: str, events: Iterable[Event], tally: Tally) -> JSON:
     """The answer as one object, of events that end with a Finished."""
     listed = list(events)
     calls = [_whole_call(event) for event in listed if isinstance(event, CallReady)]
-    text = "".join(event.text for event in listed if isinstance(event, TextDelta))
-    thoughts = "".join(event.text for event in listed if isinstance(event, ThinkingDelta))
+    text, thoughts = _words(listed)
     message: dict[str, Any] = {"role": "assistant", "content": None if calls and not text else text, "refusal": None}
     if thoughts:
         message["reasoning_content"] = thoughts
     if calls:
         message["tool_calls"] = calls
     ended = next(event for event in listed if isinstance(event, Finished))
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason(ended, bool(calls))}
+    choice = {
+        "index": 0,
+        "message": message,
+        "logprobs": None,
+        "finish_reason": reason(ended, tally, called=bool(calls)),
+    }
     return {
         "id": new_id("chatcmpl-"),
         "object": "chat.completion",
@@ -161,6 +177,19 @@ def whole(model: str, events: Iterable[Event], tally: Tally) -> JSON:
         "usage": usage(tally),
         "x_toolsupport": told(tally),
     }
+
+
+def _words(events: Iterable[Event]) -> tuple[str, str]:
+    """The text and the reasoning."""
+    text = thoughts = ""
+    for event in events:
+        if isinstance(event, TextDelta):
+            text += event.text
+        elif isinstance(event, ThinkingDelta):
+            thoughts += event.text
+        elif isinstance(event, Reread):
+            text, thoughts = event.text, event.reasoning(thoughts)
+    return text, thoughts
 
 
 def _whole_call(event: CallReady) -> JSON:

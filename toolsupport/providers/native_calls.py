@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.events import CallReady, CallRejected, Event
+from toolsupport.core.formats.completeness import CUT
 from toolsupport.core.words import JSON, ToolCall
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
@@ -53,9 +54,11 @@ class NativeCalls:
             ready += 1
         return self._release(ready)
 
-    def flush(self) -> list[Event]:
-        """Every call that is left, now that nothing can continue it."""
-        return self._release(len(self._drafts))
+    def flush(self, finish: str = "stop") -> list[Event]:
+        """Every call that is left, now that the reply has ended for the reason `finish`."""
+        cut = self._drafts.pop() if finish == "length" and self._drafts and not self._drafts[-1].whole else None
+        last = [CallRejected(cut.name, CUT, cut.text, cut.id, fault="cut")] if cut else []
+        return [*self._release(len(self._drafts)), *last]
 
     def _take(self, element: Any) -> None:
         function = element.get("function") if isinstance(element, Mapping) else None

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.envelopes import unwrap
-from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta, Usage
+from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta, Usage, finish_reason
 from toolsupport.core.words import JSON, Request
 from toolsupport.providers.lines import LineSplitter
 from toolsupport.providers.native_calls import NativeCalls
@@ -101,8 +101,8 @@ class OllamaCodec:
             self._done(chunk, events)
 
     def _done(self, chunk: JSON, events: list[Event]) -> None:
-        reason = str(chunk.get("done_reason") or "stop")
-        events += self._calls.flush()
+        reason = finish_reason(str(chunk.get("done_reason") or "stop"))
+        events += self._calls.flush(reason)
         events.append(_usage(chunk))
         if self._said:
             self._over = True

@@ -15,11 +15,11 @@ from typing import Any
 import orjson
 
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event
+from toolsupport.core.formats.completeness import CUT
 from toolsupport.core.words import JSON, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
 NO_OBJECT = "The arguments have to be one JSON object. Call again with valid JSON."
-CUT_SHORT = "The answer reached its limit of tokens before the arguments were whole. Call again with shorter arguments."
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class PiecedCalls:
     def flush(self, finish: str) -> list[Event]:
         """Every call, now that the reply has ended for the reason `finish`."""
         drafts, self._drafts = self._drafts, []
-        return [_event(draft, finish) for draft in drafts]
+        return [_event(draft, cut=finish == "length" and draft is drafts[-1]) for draft in drafts]
 
     def _take(self, piece: _Piece) -> list[Event]:
         draft = self._belongs_to(piece)
@@ -128,13 +128,16 @@ def _piece(element: Any) -> _Piece:
     return _Piece(_text(element.get("id")), element.get("index"), _text(function.get("name")), arguments or "")
 
 
-def _event(draft: _Draft, finish: str) -> Event:
+def _event(draft: _Draft, *, cut: bool) -> Event:
+    """The call. Of the last one of a `cut` reply no arguments at all may have been written yet."""
     raw = draft.text
-    arguments = _object(raw) if raw.strip() else {}
+    arguments = _object(raw) if raw.strip() else None if cut else {}
+    if cut and arguments is None:
+        return CallRejected(draft.name, CUT, raw, draft.id, fault="cut")
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)
     if arguments is None:
-        return CallRejected(draft.name, CUT_SHORT if finish == "length" else NO_OBJECT, raw, draft.id)
+        return CallRejected(draft.name, NO_OBJECT, raw, draft.id)
     return CallReady(ToolCall(draft.id, draft.name, arguments), raw)
 
 

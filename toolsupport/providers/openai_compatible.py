@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.envelopes import unwrap
-from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta, Usage
+from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta, Usage, finish_reason
 from toolsupport.core.words import JSON, Request
 from toolsupport.providers import openai_request
 from toolsupport.providers.lines import LineSplitter
@@ -152,7 +152,7 @@ class OpenAICodec:
             self._say(_texts(content, TextDelta), events)
         if elements := delta.get("tool_calls"):
             events += self._calls.feed(elements)
-        self._finish = str(choice.get("finish_reason") or self._finish)
+        self._finish = finish_reason(str(choice.get("finish_reason") or self._finish))
 
     def _say(self, deltas: list[TextDelta | ThinkingDelta], events: list[Event]) -> None:
         for event in deltas:

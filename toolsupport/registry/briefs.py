@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolsupport import providers
-from toolsupport.core import translate
+from toolsupport.core import model_sizes, translate
 from toolsupport.core.errors import NotFound
 from toolsupport.core.format_choice import FormatWishes
 from toolsupport.core.prompt.fitting import Counts, tools_digest
@@ -124,11 +124,12 @@ def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, sess
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> Wishes:
     """What the conversation, the model's profile and the team want of tools and of call formats."""
     kept = model_options.of(profile)
-    preferred = (settings.format, kept.format, team["primary_format"])
+    preferred = (settings.asked_format, settings.format, kept.format, team["primary_format"])
     formats = FormatWishes(
         preferred=tuple(name for name in preferred if name),
         disabled=frozenset((*kept.disabled_formats, *team["disabled_formats"])),
         switches=switches.of(team),
+        asked=settings.asked_format,
     )
     return Wishes(
         tools_on=settings.tools_on,
@@ -136,7 +137,8 @@ def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any
         chat=settings.left_out,
         formats=formats,
         may_call=kept.tool_choice != "none",
-        parameters=profile.parameters,
+        parameters=profile.parameters or model_sizes.parameters(profile.name, standings.family_of(profile)),
+        hosted=model_sizes.hosted(profile.name),
     )
 
 

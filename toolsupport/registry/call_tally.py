@@ -8,7 +8,7 @@ from toolsupport.core.events import CallFound, CallGarbled, CallReady, CallRejec
 from toolsupport.registry.call_metrics import CallCount
 
 # What a rejected call is counted as.
-FAULTS = {"unreadable": "rejected", "unknown": "unknown", "schema": "schema"}
+FAULTS = {"unreadable": "rejected", "unknown": "unknown", "schema": "schema", "cut": "rejected"}
 
 Counted = CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused
 

@@ -12,7 +12,7 @@ from toolsupport.core.verdicts import VERDICTS
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, HistoryEntry, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import detection_queue, picker, profiles
+from toolsupport.registry import detection_queue, format_findings, picker, profiles
 from toolsupport.registry.standings import display_name
 
 
@@ -66,7 +66,8 @@ class ShownDetection:
     @property
     def proved(self) -> bool:
         """Whether it says something about the model."""
-        return self.status == "done" and self.verdict not in ("inconclusive", "misconfigured")
+        left = bool(self.detail.get("left_somewhere"))
+        return self.status == "done" and (left or self.verdict not in ("inconclusive", "misconfigured"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ def of_row(row: Detection) -> ShownDetection:
         kind=row.kind,
         status=row.status,
         verdict=row.verdict,
-        verdict_words=VERDICTS.get(row.verdict, ""),
+        verdict_words=_words(row),
         reason=str(row.detail.get("reason") or row.detail.get("why") or ""),
         detail=row.detail,
         steps=row.progress,
@@ -203,3 +204,10 @@ def of_row(row: Detection) -> ShownDetection:
         older=row.build_key != row.profile.build.key,
         place=detection_queue.place(row),
     )
+
+
+def _words(row: Detection) -> str:
+    failed = row.detail.get("formats_failed")
+    if row.kind == "formats" and row.verdict == "inconclusive" and failed:
+        return f"{format_findings.spoken(failed)} do not arrive"
+    return VERDICTS.get(row.verdict, "")

@@ -19,7 +19,7 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import detection_queue, history, missing_flags, overrides, switches
+from toolsupport.registry import detection_queue, format_findings, history, missing_flags, overrides, switches
 
 PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
 MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
@@ -169,10 +169,17 @@ def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
     same_build = row.profile.build.key == row.build_key
     before = history.holds(row.profile_id, "tools")
     confirmed = _measure(row, concluded) if same_build else []
+    formats = format_findings.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
     mine.update(
         status=concluded.status,
         verdict=concluded.verdict,
-        detail={**concluded.detail, "reason": concluded.reason, "same_build": same_build, "confirmed": confirmed},
+        detail={
+            **concluded.detail,
+            **formats,
+            "reason": concluded.reason,
+            "same_build": same_build,
+            "confirmed": confirmed,
+        },
         load_ms=concluded.load_ms,
         run_ms=concluded.run_ms,
         finished_at=Now(),

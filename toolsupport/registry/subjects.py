@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from toolsupport.core import format_choice
+from toolsupport.core import format_choice, server_flags
 from toolsupport.core.formats import code_mode
 from toolsupport.core.words import Brief, Endpoint, LeftOut
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry import model_options, servers, standings, switches, system_settings, tool_settings
 
-# Kinds of servers that leave calls in the text unless they are told how to read them.
-LEAK_FLAGS = {
-    "vllm": "--enable-auto-tool-choice and --tool-call-parser",
-    "sglang": "--tool-call-parser",
-    "llamacpp": "--jinja",
-}
+
+def flag_for(profile: int, words: str, rule: str = "") -> str:
+    """The setting that a model's server needs for tools, after it said these words."""
+    row = ModelProfile.objects.select_related("server").filter(pk=profile).first()
+    return server_flags.needed(words, rule, row.server.kind, _parsers(row)) if row else words
 
 
-def leak_flag(profile: int) -> str:
-    """The setting that a model's server needs for tools, "" where we know of none."""
-    kind = ModelProfile.objects.filter(pk=profile).values_list("server__kind", flat=True).first()
-    return LEAK_FLAGS.get(kind or "", "")
+def _parsers(profile: ModelProfile) -> Mapping[str, str]:
+    family = standings.family_of(profile)
+    return family.parsers if family else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ def tested(detection: int) -> Tested:
         brief=made,
         family_formats=(family.call_format, *family.alternatives) if family and family.call_format else (),
         thinks=thinking if isinstance(thinking, bool) else None,
-        leak_flag=LEAK_FLAGS.get(profile.server.kind, ""),
+        leak_flag=server_flags.left_in_text(profile.server.kind, _parsers(profile)),
         runs_code=_runs_code(asked.disabled_formats),
     )
 

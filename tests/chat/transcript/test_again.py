@@ -13,10 +13,10 @@ from chat.transcript.conversations import say, show
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import START, Accepted, Outcome, Sent
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
-from toolsupport.core.errors import Busy, NotFound
+from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.words import Role, ToolCall, ToolResult
-from toolsupport.registry import standings
+from toolsupport.registry import standings, system_settings
 
 pytestmark = pytest.mark.django_db
 
@@ -253,3 +253,35 @@ def test_no_branch_is_chosen_while_an_answer_is_written(alice: User, conversatio
     once_more(alice, conversation, Anew("c", first))
     with pytest.raises(Busy):
         branches.select(alice, str(conversation.pk), first)
+
+
+# -- calls as text: a person asked for them --
+
+
+def _knowing(conversation: Conversation, tools: bool | None) -> None:
+    assert conversation.profile is not None
+    if tools is not None:
+        OverrideFactory(profile=conversation.profile, value=tools)
+    standings.refold([conversation.profile])
+
+
+@pytest.mark.parametrize("tools", [True, False, None])
+def test_calls_as_text_need_no_measured_format(alice: User, conversation: Conversation, tools: bool | None) -> None:
+    _knowing(conversation, tools)
+    first = ended(ask(alice, conversation, "look"), "One.")
+    accepted = once_more(alice, conversation, Anew("c", first, "text"))
+    assert accepted.claimed is not None
+    brief = accepted.claimed.briefing.brief
+    assert brief.format not in ("", "native") and brief.tools
+    conversation.refresh_from_db()
+    assert conversation.settings == {}
+
+
+@pytest.mark.parametrize("tools", [True, False])
+def test_where_text_is_switched_off_it_says_so(alice: User, conversation: Conversation, tools: bool) -> None:
+    _knowing(conversation, tools)
+    first = ended(ask(alice, conversation, "look"), "One.")
+    system_settings.put("text_formats", "off")
+    with pytest.raises(ConfigError, match="The team has switched calls written as text off"):
+        once_more(alice, conversation, Anew("c", first, "text"))
+    assert Turn.objects.count() == 1

@@ -77,8 +77,10 @@ def test_prose_beside_a_call_is_only_prose() -> None:  # F5
 
 
 def test_a_draft_in_the_reasoning_counts_only_alone() -> None:  # F3
-    alone = heard("hermes", ThinkingDelta(f"I will {CALL}"), TextDelta("Well."), Finished("stop"))
-    assert calls(alone) == [{"path": "a"}]
+    for behind in ((), (TextDelta(" \n"),)):
+        alone = heard("hermes", TextDelta("Well."), ThinkingDelta(f"I will {CALL}"), *behind, Finished("stop"))
+        assert calls(alone) == [{"path": "a"}]
+    assert calls(heard("hermes", ThinkingDelta(f"I will {CALL}"), TextDelta("Well."), Finished("stop"))) == []
     both = heard("hermes", ThinkingDelta(CALL), TextDelta(OTHER), Finished("stop"))
     assert calls(both) == [{"path": "b"}]
     assert [event for event in both if isinstance(event, ThinkingDelta)] == [ThinkingDelta(CALL)]

@@ -27,6 +27,7 @@ from toolsupport.core.formats import (
     xml_dialects,
 )
 from toolsupport.core.formats.format import Format, Parser
+from toolsupport.core.formats.reading import Grammar, ReplyParser
 from toolsupport.core.words import ToolSpec
 
 _ALL = (
@@ -66,8 +67,14 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def parser(name: str, tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser:
-    """A parser for one reply. `thinking`: the reply begins inside of the reasoning. Raises KeyError."""
+PLAIN = Grammar({})
+
+
+def parser(name: str, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
+    """A parser for one reply. `thinking`: the reply begins inside of the reasoning (None: not known). "native" and ""
+    read reasoning alone. Raises KeyError."""
+    if name in ("", "native"):
+        return PLAIN.parser((), thinking=thinking)
     return FORMATS[ALIASES.get(name, name)].parser(tools, thinking=thinking)
 
 

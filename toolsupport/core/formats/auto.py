@@ -23,8 +23,7 @@ from toolsupport.core.formats import (
     qwen3_coder_xml,
     xml_dialects,
 )
-from toolsupport.core.formats.format import Parser
-from toolsupport.core.formats.reading import Grammar, Reader, Reading
+from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
 from toolsupport.core.scanner import Steps
 from toolsupport.core.words import ToolSpec
 
@@ -45,7 +44,7 @@ UNMISTAKABLE: dict[str, Reader] = {
 }
 
 
-def parser(tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser:
+def parser(tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
     return grammar(tools).parser(tools, thinking=thinking)
 
 

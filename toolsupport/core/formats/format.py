@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolsupport.core.events import Event
 from toolsupport.core.words import Message, ToolCall, ToolSpec
+
+if TYPE_CHECKING:
+    from toolsupport.core.formats.reading import ReplyParser
 
 
 class Parser(Protocol):
     """Text of one reply in, events out; how the text was cut into pieces never shows in the events."""
 
+    def know_results(self, is_result: Callable[[str], bool]) -> None: ...
+
     def feed(self, text: str) -> list[Event]: ...
 
-    def flush(self) -> list[Event]: ...
+    def flush(self, *, cut: bool = False) -> list[Event]: ...
 
 
 class MakesParser(Protocol):
     """`thinking` is True where the reply begins inside of the model's reasoning (the prompt ended in <think>)."""
 
-    def __call__(self, tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser: ...
+    def __call__(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -40,8 +40,9 @@ Item = str | Call | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
-BLANKS = re.compile(r"[ \t]*")
-BLANKS_AND_STOPS = re.compile(r"[ \t.;!?…。！？]*")
+STOPS = frozenset(".;!?…。！？")
+BLANKS = re.compile(r"(?:[^\S\r\n]|[*_])*")  # emphasis may end behind a call
+BLANKS_AND_STOPS = re.compile(r"(?:[^\S\r\n]|[*_.;!?…。！？])*")
 SPACE = re.compile(r"\s*")
 SPACE_AND_FENCES = re.compile(r"[\s`~]*")
 # Signs that begin a stray mark or close a bracket: no words of a sentence.
@@ -52,8 +53,10 @@ GOES_ON = frozenset(",:()–—-=→’”»")
 class Mentions:
     """The calls and the text of one reply in, the same items in order out, each call decided."""
 
-    def __init__(self, fence: Fence = Fence.QUOTES) -> None:
+    def __init__(self, fence: Fence = Fence.QUOTES, is_result: Callable[[str], bool] = lambda _raw: False) -> None:
+        """`is_result` tells whether a tool gave this text back before."""
         self._fence = fence
+        self._is_result = is_result
         self._surroundings = Surroundings()
         self._place: Place | None = None
         self._held: list[Item] = []
@@ -73,7 +76,7 @@ class Mentions:
             self._surroundings.text(piece)
             return (piece,)
         undecided = self._undecided().match(piece).end()  # type: ignore[union-attr]  # matches everywhere
-        self._stopped = self._stopped or bool(piece[:undecided].strip())
+        self._stopped = self._stopped or not STOPS.isdisjoint(piece[:undecided])
         self._broken = self._broken or "\n" in piece[:undecided]
         self._surroundings.text(piece[:undecided])
         if undecided == len(piece):
@@ -89,7 +92,7 @@ class Mentions:
             place = replace(place, fenced=True)
         self._surroundings.called(call.raw, place)
         self._place = None
-        if place.quoted or (place.fenced and not self._may_be_fenced(place)):
+        if self._is_quoted(place, call):
             before = self._decided(mentioned=False)
             self._surroundings.mentioned(on_this_line=True)
             return (*before, Mention(call))
@@ -114,6 +117,10 @@ class Mentions:
         if self._place is None:
             self._place = self._surroundings.place()
         return self._place
+
+    def _is_quoted(self, place: Place, call: Call) -> bool:
+        repeated = (place.reported or place.fenced) and self._is_result(call.raw)
+        return place.quoted or repeated or (place.fenced and not self._may_be_fenced(place))
 
     def _may_be_fenced(self, place: Place) -> bool:
         return self._fence is Fence.FORM or (self._fence is Fence.ALONE and place.alone)
@@ -142,5 +149,5 @@ class Mentions:
             return False
         kind = unicodedata.category(character)
         if self._held_place.before or self._bare:
-            return kind[0] in "LNP"
+            return kind[0] in "LNP" or kind == "Sm"
         return not self._stopped and (kind in ("Ll", "Lo", "Lm") or character in GOES_ON)

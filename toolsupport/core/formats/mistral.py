@@ -8,9 +8,9 @@ from functools import partial
 
 from toolsupport.core.arguments import Written, compact, finished
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
-from toolsupport.core.formats.format import Format, Parser
+from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
-from toolsupport.core.formats.reading import Grammar, Reader, Reading
+from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_walk import DEEPEST, Walk
@@ -88,7 +88,7 @@ def _tell_without(reading: Reading, stream: ArgumentStream, character: str) -> N
     stream.done(written, raw)
 
 
-def parser(tools: Sequence[ToolSpec], *, thinking: bool = False) -> Parser:
+def parser(tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
     return Grammar(openers(tools)).parser(tools, thinking=thinking)
 
 

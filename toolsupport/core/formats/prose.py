@@ -58,16 +58,16 @@ class ProseWatcher:
     def __init__(self, tools: Sequence[ToolSpec]) -> None:
         self._tools = tuple(tools)
         openers = {**auto.openers(tools), **pure_json.GRAMMAR.openers} if tools else {}
-        self._parser: ReplyParser = Grammar(openers).parser(tools)
+        self._parser = ReplyParser(Grammar(openers), tools, draft=True)
         self._found: list[CallFound] = []
 
     def watch(self, text: str) -> None:
         """Look at one more piece of the answer."""
         self._keep(self._parser.feed(text))
 
-    def flush(self) -> list[CallFound]:
+    def flush(self, *, cut: bool = False) -> list[CallFound]:
         """The whole calls of offered tools that stood in the text, at most MOST_FOUND."""
-        self._keep(self._parser.flush())
+        self._keep(self._parser.flush(cut=cut))
         found, self._found = self._found, []
         return found
 

@@ -2,7 +2,7 @@
 
 A grammar is a table of openers, each with the generator that reads what follows it. A reader takes the opener's text
 from the record: it either tells the reply of calls, or leaves the record to be text.
-Reasoning may hold drafts of calls. They count only where the reply ends without any call outside of it.
+Reasoning and the drafts of calls in it are read by core/reasoning.py.
 """
 
 from __future__ import annotations
@@ -10,22 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from toolsupport.core.events import CallReady, Event
+from toolsupport.core.events import Event
 from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.reply import Reply
 from toolsupport.core.offered import find_tool
+from toolsupport.core.reasoning import Reasoning
 from toolsupport.core.scanner import Markers, Source, Steps
 from toolsupport.core.words import ToolSpec
-
-THINKING: Mapping[str, str] = {
-    "<think>": "</think>",
-    "<thinking>": "</thinking>",
-    "[THINK]": "[/THINK]",
-    "<seed:think>": "</seed:think>",
-    "<|START_THINKING|>": "<|END_THINKING|>",
-    "<|open|>think<|sep|>": "<|close|>think<|sep|>",
-}
-QUOTES = frozenset("`'\"“”‘’«»")
 
 
 @dataclass(slots=True)
@@ -61,7 +52,7 @@ class Grammar:
     beginning: Reader | None = None
     fence: Fence = Fence.QUOTES
 
-    def parser(self, tools: Sequence[ToolSpec], *, thinking: bool = False) -> ReplyParser:
+    def parser(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)
 
 
@@ -69,16 +60,27 @@ class ReplyParser:
     """Text of one reply in, events out."""
 
     def __init__(
-        self, grammar: Grammar, tools: Sequence[ToolSpec], *, thinking: bool = False, draft: bool = False
+        self, grammar: Grammar, tools: Sequence[ToolSpec], *, thinking: bool | None = None, draft: bool = False
     ) -> None:
         self._grammar = grammar
         self._reading = Reading(tuple(tools), reply=Reply(grammar.fence))
-        self._drafts: dict[str, CallReady] = {}
-        reasoning = {} if draft else dict.fromkeys(THINKING, self._reasoning)
-        self._readers: dict[str, Reader] = {**reasoning, **grammar.openers}
+        source, reply = self._reading.source, self._reading.reply
+        self.reasoning = Reasoning(source, reply, self._draft_parser)
+        marks = () if draft else Reasoning.marks_beside(grammar.openers)
+        self._readers: dict[str, Reader] = {**dict.fromkeys(marks, self._at_mark), **grammar.openers}
         self._openers = Markers(self._readers)
-        self._steps = self._whole_reply(thinking)
+        self._steps = self._whole_reply(thinking is True)
         next(self._steps)
+
+    def know_results(self, is_result: Callable[[str], bool]) -> None:
+        """`is_result` tells whether a tool gave a text back: where the reply quotes it, it is no call."""
+        self._reading.reply.is_result = is_result
+
+    def _draft_parser(self) -> ReplyParser:
+        """A parser for the calls that are drafted in reasoning."""
+        parser = ReplyParser(self._grammar, self._reading.tools, draft=True)
+        parser.know_results(self._reading.reply.is_result)
+        return parser
 
     def feed(self, text: str) -> list[Event]:
         if text:
@@ -86,32 +88,39 @@ class ReplyParser:
             self._steps.send(None)
         return self._reading.reply.handed_out()
 
-    def flush(self) -> list[Event]:
+    def flush(self, *, cut: bool = False) -> list[Event]:
+        """What the end of the reply shows. `cut`: a limit of tokens ended it, so nothing that is open was meant so."""
         if not self._reading.source.ended:
             self._reading.source.ended = True
+            self._reading.reply.cut = self.reasoning.cut = cut
             next(self._steps, None)
+        return self._reading.reply.handed_out()
+
+    def call_follows(self) -> list[Event]:
+        """A call that did not come in the text stands here."""
+        self._reading.reply.message_ends()
         return self._reading.reply.handed_out()
 
     def _whole_reply(self, thinking: bool) -> Steps[None]:
         source, reply = self._reading.source, self._reading.reply
         yield
         if thinking:
-            yield from self._reasoning(self._reading, "")
-        else:
-            yield from self._begin()
-        while source.left or not source.ended:
+            yield from self.reasoning.assumed()
+        yield from self._begin()
+        while source.left or not source.ended or self.reasoning.at_end():
             opener = self._next_opener()
             if opener:
                 source.take(source.at + len(opener))
                 yield from self._readers[opener](self._reading, opener)
                 self._reading.before = ""
                 self._say(source.cut())
+                if self.reasoning.after_call():
+                    yield from self._begin()
             elif not source.ended:
                 yield
         reply.settle()
-        if not reply.calls:
-            for draft in self._drafts.values():
-                reply.ready(replace(draft.call, id=reply.new_id(draft.call.id)), draft.raw)
+        for draft in self.reasoning.drafted():
+            reply.drafted(replace(draft, call=replace(draft.call, id=reply.new_id(draft.call.id))))
         reply.finish()
 
     def _begin(self) -> Steps[None]:
@@ -135,30 +144,8 @@ class ReplyParser:
             self._reading.reply.text(text)
             self._reading.before = text[-1:]
 
-    def _reasoning(self, reading: Reading, opener: str) -> Steps[None]:
-        """Everything up to the closing mark, of any kind where the prompt opened it; without one, everything."""
-        if reading.before in QUOTES:
-            return
-        source, reply = reading.source, reading.reply
-        source.cut()
-        closer = Markers([THINKING[opener]] if opener else THINKING.values())
-        draft = ReplyParser(self._grammar, reading.tools, draft=True)
-        while source.left or not source.ended:
-            found = closer.search(source.buffer, source.at)
-            unsure = len(source.buffer) if source.ended else closer.unsure_from(source.buffer, source.at)
-            piece = source.skip(found.start() if found else unsure)
-            reply.thinking(piece)
-            self._keep(draft.feed(piece))
-            if found:
-                source.skip(found.end())
-                break
-            if not source.ended:
-                yield
-        self._keep(draft.flush())
-        reading.before = ""
-        yield from self._begin()
-
-    def _keep(self, events: Sequence[Event]) -> None:
-        for event in events:
-            if isinstance(event, CallReady):
-                self._drafts.setdefault(event.raw, event)
+    def _at_mark(self, reading: Reading, mark: str) -> Steps[None]:
+        """A mark of reasoning; where the answer begins (again), a call may stand as at the beginning of the reply."""
+        if (yield from self.reasoning.at_mark(mark)):
+            reading.before = ""
+            yield from self._begin()

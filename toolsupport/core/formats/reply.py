@@ -6,11 +6,24 @@ All text is kept as it was written. Only where the whole text of a reply with ca
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from toolsupport.core.events import CallDelta, CallFound, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
+from toolsupport.core.arguments import compact
+from toolsupport.core.events import (
+    CallDelta,
+    CallFound,
+    CallReady,
+    CallRejected,
+    Event,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+)
+from toolsupport.core.formats.completeness import CUT, is_complete
 from toolsupport.core.formats.end_marks import EndMarks
 from toolsupport.core.formats.mentions import Fence, Item, Mention, Mentions
+from toolsupport.core.reasoning import PROOFS, QuotedMarks
 from toolsupport.core.words import JSON, ToolCall
 
 UNWANTED_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]")
@@ -18,22 +31,40 @@ LONGEST_ID = 64
 
 
 class Reply:
-    """The events that were not handed out yet; `calls` counts the whole calls among all of them."""
+    """The events that were not handed out yet; `calls` counts the whole calls among all of them.
+
+    `answer` is all that was read as text or calls, `said` counts it but for white space, `quotes` tells whether a mark
+    at its end is quoted. `cut`: a limit ended the reply. `stray`: a call took in a mark which ends reasoning.
+    """
 
     def __init__(self, fence: Fence = Fence.QUOTES) -> None:
-        self.calls = 0
+        self.calls = self.said = 0
+        self.answer: list[str] = []
+        self.quotes = QuotedMarks()
+        self.cut = self.stray = False
+        self._made: list[CallReady] = []
+        self._block: list[str] = []
+        self._last: CallReady | None = None
+        self._fence = fence
         self._events: list[Event] = []
         self._blank: list[str] | None = []
         self._ids: set[str] = set()
         self._given = 0
         self._end_marks = EndMarks()
-        self._mentions = Mentions(fence)
+        self.is_result: Callable[[str], bool] = lambda _raw: False
+        self._mentions = Mentions(fence, lambda raw: self.is_result(raw))
 
     def handed_out(self) -> list[Event]:
         events, self._events = self._events, []
         return events
 
     def text(self, piece: str) -> None:
+        if not piece.isspace() and piece:
+            self._decide_last()
+            self.said += 1
+            self._block.clear()
+        self.answer.append(piece)
+        self.quotes.add(piece)
         self._put(self._mentions.text(self._end_marks.text(piece)))
 
     def thinking(self, piece: str) -> None:
@@ -45,6 +76,27 @@ class Reply:
         """A mark that is not shown stands here, and what follows is no part of the sentence in front of it."""
         self._put(self._mentions.text(self._end_marks.call()))
         self._put(self._mentions.message_ends())
+
+    def retract(self, told: str) -> list[CallReady]:
+        """What was told of the answer is reasoning, written as `told`; the calls that stood there."""
+        shown = len(self._events)
+        self.settle()
+        del self._events[shown:]
+        made, self._made = self._made, []
+        if told.strip():
+            self._events.append(Reread("", told))
+        self.answer, self._block, self._blank, self.calls = [], [], [], 0
+        self._end_marks, self._mentions = EndMarks(), Mentions(self._fence, lambda raw: self.is_result(raw))
+        return made
+
+    def unthink(self, text: str, length: int) -> None:
+        """So many characters at the end of the reasoning are this text of the answer."""
+        self.answer.append(text)
+        self._blank = None
+        self._events.append(Reread("".join(self.answer), "", length))
+
+    def drafted(self, call: CallReady) -> None:
+        self._put([call])
 
     def new_id(self, wanted: str = "") -> str:
         """The wanted id where it can serve and is free, else `call_1`, `call_2` …"""
@@ -62,14 +114,40 @@ class Reply:
             self._events.append(CallDelta(id, name, text))
 
     def ready(self, call: ToolCall, raw: str) -> None:
-        self._call(CallReady(call, raw))
+        """A whole call. The last one of a cut reply waits: what only that end made whole is rejected."""
+        self._decide_last(followed=True)
+        self._block.append(raw)
+        self._last = CallReady(call, raw)
+        if not self.cut:
+            self._decide_last(followed=True)
 
     def rejected(self, rejection: CallRejected) -> None:
         """The text of a call that cannot be read stays in the answer, and the reason follows it."""
-        self._call(rejection)
+        self._decide_last(followed=True)
+        if self.cut and not is_complete("".join([*self._block, rejection.raw])):
+            rejection = replace(rejection, reason=CUT, fault="cut")
+        self._read(rejection, PROOFS.search(rejection.raw, 0) is not None)
+
+    def _decide_last(self, *, followed: bool = False) -> None:
+        """Tell the call that waited, now that it is known what follows it."""
+        last, self._last = self._last, None
+        if last is None:
+            return
+        if followed or is_complete("".join(self._block)):
+            self._read(last, _strays(last))
+        else:
+            self._read(CallRejected(last.call.name, CUT, last.raw, last.call.id, fault="cut"), stray=False)
+
+    def _read(self, call: CallReady | CallRejected, stray: bool) -> None:
+        self.said += 1
+        self.answer.append(call.raw)
+        self.stray = self.stray or stray
+        self._put(self._mentions.text(self._end_marks.call()))
+        self._put(self._mentions.call(call))
 
     def settle(self) -> None:
         """The text is over: what was held back is decided."""
+        self._decide_last()
         self._put(self._mentions.text(self._end_marks.flush()))
         self._put(self._mentions.end())
 
@@ -79,10 +157,6 @@ class Reply:
             self._events.append(TextDelta("".join(self._blank)))
         self._blank = None
 
-    def _call(self, call: CallReady | CallRejected) -> None:
-        self._put(self._mentions.text(self._end_marks.call()))
-        self._put(self._mentions.call(call))
-
     def _put(self, items: Sequence[Item]) -> None:
         for item in items:
             if isinstance(item, str):
@@ -91,9 +165,10 @@ class Reply:
                 self._mentioned(item.call)
             elif isinstance(item, CallReady):
                 self.calls += 1
+                self._made.append(item)
                 self._events.append(item)
             else:
-                self._text(item.raw)
+                self._text(item.raw if item.fault != "cut" else "")
                 self._events.append(item)
 
     def _mentioned(self, call: CallReady | CallRejected) -> None:
@@ -111,6 +186,12 @@ class Reply:
                 return
             piece, self._blank = "".join(self._blank), None
         self._events.append(TextDelta(piece))
+
+
+def _strays(made: CallReady) -> bool:
+    """Whether a mark that ends reasoning stands in the call, but in none of its arguments."""
+    found = PROOFS.search(made.raw, 0)
+    return found is not None and found.group() not in compact(made.call.arguments)
 
 
 def object_of(call: ToolCall) -> JSON:

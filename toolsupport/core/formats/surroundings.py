@@ -8,8 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+# Three straight quotes are one mark.
+TRIPLE = {'"""': "\ue000", "'''": "\ue001"}
 # What opens a quotation, and what may close it. Straight quotes open by their place: see `_opens`.
 QUOTATIONS = {
+    **{mark: mark for mark in TRIPLE.values()},
     '"': '"',
     "'": "'",
     "“": "”“",
@@ -30,10 +33,8 @@ QUOTATIONS = {
 BY_PLACE = frozenset("\"'»›")
 DEEPEST = 16
 TAGS = "pre|code|samp|kbd|blockquote|q|example"
-SPECIAL = re.compile(
-    rf"`+|[{re.escape(''.join({*QUOTATIONS, *''.join(QUOTATIONS.values())}))}]|<!--|-->|</?(?:{TAGS})\b[^<>]{{0,200}}>",
-    re.I,
-)
+SIGNS = re.escape("".join(sorted({*QUOTATIONS, *"".join(QUOTATIONS.values())} - {*TRIPLE.values()})))
+SPECIAL = re.compile(rf"`+|\"{{3}}|'{{3}}|[{SIGNS}]|<!--|-->|</?(?:{TAGS})\b[^<>]{{0,200}}>", re.I)
 TAG = re.compile(r"<[^<>\s][^<>]{0,200}>")
 LIST_MARK = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?")
 BLOCK_QUOTE = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?>")
@@ -41,10 +42,20 @@ TILDES = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(~{3,})[^~]*\Z")
 FENCE_LINE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t\r]*\Z")
 # Words that announce an example; they count on the line of the call, or on the one above where it ends in a colon.
 EXAMPLE = re.compile(
-    r"\b(?:for example|for instance|e\.g\.|an example|example:|such as|looks? like|like this|"
-    r"(?:would|could|can|should|might|may) (?:write|look|type|be written)|is written|the (?:syntax|format) (?:is|for)|"
-    r"zum beispiel|z\. ?b\.|beispielsweise|par exemple|por ejemplo|ad esempio|per esempio|na przykład|bijvoorbeeld)\b"
-    r"|\bпример|例如|比如|例えば",
+    r"\b(?:for example|for instance|e\.g\.|looks? like(?: this)?:|like (?:this|so)\b|such as:|"
+    r"(?:you|one) (?:would|could|can|should|might|may|must) (?:write|use|call|say|type|send|answer)|"
+    r"(?:is|are|be) (?:written|called) (?:like|as|so)\b|the (?:syntax|format|notation) (?:is|for|of)|"
+    r"zum beispiel|z\. ?b\.|beispielsweise|par exemple|por ejemplo|ad esempio|per esempio|por exemplo|na przykład|"
+    r"bijvoorbeeld)|"
+    r"\bexamples?(?: of)?(?: (?:a|an|the|such))*(?: (?:tool|function))?"
+    r"(?: (?:calls?|usage|use|format|request|answer))?[ *_]*[:：]"
+    r"|\bнапример|例如|比如|例えば",
+    re.I,
+)
+# Words that announce what somebody else wrote, in front of a colon.
+REPORT = re.compile(
+    r"\b(?:says?|said|reads|contains?|holds?|shows?|states?|returned|returns|wrote|written|output|contents?|text|"
+    r"results?|lines?|quotes?|found|sagt|steht|enthält|dit|contient|dice|contiene)\b[^:：\n]*[:：]",
     re.I,
 )
 LONGEST_CUE = 160
@@ -55,12 +66,13 @@ PLAIN_COLONS = (":", "：")
 class Place:
     """Where a call stands.
 
-    `quoted`: it is certainly only shown. `fenced`: it stands in a code fence that holds nothing but calls, `alone`
-    if no word stands before that fence. `before`: a word stands before it on its line. `closers`: marks that make it
-    a quotation if one of them follows.
+    `quoted`: it is certainly only shown. `reported`: words in front of it announce what somebody else wrote. `fenced`:
+    it stands in a code fence that holds nothing but calls, `alone` if no word stands before that fence. `before`: a
+    word stands before it on its line. `closers`: marks that make it a quotation if one of them follows.
     """
 
     quoted: bool = False
+    reported: bool = False
     fenced: bool = False
     alone: bool = False
     before: bool = False
@@ -90,7 +102,7 @@ class Surroundings:
         self._line: str | None = None
         self._whole = True
         self._tail = ""
-        self._before = self._mentioned = self._block_quote = False
+        self._before = self._mentioned = self._block_quote = self._table = False
         self._last = ""
         self._code_begins_line = False
 
@@ -114,10 +126,16 @@ class Surroundings:
         self._take()
         quoted = self._block_quote or self._mentioned or self._comment or bool(self._tags)
         if self._fence:
-            return Place(quoted or self._fence_words, True, self._fence_alone)
-        closers = "".join(self._quotations) + ("`" if self._code else "")
-        quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._example()
-        return Place(quoted, alone=not self._words and not self._before, before=self._before, closers=closers)
+            return Place(quoted or self._fence_words, fenced=True, alone=self._fence_alone)
+        closers = "".join(self._quotations) + ("`" if self._code else "") + ("|" if self._table else "")
+        quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._announced(EXAMPLE)
+        return Place(
+            quoted,
+            self._announced(REPORT),
+            alone=not self._words and not self._before,
+            before=self._before,
+            closers=closers,
+        )
 
     def called(self, raw: str, place: Place) -> None:
         """A call was read here; its marks may have opened or closed a fence."""
@@ -151,6 +169,7 @@ class Surroundings:
             return
         if begins:
             self._block_quote = bool(BLOCK_QUOTE.match(text))
+            self._table = text.lstrip().startswith("|")
         words = TAG.sub(" ", text[LIST_MARK.match(text).end() :] if begins else text)  # type: ignore[union-attr]
         self._before = self._before or any(map(str.isalnum, words))
         for found in SPECIAL.finditer(text):
@@ -168,7 +187,7 @@ class Surroundings:
         elif mark[0] == "<" or mark == "-->":
             self._tag(mark)
         else:
-            self._quotation(mark, previous, following)
+            self._quotation(TRIPLE.get(mark, mark), previous, following)
 
     def _tag(self, mark: str) -> None:
         if mark in ("<!--", "-->"):
@@ -210,7 +229,9 @@ class Surroundings:
         if fence:
             begins = bool(tildes) or self._code_begins_line
             self._fence, self._fence_alone = fence, not self._words and begins
-            self._fence_words = self._block_quote or bool(self._quotations) or self._mentioned or self._example()
+            self._fence_words = (
+                self._block_quote or bool(self._quotations) or self._mentioned or self._announced(EXAMPLE)
+            )
             self._begin_paragraph()
             return
         if self._tail.strip():
@@ -224,10 +245,10 @@ class Surroundings:
         opened = [one for one in self._quotations if last in QUOTATIONS and one == QUOTATIONS[last]]
         return bool(opened) or (last == "`" and self._code > 0)
 
-    def _example(self) -> bool:
-        """Whether the words in front of this place announce an example."""
+    def _announced(self, words: re.Pattern[str]) -> bool:
+        """Whether such words stand in front of this place, on its line or on the one above if that ends in a colon."""
         above = self._cue if self._cue.rstrip(" \t\r*_").endswith(PLAIN_COLONS) and not self._before else ""
-        return bool(EXAMPLE.search(self._tail) or EXAMPLE.search(above))
+        return bool(words.search(self._tail) or words.search(above))
 
 
 def _opens(mark: str, previous: str, following: str) -> bool:

@@ -63,6 +63,15 @@ SHOWN = {
     "an example without quotes": "For example you would write: @",
     "an example on the next line": "It looks like this:\n\n@",
     "an announced example": "For example:\n@\n",
+    "a cell of a table": "| what | how |\n|---|---|\n| delete | @ |\n",
+    "three quotes on lines": 'Text:\n"""\n@\n"""\nDone.',
+    "emphasis": "**@** deletes it.",
+    "spaces that do not break": "Use\u00a0@\u00a0to delete it.",
+    "an arrow": "delete → @ → gone",
+    "a fence with Windows' line ends": "So:\r\n```json\r\n@\r\n```\r\nDone.\r\n",
+    "an example in bold": "**Example:**\n\n@\n",
+    "an example call": "Here is an example of a tool call:\n@",
+    "what one would write": "To delete it you would write:\n@",
 }
 MADE = {
     "nothing else": "@",
@@ -82,6 +91,12 @@ MADE = {
     "a comment before": "<!-- x -->\n@",
     "a list before": "1. look\n2. delete\n\n@",
     "an end mark behind": "@<|im_end|>",
+    "an offer to look": "I can look at it: @",
+    "a guess": "It looks like the file is there:\n@",
+    "an example file": "I should write an example file:\n@",
+    "a call that is announced": "Sure! Here is the call:\n\n@\n\nIt deletes the file.",
+    "a bold word before": "**Action:** @",
+    "indented": "1. I look:\n   @\n",
 }
 # Formats without marks are looked for at the beginning of a line only.
 NOT_WITHIN_A_LINE = ("code_mode", "tool_code_python", "glm4_name_newline_json", "functionary_v32")
@@ -125,7 +140,7 @@ def test_what_is_shown_is_not_made(name: str, where: str) -> None:  # F5
 @pytest.mark.parametrize("where", MADE)
 def test_what_is_meant_is_made(name: str, where: str) -> None:  # F3
     frame = MADE[where]
-    if (name in OWN_FENCE and "@\n" in frame.rstrip()) or (name in NOT_WITHIN_A_LINE and ". @" in frame):
+    if (name in OWN_FENCE and "@\n" in frame.rstrip()) or (name in NOT_WITHIN_A_LINE and (" @" in frame)):
         return
     assert len(calls(in_context(name, frame))) == 1
 

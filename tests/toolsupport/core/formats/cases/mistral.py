@@ -53,7 +53,7 @@ CASES = [
     Case(
         "reasoning in brackets", '[THINK]Cold?[/THINK][TOOL_CALLS]weather[ARGS]{"city": "Oslo"}', CALL, thinking="Cold?"
     ),
-    Case("rehearsed in reasoning", '[THINK]weather[ARGS]{"city": "Oslo"}[/THINK]It is cold.', CALL, text="It is cold."),
+    Case("rehearsed in reasoning", '[THINK]weather[ARGS]{"city": "Oslo"}[/THINK]It is cold.', text="It is cold."),
     Case("the mark was lost", 'weather[ARGS]{"city": "Oslo"}', CALL),
     Case(
         "the mark was lost, the tool is not known", 'teleport[ARGS]{"to": "Oslo"}', text='teleport[ARGS]{"to": "Oslo"}'

@@ -1,0 +1,92 @@
+"""A call that only the end of a cut reply completes does not run, in any format, wherever the reply was cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.toolsupport.core.told import told
+from toolsupport.core.events import CallRejected, Finished, TextDelta, finish_reason
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.formats.completeness import CUT, is_complete
+from toolsupport.core.listening import Listener
+from toolsupport.core.words import ToolCall
+
+ONE = [ToolCall("a", "get_weather", {"city": "Bonn", "days": 3})]
+OTHER = [ToolCall("b", "now", {})]
+EMPTY_ENDS = [ToolCall("c", "get_weather", {"city": "send </end> (x", "tags": ["a]", "b"]})]
+# What belongs to a block of calls and not to the call: behind the call's own end it makes no difference.
+BLOCK_ENDS = (
+    "\n</tool_call>", "</tool_call>", "\n</seed:tool_call>", "</seed:tool_call>", "<｜tool▁calls▁end｜>",
+    "\n</｜DSML｜function_calls>", "\n</｜DSML｜tool_calls>", "\n</minimax:tool_call>", "\n]<]minimax[>[</tool_call>",
+    "<|tool_calls_section_end|>", "<|close|>tools<|sep|>",
+)  # fmt: skip
+CALL_HAS_ITS_END = ("</function>", "</invoke>", "<｜tool▁call▁end｜>", "</｜DSML｜invoke>", "<|tool_call_end|>",
+                    "<|close|>call<|sep|>")  # fmt: skip
+
+
+def end_of_the_call(written: str) -> int:
+    """How much of a written call has to be there."""
+    for end in BLOCK_ENDS:
+        inner = written.removesuffix(end)
+        if inner != written and inner.endswith(CALL_HAS_ITS_END):
+            return len(inner)
+    return len(written)
+
+
+@pytest.mark.parametrize(("thinking", "calls"), [("", ONE), ("<think>hm</think>", OTHER), ("hm</think>\n", EMPTY_ENDS)])
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_cut_makes_a_call(format: str, thinking: str, calls: list[ToolCall]) -> None:
+    written = FORMATS[format].write_calls(calls)
+    whole = end_of_the_call(written)
+    for length in range(len(written) + 1):
+        found = told(format, thinking + written[:length], finish="length")
+        assert len(found.calls) == (length >= whole), (length, written[:length])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_call_before_the_cut_stays(format: str) -> None:
+    first, both = FORMATS[format].write_calls(ONE), FORMATS[format].write_calls([*ONE, *OTHER])
+    assert len(told(format, both, finish="length").calls) == 2
+    assert len(told(format, f"{first}\n{both[:3]}", finish="length").calls) == 1
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_cut_in_reasoning_runs_nothing(format: str) -> None:
+    written = FORMATS[format].write_calls(ONE)
+    for reply in (f"<think>I might\n{written}", f"<think>I might\n{written}\n</think>\n"):
+        assert told(format, reply, finish="length").calls == []
+        assert len(told(format, reply).calls) == 1
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if "pythonic" not in name])
+def test_where_nothing_was_cut_the_end_is_still_added(format: str) -> None:
+    """A server drops the end mark where it is the token that stops the model."""
+    assert told(format, FORMATS[format].write_calls(ONE).rstrip("`\n")).rejected == []
+
+
+def test_the_model_gets_the_reason_and_nobody_the_half_call() -> None:
+    listener = Listener("hermes", (), None)
+    events = listener.hear([TextDelta('Well. <tool_call>{"name": "now", "arg'), Finished("length")])
+    assert [event.text for event in events if isinstance(event, TextDelta)] == ["Well. "]
+    [rejected] = [event for event in events if isinstance(event, CallRejected)]
+    assert (rejected.fault, rejected.reason) == ("cut", CUT)
+    assert rejected.raw == '<tool_call>{"name": "now", "arg'
+
+
+def test_a_cut_program_does_not_run() -> None:
+    for reply in ("```python\nimport os\nos.remove('a')", "<|python_tag|>print(1)\nos.remove('a')"):
+        assert told("code_mode", reply, finish="length").calls == []
+        assert len(told("code_mode", reply).calls) == 1
+
+
+@given(text=st.text(st.sampled_from("<>/|[](){}\"'\\ne`=end"), max_size=40))
+def test_the_judgement_is_made_about_any_text(text: str) -> None:
+    assert is_complete(text) in (True, False)
+
+
+@pytest.mark.parametrize("written", ["max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens", "length"])
+def test_servers_have_several_words_for_the_limit(written: str) -> None:
+    assert finish_reason(written) == "length"
+    assert finish_reason("stop") == "stop"

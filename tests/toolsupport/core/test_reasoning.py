@@ -1,0 +1,236 @@
+"""Reasoning in the text is no answer, and what is drafted in it does not run, in any format and any pieces."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.toolsupport.core.told import Told, told
+from toolsupport.core.events import CallReady, CallRejected, Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.reasoning import CLOSING, OPENING, TABLE, QuotedMarks
+from toolsupport.core.words import ToolCall
+
+WRITTEN = (ToolCall("a", "get_weather", {"city": "Bonn", "days": 3}),)
+CALLS = [("get_weather", {"city": "Bonn", "days": 3})]
+CALLING = sorted(set(FORMATS) - {"code_mode"})
+EVERY = [*FORMATS, "native", ""]
+SIZES = (0, 1, 5)
+PROVING = [(row.opens[0], row.closes[0]) for row in TABLE if row.proves]
+THINK = ("<think>", "</think>")
+
+
+def drafted(format: str) -> str:
+    return FORMATS[format].write_calls(WRITTEN) if format in FORMATS else "a word"
+
+
+@pytest.mark.parametrize("format", EVERY)
+@pytest.mark.parametrize("size", SIZES)
+def test_reasoning_is_no_answer(format: str, size: int) -> None:  # F3
+    assert told(format, "<think>hm</think>\n\nHello", size) == Told("Hello", "hm", begins_inside=False)
+    assert told(format, "hm</think>\n\nHello", size) == Told("Hello", "hm", begins_inside=True)
+    assert told(format, "hm</think>\n\nHello", size, begins_inside=True) == Told("Hello", "hm")
+
+
+@pytest.mark.parametrize("format", EVERY)
+@pytest.mark.parametrize("size", SIZES)
+def test_a_draft_that_is_followed_by_an_answer_does_not_run(format: str, size: int) -> None:  # F3
+    draft = f"I might\n{drafted(format)}\nbut no."
+    assert told(format, f"<think>{draft}</think>No need.", size) == Told("No need.", draft, begins_inside=False)
+    assert told(format, f"{draft}</think>No need.", size) == Told("No need.", draft, begins_inside=True)
+    assert told(format, f"{draft}</think>No need.", size, begins_inside=True) == Told("No need.", draft)
+
+
+@pytest.mark.parametrize("format", CALLING)
+@pytest.mark.parametrize("size", SIZES)
+def test_a_call_behind_the_reasoning_runs_and_one_at_its_end(format: str, size: int) -> None:  # F3
+    call = drafted(format)
+    for begins_inside in (None, True):
+        assert told(format, f"hm</think>\n{call}", size, begins_inside).calls == CALLS
+        assert told(format, f"hm\n{call}\n</think>\n", size, begins_inside).calls == CALLS
+        assert told(format, f"I might\n{call}\nor</think>\n{call}", size, begins_inside).calls == CALLS
+
+
+@pytest.mark.parametrize(("opening", "closing"), [(o, c) for o, row in OPENING.items() for c in row.closes])
+@pytest.mark.parametrize("format", ["hermes", "pythonic", "native", ""])
+@pytest.mark.parametrize("size", [0, 1])
+def test_every_pair_of_marks(opening: str, closing: str, format: str, size: int) -> None:
+    reply = f"{opening}hm{closing}Hello{''.join(OPENING[opening].around)}"
+    found = told(format, reply, size)
+    assert (found.text, found.thinking) == ("Hello", "hm")
+
+
+@pytest.mark.parametrize(("opening", "closing"), PROVING)
+def test_every_lone_closing_mark_that_proves_it(opening: str, closing: str) -> None:
+    assert told("native", f"hm{closing}Hello", 1) == Told("Hello", "hm", begins_inside=True)
+
+
+HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hello<|return|>"
+APRIEL = "Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nHello\n[END FINAL RESPONSE]\n"
+
+
+@pytest.mark.parametrize("format", ["harmony", "auto", "hermes", "native", ""])
+def test_harmony_in_any_format(format: str) -> None:
+    for size in SIZES:
+        found = told(format, HARMONY, size)
+        assert (found.text, found.thinking) == ("Hello", "Hm.")
+
+
+def test_the_words_of_apriel_count_only_as_the_first_ones() -> None:
+    for size in SIZES:
+        assert told("jamba", APRIEL, size).text.strip() == "Hello"
+    assert told("jamba", "Well. Here are my reasoning steps: add 1.").text.startswith("Well. Here are")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Use `</think>` to end it.",
+        "Use `<think>` and `</think>`, twice `</think>`.",
+        'The tags "<think>" and “</think>” do it.',
+        'The phrase "a </think> b" is quoted.',
+        "'<think>' begins it, '</think>' ends it.",
+        "```xml\n<think>\nhm\n</think>\n```\nThat is it.",
+        "~~~\n</think>\n~~~\nThat is it.",
+    ],
+)
+@pytest.mark.parametrize("format", ["hermes", "pythonic", "code_mode", "auto", "native", ""])
+def test_a_quoted_mark_is_text(answer: str, format: str) -> None:
+    for size in SIZES:
+        assert told(format, answer, size) == Told(answer)
+
+
+def test_a_quote_that_never_closes_quotes_nothing() -> None:
+    assert told("", 'It is 5" long\n</think>Hello', 1).text == "Hello"
+    assert told("", 'It is 5" long</think>\nHello', 1).text == "Hello"
+    assert told("", "```\nhm\n</think>Hello", 1).text == "Hello"
+
+
+@pytest.mark.parametrize("format", sorted(set(CALLING) - {"auto"}))
+def test_a_mark_in_an_argument_is_an_argument(format: str) -> None:
+    call = ToolCall("a", "get_weather", {"city": "<think>x</think>"})
+    found = told(format, FORMATS[format].write_calls([call]))
+    assert (found.calls, found.thinking) == ([("get_weather", call.arguments)], "")
+
+
+def test_a_draft_that_breaks_off_does_not_swallow_the_answer() -> None:
+    for format, draft in (
+        ("hermes", '<tool_call>{"name": "get_weather", "arguments": {"city": "Bonn"}'),
+        ("pure_json", '{"name": "get_weather", "parameters": {"city": "Bonn"'),
+        ("pythonic", '[get_weather(city="Bonn"'),
+        ("qwen3_coder_xml", "<tool_call><function=get_weather><parameter=city>Bonn"),
+    ):
+        for size in SIZES:
+            found = told(format, f"I might {draft}</think>\n\nNo need.", size)
+            assert (found.text, found.calls) == ("No need.", []), format
+
+
+def test_what_only_a_guess_took_for_reasoning_is_the_answer() -> None:
+    for format in EVERY:
+        assert told(format, "Hello there", 1, begins_inside=True) == Told("Hello there", begins_inside=False)
+    assert told("", "The <think> tag begins it.", 1) == Told("The <think> tag begins it.")
+    assert told("", "Hello", 1, begins_inside=True, finish="length") == Told("", "Hello")
+
+
+def test_a_repeated_opening_mark_begins_the_same_reasoning() -> None:
+    assert told("hermes", "\n<think>\nhm</think>Hi", 1, begins_inside=True) == Told("Hi", "hm", begins_inside=False)
+
+
+def test_a_server_that_takes_the_reasoning_out_leaves_no_mark_behind() -> None:
+    hm = ThinkingDelta("hm")
+    for format in EVERY:
+        for begins_inside in (None, True):
+            found = told(format, "</think>\n\nHello", 1, begins_inside, before=[hm])
+            assert (found.text, found.thinking, found.calls) == ("Hello", "hm", [])
+    assert told("", "Hello", 1, begins_inside=True, before=[hm]) == Told("Hello", "hm")
+
+
+NATIVE = CallReady(ToolCall("n", "get_weather", {"city": "Bonn"}), "{}")
+
+
+def test_a_native_call_in_the_middle_of_reasoning_is_a_draft() -> None:
+    for opening in ("<think>", ""):
+        parts: list[Event] = [TextDelta(f"{opening}I might "), NATIVE, TextDelta(" but no.</think>")]
+        assert told("native", parts).calls == [("get_weather", {"city": "Bonn"})]
+        assert told("native", [*parts, TextDelta("No need.")]).calls == []
+    assert told("native", [TextDelta("<think>hm</think>"), NATIVE]).calls != []
+    assert told("native", [TextDelta("hm"), NATIVE]).calls != []
+
+
+def test_calls_are_told_at_the_end() -> None:
+    """What follows may void them."""
+    parts: list[Event] = [TextDelta(drafted("hermes")), NATIVE, TextDelta("</think>Hi")]
+    assert told("hermes", parts) == Told("Hi", drafted("hermes"), begins_inside=True)
+    assert told("hermes", [*parts[:2]]).calls != []
+
+
+def test_a_reply_that_fails_teaches_nothing() -> None:
+    assert told("", [TextDelta("hm</think>Hi")], end=Failed("cut", "gone")).begins_inside is None
+
+
+PIECES = (*CLOSING, *OPENING, "hm", " ", "\n", "`", '"', "'", "```\n", "“", "”", "answer", "<", "</", "[", "<|")
+
+
+@given(
+    format=st.sampled_from(EVERY),
+    parts=st.lists(st.sampled_from(PIECES) | st.just("CALL"), max_size=10),
+    sizes=st.lists(st.integers(1, 9), min_size=1, max_size=6),
+    begins_inside=st.sampled_from([None, True, False]),
+    finish=st.sampled_from(["stop", "length"]),
+)
+def test_pieces_never_matter(format, parts, sizes, begins_inside, finish) -> None:
+    reply = "".join(parts).replace("CALL", drafted(format))
+    whole = told(format, reply, 0, begins_inside, finish=finish)
+    pieces: list[Event] = []
+    at = 0
+    while at < len(reply):
+        size = sizes[len(pieces) % len(sizes)]
+        pieces.append(TextDelta(reply[at : at + size]))
+        at += size
+    assert told(format, pieces, 0, begins_inside, finish=finish) == whole
+    assert told(format, reply, 1, begins_inside, finish=finish) == whole
+
+
+@given(
+    format=st.sampled_from(EVERY),
+    before=st.lists(st.sampled_from(("hm", " ", "\n", "CALL", "\nCALL\n", "<", "{", "[", "(")), max_size=8),
+)
+def test_nothing_before_a_lone_closing_mark_runs(format, before) -> None:
+    reply = "".join(before).replace("CALL", drafted(format)) + "\n</think>\n\nNo need."
+    for begins_inside in (None, True):
+        found = told(format, reply, 3, begins_inside)
+        assert (found.calls, found.text) == ([], "No need.")
+
+
+@pytest.mark.parametrize(
+    "piece", ["</think>a", "<think>a</think>", '"</think>', '{"name":</think>', "`</think>\n", "<think>"]
+)
+@pytest.mark.parametrize("format", ["hermes", "auto", "native"])
+def test_the_time_is_linear(piece: str, format: str) -> None:
+    def seconds(count: int) -> float:
+        begun = time.process_time()
+        told(format, piece * count, 4096)
+        return time.process_time() - begun
+
+    seconds(100)
+    assert seconds(4000) < 24 * max(seconds(500), 0.01)
+
+
+def test_where_the_answer_so_far_ends() -> None:
+    around = QuotedMarks()
+    around.add("a `b")
+    assert (around.awaited, around.last, around.fence) == ("`", "b", "")
+    around.add("`\n```py\nx")
+    assert (around.awaited, around.fence) == ("", "```")
+    around.add("\n```\n")
+    assert around.fence == ""
+
+
+def test_rejections_are_voided_too() -> None:
+    rejected = CallRejected("x", "broken", "{")
+    found = told("native", [TextDelta("hm"), rejected, TextDelta("</think>Hi")])
+    assert (found.text, found.rejected) == ("Hi", [])
+    assert told("native", [TextDelta("hm"), rejected], end=Finished("stop")).rejected == [("x", "unreadable")]

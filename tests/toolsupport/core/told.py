@@ -1,0 +1,71 @@
+"""What a reply comes to in the end, put together as a chat or a program does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.toolsupport.core.formats.reading import OFFERED
+from toolsupport.core.events import (
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Finished,
+    ReasoningSeen,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+)
+from toolsupport.core.listening import Listener
+from toolsupport.core.words import ToolSpec
+
+
+@dataclass
+class Told:
+    """`begins_inside` is what the reply taught, None where it taught nothing new."""
+
+    text: str = ""
+    thinking: str = ""
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    rejected: list[tuple[str, str]] = field(default_factory=list)
+    begins_inside: bool | None = None
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            self.text += event.text
+        elif isinstance(event, ThinkingDelta):
+            self.thinking += event.text
+        elif isinstance(event, Reread):
+            self.text, self.thinking = event.text, event.reasoning(self.thinking)
+            self.calls, self.rejected = [], []
+        elif isinstance(event, CallReady):
+            self.calls.append((event.call.name, event.call.arguments))
+        elif isinstance(event, CallRejected):
+            self.rejected.append((event.name, event.fault))
+        elif isinstance(event, ReasoningSeen):
+            self.begins_inside = event.begins_inside
+
+
+def told(
+    format: str,
+    reply: str | Sequence[Event],
+    size: int = 0,
+    begins_inside: bool | None = None,
+    *,
+    before: Sequence[Event] = (),
+    finish: str = "stop",
+    end: Finished | Failed | None = None,
+    tools: Sequence[ToolSpec] = OFFERED,
+) -> Told:
+    """A reply heard in pieces of `size` characters (0: whole), without calls that are only found in its prose."""
+    listener = Listener(format, tools if format else (), begins_inside)
+    if isinstance(reply, str):
+        step = size or max(1, len(reply))
+        reply = [TextDelta(reply[at : at + step]) for at in range(0, len(reply), step)]
+    found = Told()
+    for event in [*before, *reply, end or Finished(finish)]:
+        for heard in listener.hear([event]):
+            found.take(heard)
+    return found

@@ -1,0 +1,80 @@
+"""Judges whether a written call was complete when a limit of tokens cut its reply.
+
+Asked only about calls that nothing but the end of the reply ended. Formats with an end mark need theirs; in the others
+the JSON or Python has to be closed.
+"""
+
+from __future__ import annotations
+
+import re
+
+CUT = (
+    "The reply reached its limit of tokens before this call was complete, so the call did not run. Write the whole call"
+    " again. Make it shorter, or split long content into several smaller calls."
+)
+TAG = "<|python_tag|>"
+TAG_ENDS = ("<|eom_id|>", "<|eot_id|>")
+MINIMAX = "]<]minimax[>["
+# Behind these marks stands JSON, and nothing closes it.
+WITHOUT_END = (TAG, "<|function_call|>")
+# A closing tag that is not the one of a parameter, and the other marks that end a call or a block of calls.
+CALL_END = re.compile(
+    r"</(?![^<>]{0,30}(?:parameter|param|argument|arg_key|arg_value)>)[^<>/]{1,60}>\Z"
+    r"|<(?:[|｜][^<>=]{0,40})?(?:end|END|suffix)[^<>=]{0,30}>\Z"
+    r"|<\|close\|>(?:call|tools)<\|sep\|>\Z|<\|(?:call|return)\|>\Z|<tool_call\|>\Z|\[/TOOL_CALLS\]\Z"
+)
+FENCE = re.compile(r"(?:Action:\s{0,4})?(`{3,16})")
+BRACKET_MARK = re.compile(r"\[[A-Z_]{2,20}\]\Z")
+SPECIAL = re.compile(r"[\"'()\[\]{}]")
+OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
+TAIL = 120  # characters; no end mark is longer
+
+
+def is_complete(written: str) -> bool:
+    """Whether the calls of one block, as they were written, have their own end."""
+    written = written.strip()
+    tail = written[-TAIL:]
+    fence = FENCE.match(written)
+    if fence:
+        return len(written) > fence.end() and tail.endswith(f"\n{fence[1]}")
+    if written.startswith(TAG) and written[len(TAG) :].lstrip()[:1] not in ("{", "["):
+        return tail.endswith(TAG_ENDS)
+    if written.startswith(MINIMAX):
+        return tail.endswith((f"{MINIMAX}</invoke>", f"{MINIMAX}</tool_call>"))  # any other tag is that of an argument
+    if written.startswith("<") and not written.startswith(WITHOUT_END):
+        return CALL_END.search(tail) is not None
+    if CALL_END.search(tail):
+        return True
+    tail = tail.rstrip(" \n,;")
+    return tail[-1:] in CLOSING and not BRACKET_MARK.search(tail) and _closed(written)
+
+
+def _closed(written: str) -> bool:
+    """Whether no bracket and no text of JSON or Python is open at the end."""
+    at = depth = 0
+    while found := SPECIAL.search(written, at):
+        mark, at = found.group(), found.end()
+        if mark in OPENING:
+            depth += 1
+        elif mark in CLOSING:
+            depth -= 1
+        else:
+            at = _text_end(written, found.start())
+            if at < 0:
+                return False
+    return depth <= 0
+
+
+def _text_end(written: str, start: int) -> int:
+    """Where the text ends that begins with a quote, -1 where it does not."""
+    quote = written[start]
+    mark = quote * 3 if written.startswith(quote * 3, start) else quote
+    at = start + len(mark)
+    end = written.find(mark, at)
+    while end >= 0:
+        escape = written.find("\\", at, end)
+        if escape < 0:
+            return end + len(mark)
+        at = escape + 2
+        end = end if end >= at else written.find(mark, at)
+    return -1

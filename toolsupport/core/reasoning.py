@@ -1,0 +1,325 @@
+"""Splits the reasoning that a model writes into its text from its answer.
+
+The marks stand in one table. A mark counts where no call and no code is read; in quotes, backquotes or a fence of the
+answer it is text. Inside reasoning the first closing mark ends it.
+A reply may begin inside reasoning, because the prompt ended in the opening mark. Where that is not known, the text is
+given out as an answer first; the lone closing mark shows that it was reasoning, and a `Reread` moves it.
+Calls in reasoning are drafts: they count only where nothing but space follows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolsupport.core.events import CallReady, Event
+from toolsupport.core.scanner import Markers, Source, Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How one family of models marks its reasoning.
+
+    `around` are marks beside the answer, which are left out. `proves`: a closing mark without an opening one shows
+    that the reply began inside reasoning. `first`: the opening mark is prose, which counts only as the first words.
+    """
+
+    opens: tuple[str, ...]
+    closes: tuple[str, ...]
+    around: tuple[str, ...] = ()
+    proves: bool = True
+    first: bool = False
+
+
+FINAL = "<|channel|>final<|message|>"
+COMMENTARY = "<|channel|>commentary<|message|>"
+TABLE = (
+    Marks(("<think>",), ("</think>",)),
+    Marks(("<thinking>",), ("</thinking>",)),
+    Marks(("<thought>",), ("</thought>",)),  # EXAONE Deep
+    Marks(("<reasoning>",), ("</reasoning>",)),
+    Marks(("<think_fast>",), ("</think_fast>",)),  # K2 V2
+    Marks(("<think_faster>",), ("</think_faster>",)),
+    Marks(("<mm:think>",), ("</mm:think>",)),  # MiniMax
+    Marks(("<seed:think>",), ("</seed:think>",)),
+    Marks(("<longcat_think>",), ("</longcat_think>",)),
+    Marks(("[THINK]",), ("[/THINK]",)),  # Magistral
+    Marks(("◁think▷",), ("◁/think▷",)),  # Kimi VL
+    Marks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",),
+          ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")),  # Kimi K3
+    Marks(("<|START_THINKING|>",), ("<|END_THINKING|>",), ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
+    Marks(("<|begin_of_thought|>",), ("<|end_of_thought|>",), ("<|begin_of_solution|>", "<|end_of_solution|>")),
+    Marks(("<|channel>thought\n", "<|channel>thought"), ("<channel|>",)),  # Gemma 4
+    Marks(("<unused94>thought\n", "<unused94>thought"), ("<unused95>",)),  # MedGemma
+    Marks(("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>analysis<|message|>"), ("<|end|>",),
+          (FINAL, f"<|start|>assistant{FINAL}", COMMENTARY, f"<|start|>assistant{COMMENTARY}"),
+          proves=False),  # harmony
+    Marks(("Here are my reasoning steps:\n", "Here are my reasoning steps:"), ("[BEGIN FINAL RESPONSE]",),
+          ("[END FINAL RESPONSE]",), first=True),  # Apriel
+    Marks(("Here is my thought process:", "Here's my thought process:"),
+          ("Here is my response:", "Here's my response:"), proves=False, first=True),  # Granite 3.2
+)  # fmt: skip
+
+OPENING = {mark: row for row in TABLE for mark in row.opens}
+AROUND = frozenset(mark for row in TABLE for mark in row.around)
+CLOSING = {mark: row for row in TABLE for mark in row.closes}
+PROOFS = Markers(mark for mark, row in CLOSING.items() if row.proves)
+OPENINGS = Markers(OPENING)
+ANY_END = Markers(CLOSING)
+ENDS = {mark: Markers(row.closes) for mark, row in OPENING.items()} | {"": PROOFS}
+LOOK_AHEAD = 300  # characters in which a quote that was opened before a mark is looked for
+
+FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
+APOSTROPHES = frozenset("'‘’")
+
+
+class QuotedMarks:
+    """Where the end of the answer so far stands: in a fence, or in a quote of its line."""
+
+    __slots__ = ("_fence", "_head", "_open", "last")
+
+    def __init__(self) -> None:
+        self._fence = self._head = self.last = ""
+        self._open: dict[str, int] = dict.fromkeys(PAIRS, 0)
+
+    def add(self, text: str) -> None:
+        first, *others = text.split("\n")
+        self._grow(first)
+        for line in others:
+            self._end_line()
+            self._grow(line)
+        self.last = text[-1:] or self.last
+
+    @property
+    def fence(self) -> str:
+        """The backquotes of the fence that is open, "" where none is."""
+        found = FENCE.match(self._head)
+        return self._fence or (found[1] if found else "")
+
+    @property
+    def awaited(self) -> str:
+        """What would close the quote that is open, "" where none is."""
+        return next((end for begin, end in PAIRS.items() if self._open[begin]), "")
+
+    def _grow(self, piece: str) -> None:
+        self._head = (self._head + piece)[:24]
+        for begin, end in PAIRS.items():
+            opened = self._open[begin] + piece.count(begin)
+            self._open[begin] = opened % 2 if begin == end else max(0, opened - piece.count(end))
+
+    def _end_line(self) -> None:
+        found = FENCE.match(self._head)
+        if found and not self._fence:
+            self._fence = found[1]
+        elif found and found[1].startswith(self._fence):
+            self._fence = ""
+        self._head = ""
+        self._open = dict.fromkeys(PAIRS, 0)
+
+
+class DraftParser(Protocol):
+    def feed(self, text: str) -> list[Event]: ...
+
+    def flush(self) -> list[Event]: ...
+
+
+class ReplySoFar(Protocol):
+    """What the answer consists of so far, and where its reasoning goes: formats/reply.py."""
+
+    answer: list[str]
+    said: int
+    calls: int
+    stray: bool
+    quotes: QuotedMarks
+
+    def thinking(self, piece: str) -> None: ...
+
+    def message_ends(self) -> None: ...
+
+    def retract(self, told: str) -> list[CallReady]: ...
+
+    def unthink(self, text: str, length: int) -> None: ...
+
+
+class Reasoning:
+    """The reasoning of one reply, read from its `source`; `make_draft` gives a parser for the calls drafted in it.
+
+    `began_inside` is what the reply shows of its beginning (None: nothing), `cut` tells that a limit ended the reply.
+    """
+
+    def __init__(self, source: Source, reply: ReplySoFar, make_draft: Callable[[], DraftParser]) -> None:
+        self._source = source
+        self._reply = reply
+        self._make_draft = make_draft
+        self._open_draft: DraftParser | None = None
+        self._drafts: dict[str, CallReady] = {}
+        self._said = 0
+        self._seen = self._separated = False
+        self.began_inside: bool | None = None
+        self.open = self.cut = False
+
+    @staticmethod
+    def marks_beside(openers: Iterable[str]) -> list[str]:
+        """All marks that are looked for; a format which reads such marks itself keeps its own."""
+        own = tuple(opener for opener in openers if opener.startswith("<|"))
+        marks = (*OPENING, *PROOFS.markers, *AROUND)
+        return [mark for mark in marks if not mark.startswith(own)]
+
+    def at_mark(self, mark: str) -> Steps[bool]:
+        """Read what the mark begins or ends, which stands in the record; False where it is text."""
+        row = OPENING.get(mark)
+        if (yield from self._quoted()) or (row and row.first and self._reply.said):
+            return False
+        self._source.cut()
+        if row:
+            self.began_inside = False if not (self._seen or self._reply.said) else self.began_inside
+            yield from self.inside(mark)
+        elif mark in CLOSING:
+            self._retract("".join(self._reply.answer))
+            yield from self._space()
+        else:
+            self._reply.message_ends()
+        return True
+
+    def assumed(self) -> Steps[None]:
+        """Read a reply that begins inside reasoning. One that repeats the opening mark, or whose server takes the
+        reasoning out of the text, does not."""
+        yield from self._space()
+        if self._separated:
+            return
+        mark = yield from self._source.found(OPENINGS)
+        self._source.cut()
+        self.began_inside = False if mark else None
+        yield from self.inside(mark)
+
+    def inside(self, mark: str) -> Steps[None]:
+        """Reasoning up to the end of its kind, of any kind where nothing opened it; without one, to the end."""
+        source, before, thought = self._source, self._reply.said, []
+        self._begins()
+        yield from source.space()
+        lead, ends, found = source.cut(), ENDS[mark], None
+        while found is None and (source.left or not source.ended):
+            found = ends.search(source.buffer, source.at)
+            unsure = len(source.buffer) if source.ended else ends.unsure_from(source.buffer, source.at)
+            piece = source.skip(found.start() if found else unsure)
+            self._think(piece)
+            thought.append(piece)
+            if found is None and not source.ended:
+                yield
+        self.open = False
+        if found:
+            source.skip(found.end())
+            self.began_inside = self.began_inside if mark else True
+            self.keep(self._draft.flush())
+            yield from self._space()
+        elif not self.cut:
+            self._never_ended(mark + lead, before, "".join(thought))
+
+    def separated(self, text: str) -> None:
+        """Reasoning that the server itself took out of the text."""
+        if not self._separated or self._reply.said != self._said:
+            self._begins()
+        self._separated, self.open = True, False
+        self.keep(self._draft.feed(text))
+
+    def native_call(self, event: Event) -> bool:
+        """Hear of a call that did not come in the text: True where it is a draft, since reasoning is open."""
+        if self.open:
+            self.keep([event])
+        elif isinstance(event, CallReady):
+            self._reply.said += 1
+        return self.open
+
+    def after_call(self) -> bool:
+        """Whether a call that was not whole took in the mark which ended the reasoning: then it is read again."""
+        stray, self._reply.stray = self._reply.stray, False
+        return stray and self._read_again()
+
+    def at_end(self) -> bool:
+        """Whether a fence that never closed hid the mark which ended the reasoning."""
+        fence = self._reply.quotes.fence
+        if self._seen or not fence or (self.cut and not self._reply.calls):
+            return False
+        told = "".join(self._reply.answer)
+        return PROOFS.search(told, max(0, told.rfind(fence))) is not None and self._read_again()
+
+    def drafted(self) -> Sequence[CallReady]:
+        """The drafts that count, at the end of the reply."""
+        if self.cut or self._reply.said != self._said:
+            return ()
+        if self._open_draft is not None:
+            self.keep(self._open_draft.flush())
+        return tuple(self._drafts.values())
+
+    def _begins(self) -> None:
+        if self._reply.said != self._said:
+            self._drafts.clear()
+        self._said = self._reply.said
+        self._seen = self.open = True
+        self._open_draft, self._reply.quotes = None, QuotedMarks()
+
+    @property
+    def _draft(self) -> DraftParser:
+        """The parser for what is drafted in the reasoning that was read last."""
+        if self._open_draft is None:
+            self._open_draft = self._make_draft()
+        return self._open_draft
+
+    def _think(self, piece: str) -> None:
+        self._reply.thinking(piece)
+        self.keep(self._draft.feed(piece))
+
+    def _never_ended(self, mark: str, before: int, thought: str) -> None:
+        """What was taken for reasoning on a guess, or for a word in the middle of an answer, was the answer."""
+        self.keep(self._draft.flush())
+        marked = bool(mark.strip())
+        if self._drafts or not thought.strip() or (marked and not before):
+            return
+        self.began_inside = self.began_inside if marked else False
+        self._reply.unthink(mark + thought, len(thought))
+
+    def _read_again(self) -> bool:
+        """Move what stands before the last closing mark to the reasoning; what follows it is unread."""
+        told = "".join(self._reply.answer)
+        last = PROOFS.last(told)
+        if self._seen or last is None:
+            return False
+        self._source.unread(told[last.end() :].lstrip())
+        self._retract(told[: last.start()])
+        return True
+
+    def _retract(self, told: str) -> None:
+        if not self._seen:
+            self.began_inside = True
+        calls = self._reply.retract(told)
+        self._begins()
+        self.open = False
+        self.keep(calls)
+
+    def keep(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, CallReady):
+                self._drafts.setdefault(event.raw, event)
+
+    def _space(self) -> Steps[None]:
+        yield from self._source.space()
+        self._source.cut()
+
+    def _quoted(self) -> Steps[bool]:
+        """Whether the mark is only quoted by the answer."""
+        source, around = self._source, self._reply.quotes
+        if around.fence:
+            return True
+        if around.last in APOSTROPHES:
+            yield from source.ready(1)
+            return source.peek() in APOSTROPHES
+        end = around.awaited
+        while end:
+            ahead = source.buffer[source.at : source.at + LOOK_AHEAD].partition("\n")
+            if end in ahead[0] or ahead[1] or source.ended or len(ahead[0]) >= LOOK_AHEAD:
+                return end in ahead[0]
+            yield
+        return False

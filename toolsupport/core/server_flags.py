@@ -1,0 +1,57 @@
+"""The settings that servers need for tools, with the parser of a model's family."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+# Kind of server → how it is started so that it takes tools; and the name it has in the family table.
+FLAGS: Mapping[str, str] = {
+    "vllm": "--enable-auto-tool-choice --tool-call-parser {parser}",
+    "sglang": "--tool-call-parser {parser}",
+    "llamacpp": "--jinja",
+}
+# They leave a call in the text that their parser does not read. llama-server does that with a call in none of the forms
+# it knows, whatever it was started with: without templates it refuses tools.
+LEAVE_IN_TEXT = frozenset({"vllm", "sglang"})
+NO_PARSER = "NAME"
+
+# Words of an error that only one server writes, also where a gateway stands before it.
+_MARKS = (("--jinja", "llamacpp"), ("--enable-auto-tool-choice", "vllm"))
+_PARSER = re.compile(r"tool[-_ ](?:call[-_ ])?parser", re.I)
+_FLAG = re.compile(r"--[a-z][\w-]+")
+# Rules of refusal_rules.py whose errors the settings of FLAGS cure.
+_CURED = frozenset({"flag", "old-server", "switched-off"})
+
+
+def of(kind: str, parsers: Mapping[str, str]) -> str:
+    """How a server of this kind is started for a family with these `parsers`, "" where we know of nothing."""
+    return FLAGS.get(kind, "").format(parser=parser_of(kind, parsers) or NO_PARSER)
+
+
+def left_in_text(kind: str, parsers: Mapping[str, str]) -> str:
+    """The setting without which calls stay in the text of this kind of server, "" where it is none."""
+    return of(kind, parsers) if kind in LEAVE_IN_TEXT else ""
+
+
+def parser_of(kind: str, parsers: Mapping[str, str]) -> str:
+    """The name for the command line; the table has remarks and alternatives behind it."""
+    found = re.match(r"[\w.-]+", parsers.get(kind, ""))
+    return found[0] if found else ""
+
+
+def needed(words: str, rule: str, kind: str, parsers: Mapping[str, str]) -> str:
+    """What to set after a server said these words; "" where they tell nothing."""
+    server = _server(words, rule, kind)
+    written = " and ".join(dict.fromkeys(_FLAG.findall(words)))
+    if server == "llamacpp" or (server and (server == kind or parser_of(server, parsers))):
+        return of(server, parsers)
+    return written or words
+
+
+def _server(words: str, rule: str, kind: str) -> str:
+    """Whose settings are meant."""
+    told = next((server for mark, server in _MARKS if mark in words), "")
+    if told or kind not in FLAGS:
+        return told
+    return kind if _PARSER.search(words) or (rule in _CURED and not _FLAG.search(words)) else ""
