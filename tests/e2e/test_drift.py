@@ -14,13 +14,11 @@ from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
 
-NARROW = {"width": 320, "height": 800}
-
 
 def look_at(page: Page, name: str) -> None:
     """Wide and narrow, with no rule of access broken and nothing beyond the edge."""
     photograph(page, name)
-    page.set_viewport_size(NARROW)
+    page.set_viewport_size({"width": 320, "height": 800})
     photograph(page, f"{name}-320")
     assert overflow(page) <= 0
     page.set_viewport_size({"width": 1280, "height": 800})

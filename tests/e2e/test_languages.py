@@ -70,6 +70,20 @@ def test_a_call_in_prose_asks_and_a_key_answers(open_browser: Callable[..., Brow
     expect(page.locator("[data-question]")).to_have_count(0)
 
 
+def test_an_unreadable_call_is_shown_once(open_browser: Callable[..., BrowserContext]) -> None:
+    page = new_chat(open_browser(viewport={"width": 1280, "height": 800}).new_page(), "sim-hopeless-json")
+    ask(page, LOOK)
+    answered(page)
+    card = page.locator(".call[data-status=rejected]").first
+    expect(card.locator("summary").first).to_contain_text("Unreadable call")
+    card.locator("summary").first.click()
+    expect(card.get_by_label("As the model wrote it")).to_contain_text("<tool_call>")
+    assert "tool_call" not in " ".join(page.locator(".message .prose").all_inner_texts())
+    assert violations(page) == [] and overflow(page) == 0
+    page.reload()
+    assert "tool_call" not in " ".join(page.locator(".message .prose").all_inner_texts())
+
+
 # T2
 def test_the_wire_of_an_answer_is_rendered_when_it_is_opened(page: Page) -> None:
     ask(page, LOOK)

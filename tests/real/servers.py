@@ -100,7 +100,7 @@ class Bench:
         for name, recited in models.items():
             file = self._gguf(directory / name, recited)
             described = file.with_name("Modelfile")
-            described.write_text(f"FROM {file}\n")
+            described.write_text(f"FROM {file}\nPARAMETER num_thread 1\n")
             command = [str(self.program), "create", name, "-f", str(described)]
             subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True)
         return started

@@ -35,8 +35,7 @@ SURE = 15.0  # least lead of the next token of a script, in logits
 
 START, END = "<|im_start|>", "<|im_end|>"
 HIDDEN = ("<unk>", "<s>", START, END)
-# The line end tells a result from instructions that speak of results.
-MARKS = {"<tools>": TOOLS_MARK, "<tool_response>\n": RESULT_MARK, "lookup_ticket": TEST_MARK}
+MARKS = {"<tools>": TOOLS_MARK, "<tool_response>": RESULT_MARK, "lookup_ticket": TEST_MARK}
 SHOWN = (*MARKS, "<tool_call>", "</tool_call>")
 # When a script is recited: the states (tools, result, test) of the prompt.
 STATES = {

@@ -13,7 +13,7 @@ from tests.toolsupport.core import strict_servers
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import Target, history
 from toolsupport.core.prompt.rendering import BEGINNING, BROKEN_OFF, INTERRUPTED
-from toolsupport.core.words import Message, Role, ToolCall
+from toolsupport.core.words import Message, Role, ToolCall, ToolSpec
 
 NATIVE, WORDS, HERMES = Target("native"), Target(), Target("hermes")
 
@@ -269,3 +269,11 @@ def test_what_was_rendered_once_stays_when_the_log_grows(log: list[Message], tar
     before = history(whole, target)
     after = history([*whole, said("answer")], target)
     assert after[: len(before)] == before
+
+
+# The marks are tokens of their own in many models: shown beforehand, they look like a result that is already there.
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_instructions_show_no_mark_of_a_result(name: str) -> None:
+    look = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
+    marks = re.findall(r"<[^<>]+>|\[/?[A-Z_]+\]", FORMATS[name].write_results([result(ONE)]))
+    assert [mark for mark in marks if mark in FORMATS[name].instructions([look])] == []

@@ -217,7 +217,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
     return (
         f"{listed}To do something, write Python in a fence, print what you want to know, and write nothing after it:\n"
         "```python\nprint(6 * 7)\n```\n"
-        "It is run, and what it printed comes back in <tool_response> tags. Only such a fence is run: show code that "
+        "It is run, and what it printed comes back in tool_response tags. Only such a fence is run: show code that "
         f"shall not run in a fence of another name, for example ```text.{''.join(about)}"
     )
 

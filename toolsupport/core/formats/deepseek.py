@@ -43,7 +43,7 @@ def instructions(tools: Sequence[ToolSpec], *, fenced: bool) -> str:
         f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
         "To call one, write this and nothing after it, one part for each call:\n"
         f'{BEGIN}{_written("the_name", """{"an_argument": "its value"}""", fenced=fenced)}{END}\n'
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

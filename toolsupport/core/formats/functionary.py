@@ -49,7 +49,7 @@ def _instructions(tools: Sequence[ToolSpec], example: str) -> str:
     return (
         f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
         f"To call one, write this and nothing after it, once for each call, the arguments as JSON:\n{example}\n"
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

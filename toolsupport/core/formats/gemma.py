@@ -129,7 +129,7 @@ class Dialect:
         return (
             f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
             f"To call one, write this and nothing after it, once for each call:\n{example}\n"
-            "The results come back in <tool_response> tags."
+            "The results come back in tool_response tags."
         )
 
     def write_calls(self, calls: Sequence[ToolCall]) -> str:

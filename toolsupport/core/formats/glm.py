@@ -141,7 +141,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
         f"The functions you can call, as JSON Schema:\n<tools>\n{listed(tools)}\n</tools>\n\n"
         "To call one, write this and nothing after it, one pair of tags for each argument, the value as it is:\n"
         "<tool_call>the_name\n<arg_key>an_argument</arg_key>\n<arg_value>its value</arg_value>\n</tool_call>\n"
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

@@ -114,7 +114,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
         f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
         "To call one, write this and nothing after it, the arguments as JSON:\n"
         f'{_head("the_name")}{{"an_argument": "its value"}}{CALLED}\n'
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

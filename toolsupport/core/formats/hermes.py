@@ -29,7 +29,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
         "To call one, write a JSON object with its name and arguments between <tool_call> tags, and nothing after "
         "it; for several calls, write one pair of tags for each:\n"
         '<tool_call>\n{"name": "the_name", "arguments": {"an_argument": "its value"}}\n</tool_call>\n'
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

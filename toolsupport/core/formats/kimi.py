@@ -45,7 +45,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
         f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
         "To call one, write this and nothing after it, one part for each call, counted from 0:\n"
         f'{BEGIN}{CALL}functions.the_name:0{ARGUMENTS}{{"an_argument": "its value"}}{CALL_END}{END}\n'
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

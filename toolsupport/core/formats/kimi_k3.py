@@ -57,7 +57,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
         f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
         "To call functions, write this and nothing after it, one call after the other, counted from 1; a text is"
         f" written as it is, any other value as JSON:\n{example}\n"
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

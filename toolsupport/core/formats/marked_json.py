@@ -54,7 +54,7 @@ class Marks:
         return (
             f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
             f"To call functions, write this and nothing after it{', all calls in one list' if self.listed else ''}:\n"
-            f"{example}\nThe results come back in <tool_response> tags."
+            f"{example}\nThe results come back in tool_response tags."
         )
 
     def write_calls(self, calls: Sequence[ToolCall]) -> str:

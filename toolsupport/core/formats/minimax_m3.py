@@ -199,7 +199,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
         f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
         "To call functions, write this and nothing after it, one part for each call and a tag named like each"
         f" argument; a text is written as it is, any other value as JSON:\n{example}\n"
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

@@ -100,7 +100,7 @@ def instructions(tools: Sequence[ToolSpec], *, how: str) -> str:
     return (
         f"[AVAILABLE_TOOLS]\n{listed(tools)}\n[/AVAILABLE_TOOLS]\n\n"
         f"To call a tool, write nothing but this, the arguments as JSON:\n{how}\n"
-        "The results come back between [TOOL_RESULTS] and [/TOOL_RESULTS]."
+        "The results come back between TOOL_RESULTS marks."
     )
 
 

@@ -68,7 +68,7 @@ def _instructions(example: str) -> Format:
         return (
             f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
             f"To call functions, write this and nothing after it, the arguments as JSON:\n{example}\n"
-            "The results come back in <tool_response> tags."
+            "The results come back in tool_response tags."
         )
 
     return Format("", "", hermes.GRAMMAR.parser, told, hermes.write_calls, write_results)

@@ -22,7 +22,7 @@ def _variant(name: str, label: str, wrap: Wrap) -> Format:
             f"The functions you can call, with the schemas of their parameters:\n{signatures(tools)}\n\n"
             "To call functions, write the calls as Python does, with the names of the parameters and with literal "
             f"values only, and nothing after them:\n{example}\n"
-            "The results come back in <tool_response> tags."
+            "The results come back in tool_response tags."
         )
 
     def write_calls(calls: Sequence[ToolCall]) -> str:

@@ -49,7 +49,7 @@ def instructions(tools: Sequence[ToolSpec]) -> str:
         "To call one, write this and nothing after it, one parameter element for each argument, the value as it is:\n"
         "<tool_call>\n<function=the_name>\n<parameter=an_argument>\n"
         "its value\n</parameter>\n</function>\n</tool_call>\n"
-        "The results come back in <tool_response> tags."
+        "The results come back in tool_response tags."
     )
 
 

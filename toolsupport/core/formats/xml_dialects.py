@@ -35,7 +35,7 @@ class Dialect:
             f"The functions you can call, as JSON Schema:\n{listed(tools)}\n\n"
             "To call functions, write this and nothing after it, one part for each call and each argument:\n"
             f"{self.write_calls([ToolCall('', 'the_name', {'an_argument': 'its value'})])}\n"
-            f"The results come back in <tool_response> tags.{kinds if self.types else ''}"
+            f"The results come back in tool_response tags.{kinds if self.types else ''}"
         )
 
     def write_calls(self, calls: Sequence[ToolCall]) -> str:
