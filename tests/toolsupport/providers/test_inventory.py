@@ -132,6 +132,20 @@ async def test_a_description() -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("template", "one_call"),
+    [
+        ('{{- raise_exception("This model only supports single tool-calls at once!") }}', True),
+        ("{%- for call in message.tool_calls %}", False),
+        ("", None),
+    ],
+)
+async def test_a_template_of_ollama_that_takes_one_call(template: str, one_call: bool | None) -> None:
+    async with scripted(answer({"template": template, "capabilities": ["tools"]})) as server:
+        assert (await providers.describe(server.endpoint, "m")).one_call is one_call
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize("shown", [{}, {"model_info": 5, "details": [], "capabilities": "tools", "template": None}])
 async def test_a_description_that_says_nothing(shown: object) -> None:
     async with scripted(told(shown)) as server:
