@@ -90,8 +90,8 @@ class Hosts:
             self._changed.clear()
             try:
                 self._follow(await in_database(mcp.enabled_servers)())
-            except UNWRITABLE as error:
-                log.error("the MCP servers could not be looked up: %s", error)
+            except Exception:
+                log.exception("the MCP servers could not be looked up; trying again")
             try:
                 async with asyncio.timeout(EVERY):
                     await self._changed.wait()

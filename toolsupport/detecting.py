@@ -6,12 +6,16 @@ import asyncio
 import logging
 import os
 import random
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from channels.db import database_sync_to_async as in_database
+from django.db import InterfaceError, OperationalError
 
 from toolsupport import redaction
 from toolsupport.core.refusals import classify
@@ -21,7 +25,7 @@ from toolsupport.detection import DETECTORS, KINDS, Laboratory, Reply, Subject, 
 from toolsupport.detection.examination import Step, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry import detections, subjects
-from toolsupport.registry.detections import Concluded, TrialMade
+from toolsupport.registry.detections import Concluded, TrialMade, Wanted
 from toolsupport.registry.quiet import Quiet
 from toolsupport.registry.subjects import Tested
 
@@ -31,8 +35,13 @@ LOOK = 1.0  # seconds between two looks for queued tests
 HEARTBEAT = 1.5
 AT_ONCE = 8  # tests in one process; how many run on one server is decided by registry.detection_queue
 LONGEST_EVIDENCE = 20_000  # characters of one text in a trial
+# What a database raises that is locked, full or away: it may take the same a moment later.
+UNREACHABLE = (OperationalError, InterfaceError)
+RETRY = 0.5  # seconds between two attempts to write
+BROKE_OFF = "The test itself broke off."
 
 Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
+Written = TypeVar("Written")
 
 
 class Tester:
@@ -42,7 +51,9 @@ class Tester:
         self.owner = owner
         self.idle = Quiet()
         self._spawn = spawn
-        self._running: set[asyncio.Task[Any]] = set()
+        self.running: dict[int, asyncio.Task[Any]] = {}
+        self.own: int | None = None  # the test this process was started for; None where it is there for all of them
+        self._served = False
         self._wake = asyncio.Event()
 
     def look(self) -> None:
@@ -50,7 +61,8 @@ class Tester:
         self._wake.set()
 
     async def serve(self) -> None:
-        """Claim and run, until cancelled."""
+        """Claim and run, until cancelled; `leave` has to follow."""
+        self._served = True
         while True:
             self._wake.clear()
             try:
@@ -61,30 +73,36 @@ class Tester:
                 async with asyncio.timeout(LOOK):
                     await self._wake.wait()
 
+    async def leave(self) -> None:
+        """After everything was cancelled: nobody has to wait until a lease runs out.
+
+        By the rows, not by the tasks: a claim that was cancelled half-way may have taken a test that no task runs.
+        """
+        if self._served:
+            try:
+                await in_database(detections.leave)(self.owner, self.own)
+            except Exception:
+                log.exception("the tests of this process could not be ended; their leases will run out")
+
     async def _claim(self) -> None:
-        while len(self._running) < AT_ONCE:
-            found = await in_database(detections.claim)(self.owner, self.idle)
+        while len(self.running) < AT_ONCE:
+            found = await in_database(detections.claim)(self.owner, self.idle, list(self.running))
             if found is None:
                 return
-            task = self._spawn(self._run(found))
-            self._running.add(task)
-            task.add_done_callback(self._done)
+            task = self.running[found] = self._spawn(self._run(found))
+            task.add_done_callback(partial(self._done, found))
 
-    def _done(self, task: asyncio.Task[Any]) -> None:
-        self._running.discard(task)
+    def _done(self, detection: int, _: asyncio.Task[Any]) -> None:
+        self.running.pop(detection, None)
         self._wake.set()
 
     async def _run(self, detection: int) -> None:
+        run = TestRun(detection, self.owner, self._spawn)
         try:
-            await TestRun(detection, self.owner, self._spawn).perform()
-        except asyncio.CancelledError:
-            # The site stops: nobody should have to wait until the lease runs out.
-            await in_database(detections.interrupt)(detection, self.owner)
-            raise
+            await run.perform()
         except Exception:
             log.exception("the test %s broke off", detection)
-            broken = Concluded("inconclusive", {"why": "The test itself broke off."}, status="failed")
-            await in_database(detections.conclude)(detection, self.owner, broken)
+            await run.conclude(Concluded("inconclusive", {"why": BROKE_OFF}, reason=BROKE_OFF, status="failed"))
 
 
 class TestRun:
@@ -98,7 +116,10 @@ class TestRun:
         self.skip: set[str] = set()
         self._spawn = spawn
         self._changed = asyncio.Event()
-        self._cancelled = False
+        # Why the heartbeat stopped the test: a key of STOPS, "" while it goes on.
+        self._why = ""
+        self._held_until = time.monotonic() + detections.LEASE.total_seconds()
+        self._complained = False
 
     async def perform(self) -> None:
         """Test, then write the verdict down. Cancelled by people, it ends as `cancelled` and decides nothing."""
@@ -110,23 +131,42 @@ class TestRun:
         try:
             verdict = await work
         except asyncio.CancelledError:
-            if not self._cancelled:
+            if not self._why:
                 raise
             verdict = None
         finally:
             heart.cancel()
             work.cancel()
-        await in_database(detections.renew)(self.detection, self.owner, self._progress())
-        await in_database(detections.conclude)(self.detection, self.owner, concluded(verdict, lab))
+        await self._write(detections.renew, self._progress())
+        await self.conclude(STOPS[self._why](lab) if verdict is None else concluded(verdict, lab))
+
+    async def conclude(self, how: Concluded) -> None:
+        """Write the end of the test down."""
+        if not await self._write(detections.conclude, how):
+            log.warning(
+                "the test %s was ended by another process: its verdict %r is not kept", self.detection, how.verdict
+            )
+
+    async def _write(self, work: Callable[..., Written], *given: Any) -> Written:
+        """Write for this test: again and again while the database does not take it, until the lease has run out."""
+        while True:
+            try:
+                return await in_database(work)(self.detection, self.owner, *given)
+            except UNREACHABLE as error:
+                if time.monotonic() > self._held_until:
+                    raise
+                if not self._complained:
+                    log.warning("the test %s cannot be written down, trying again: %s", self.detection, error)
+                self._complained = True
+                await asyncio.sleep(RETRY)
 
     async def _beat(self, work: asyncio.Task[Any]) -> None:
-        """Renew the lease, write progress down as it is made, hear what people want."""
+        """Renew the lease and write progress until the test is over, whatever the database does meanwhile."""
         while True:
             self._changed.clear()
-            wanted = await in_database(detections.renew)(self.detection, self.owner, self._progress())
-            self._cancelled = wanted.cancel
+            wanted = await self._renewed()
             if wanted.cancel or not wanted.mine:
-                self._cancelled = True
+                self._why = "cancelled" if wanted.cancel else "lost"
                 work.cancel()
                 return
             if wanted.skip:
@@ -134,6 +174,17 @@ class TestRun:
             with suppress(TimeoutError):
                 async with asyncio.timeout(HEARTBEAT):
                     await self._changed.wait()
+
+    async def _renewed(self) -> Wanted:
+        """What people want of the test; it is lost where the lease ran out before the database took another one."""
+        began = time.monotonic()
+        try:
+            wanted = await self._write(detections.renew, self._progress())
+        except Exception:
+            log.exception("the lease of the test %s could not be renewed", self.detection)
+            return Wanted(mine=time.monotonic() <= self._held_until)
+        self._held_until, self._complained = began + detections.LEASE.total_seconds(), False
+        return wanted
 
     async def _tell(self, step: Step) -> None:
         self.steps[step.name] = step
@@ -143,10 +194,23 @@ class TestRun:
         step = self.steps.get(trial.outcome.step)
         if step is not None and step.state == "running":
             await self._tell(replace(step, detail=f"{trial.n}: {trial.outcome.why}"))
-        await in_database(detections.add_trial)(self.detection, self.owner, evidence(trial))
+        await self._write(detections.add_trial, evidence(trial))
 
     def _progress(self) -> list[JSON]:
         return [{"step": step.name, **asdict(step)} for step in self.steps.values()]
+
+
+def _cancelled(lab: Laboratory) -> Concluded:
+    return Concluded("", {"why": "It was cancelled."}, status="cancelled", run_ms=lab.run_ms)
+
+
+def _lost(lab: Laboratory) -> Concluded:
+    why = detections.GONE
+    return Concluded("inconclusive", {"why": why}, reason=why, status="interrupted", run_ms=lab.run_ms)
+
+
+# How a test ends that its heartbeat stopped: people did not want it any more, or its lease ran out.
+STOPS: Mapping[str, Callable[[Laboratory], Concluded]] = MappingProxyType({"cancelled": _cancelled, "lost": _lost})
 
 
 def _subject(tested: Tested) -> Subject:
@@ -154,10 +218,8 @@ def _subject(tested: Tested) -> Subject:
     return Subject(tested.endpoint, tested.brief, formats, tested.thinks, tested.leak_flag, tested.runs_code)
 
 
-def concluded(verdict: Verdict | None, lab: Laboratory) -> Concluded:
+def concluded(verdict: Verdict, lab: Laboratory) -> Concluded:
     """The row's words for how a test ended."""
-    if verdict is None:
-        return Concluded("", {"why": "It was cancelled."}, status="cancelled", run_ms=lab.run_ms)
     return Concluded(
         verdict.name,
         dict(verdict.detail),

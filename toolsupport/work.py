@@ -58,8 +58,13 @@ class Work:
         """A supervised task with a context of its own."""
         task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._over)
         return task
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a background task ended with an error", exc_info=error)
 
     async def stop(self) -> None:
         """Cancel everything but the task that asks for it."""
@@ -67,6 +72,7 @@ class Work:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        await self.tester.leave()
 
     async def _begin(self) -> None:
         """What is due at start, in the order of the table, then each at its own pace."""
@@ -83,12 +89,14 @@ class Work:
     async def _once(self, job: Job) -> None:
         """Do a job unless another worker does it at the moment. A failure is logged, and it is tried again later."""
         try:
-            if await in_database(leases.take)(job.name, self.owner):
-                await job.run()
+            try:
+                if await in_database(leases.take)(job.name, self.owner):
+                    await job.run()
+            finally:
+                await in_database(leases.release)(job.name, self.owner)
         except Exception:
+            # Of the release too: it would end the job in this process for good.
             log.exception("the job %s failed; it is tried again at its next time", job.name)
-        finally:
-            await in_database(leases.release)(job.name, self.owner)
 
 
 _work: Work | None = None

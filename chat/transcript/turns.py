@@ -16,7 +16,6 @@ from django.utils import timezone
 from chat.models import OPEN, UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.shown import ShownMessage
 from chat.transcript import attached, branches, contexts, questions, resuming, shown, statements
-from chat.transcript.clock import in_future, lease
 from chat.transcript.contexts import ChatBriefing
 from chat.transcript.conversations import Person, announce, own
 from chat.transcript.history import WAITS, log_of
@@ -27,7 +26,7 @@ from toolsupport.core import words
 from toolsupport.core.errors import Busy
 from toolsupport.core.falling_back import in_format
 from toolsupport.core.words import Role
-from toolsupport.registry import call_metrics, remembered
+from toolsupport.registry import call_metrics, leases, remembered
 from toolsupport.registry.call_metrics import CallCount
 
 PATIENCE = timedelta(seconds=2)
@@ -223,7 +222,7 @@ def claim(turn_id: int, owner: str) -> Accepted | None:
     """Make a queued turn this process's own; None when another was faster or it was stopped meanwhile."""
     mine = Turn.objects.filter(pk=turn_id, status="queued")
     hold(*mine.values_list("conversation_id", flat=True))
-    if not mine.update(status="running", owner=owner, lease_until=lease(), started_at=Now()):
+    if not mine.update(status="running", owner=owner, lease_until=leases.in_future(leases.TURN), started_at=Now()):
         return None
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
     asked = shown.message(question_of(turn_id))
@@ -283,7 +282,7 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
     """
     turns = list(turns)
     mine = Turn.objects.filter(pk__in=turns, owner=owner, status="running")
-    mine.update(lease_until=lease())
+    mine.update(lease_until=leases.in_future(leases.TURN))
     alive = dict(mine.values_list("pk", "stop_requested_at"))
     statements.write_grown(owner, texts)
     return Pulse(lost=frozenset(turns) - frozenset(alive), stop=frozenset(pk for pk, asked in alive.items() if asked))
@@ -335,7 +334,7 @@ def settle(running: Collection[int] = ()) -> tuple[list[Ended], list[int]]:
     Those that are `running` in this very process live, though the database took no lease of theirs for a while.
     """
     ended = expire(Turn.objects.exclude(pk__in=running))
-    waiting = Turn.objects.filter(status="queued", created_at__lt=in_future(-PATIENCE), stop_requested_at=None)
+    waiting = Turn.objects.filter(status="queued", created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None)
     return ended, list(waiting.values_list("pk", flat=True)[:50])
 
 

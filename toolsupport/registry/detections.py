@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import DateTimeField, ExpressionWrapper, Max, Q
-from django.db.models.expressions import Combinable
+from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -19,11 +18,16 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.words import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry import detection_queue, format_findings, history, missing_flags, overrides, switches
+from toolsupport.registry import detection_queue, format_findings, history, leases, missing_flags, overrides, switches
 
 PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
 MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
-LEASE = timedelta(seconds=5)  # renewed every 1.5 s; one that ran out means that its worker is gone
+LEASE = leases.TEST  # renewed every 1.5 s; one that ran out means that its worker is gone
+GONE = (
+    "The process that ran it is gone, or could not write to the database for "
+    f"{LEASE.total_seconds():.0f} seconds, so it proved nothing."
+)
+STOPPED = "The process that ran it was stopped, so it proved nothing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +126,16 @@ def always(_: int) -> bool:
 
 
 @transaction.atomic
-def claim(owner: str, idle: Callable[[int], bool] = always) -> int | None:
+def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[int] = ()) -> int | None:
     """Take the oldest queued test whose server has room for it; its id, or None where there is nothing to do.
 
-    One that a change of its model brought about waits until its server (id) is `idle`, and for all others.
+    One that a change of its model brought about waits until its server (id) is `idle`, and for all others. Tests that
+    are `running` in this very process are not settled.
     """
-    settle()
+    settle(running)
     for pk in detection_queue.waiting(idle):
         free = Detection.objects.filter(pk=pk, status="queued")
-        if free.update(status="running", owner=owner, lease_until=_lease(), started_at=Now()):
+        if free.update(status="running", owner=owner, lease_until=leases.in_future(LEASE), started_at=Now()):
             return pk
     return None
 
@@ -139,7 +144,7 @@ def claim(owner: str, idle: Callable[[int], bool] = always) -> int | None:
 def renew(detection: int, owner: str, progress: Sequence[JSON]) -> Wanted:
     """Say that the worker is alive, write down how far it is, hear what people want."""
     mine = Detection.objects.filter(pk=detection, owner=owner, status="running")
-    if not mine.update(lease_until=_lease(), progress=list(progress)):
+    if not mine.update(lease_until=leases.in_future(LEASE), progress=list(progress)):
         return Wanted(mine=False)
     cancel, skip = mine.values_list("cancel_requested_at", "skip_requested").get()
     return Wanted(mine=True, cancel=cancel is not None, skip=skip)
@@ -241,16 +246,41 @@ def undo(detection: int, actor: int | None) -> int:
     return overrides.withdraw_test(detection, actor)
 
 
-def interrupt(detection: int, owner: str) -> None:
-    """Give a test up because its worker stops."""
-    mine = Detection.objects.filter(pk=detection, owner=owner, status="running")
-    mine.update(status="interrupted", finished_at=Now(), lease_until=None)
+@transaction.atomic
+def leave(owner: str, own: int | None = None) -> None:
+    """End the tests of a worker that stops. One that was started for its `own` test lets the others wait again.
+
+    What is run again has to be proved again: the trials of an attempt that did not end are dropped.
+    """
+    mine = Detection.objects.filter(owner=owner, status="running")
+    if own is not None:
+        others = list(mine.select_for_update().exclude(pk=own).values_list("pk", flat=True))
+        Trial.objects.filter(detection__in=others).delete()
+        waits: dict[str, Any] = {
+            "status": "queued",
+            "owner": "",
+            "lease_until": None,
+            "started_at": None,
+            "progress": [],
+        }
+        Detection.objects.filter(pk__in=others).update(**waits)
+    _interrupt(mine, STOPPED)
 
 
-def settle() -> int:
-    """Tests whose worker is gone become `interrupted`; how many. Only a lease that ran out says so."""
-    gone = Detection.objects.filter(status="running").filter(Q(lease_until__lt=Now()) | Q(lease_until=None))
-    return gone.update(status="interrupted", finished_at=Now(), lease_until=None)
+def settle(running: Collection[int] = ()) -> int:
+    """Tests whose worker is gone become `interrupted`; how many. Only a lease that ran out says so.
+
+    Those that are `running` in this very process live, though the database took no lease of theirs for a while.
+    """
+    gone = Detection.objects.filter(Q(lease_until__lt=Now()) | Q(lease_until=None)).exclude(pk__in=running)
+    # Looked up first: every process asks each second, and a change of no row, too, keeps the writers of SQLite waiting.
+    return _interrupt(gone, GONE) if gone.filter(status="running").exists() else 0
+
+
+def _interrupt(tests: QuerySet[Detection], why: str) -> int:
+    """End those of `tests` that run, with a verdict as every test: nothing was proved, and why."""
+    ended = {"status": "interrupted", "verdict": "inconclusive", "detail": {"why": why, "reason": why}}
+    return tests.filter(status="running").update(**ended, finished_at=Now(), lease_until=None)
 
 
 def _status(detection: int) -> str:
@@ -275,7 +305,3 @@ def _tell(row: Detection, before: Any, concluded: Concluded, confirmed: Sequence
             detection=row.pk,
         )
     )
-
-
-def _lease() -> Combinable:
-    return ExpressionWrapper(Now() + LEASE, output_field=DateTimeField())

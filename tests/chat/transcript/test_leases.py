@@ -13,7 +13,7 @@ from django.db.models import Value
 from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
-from chat.transcript import clock, recording, turns
+from chat.transcript import recording, turns
 from chat.transcript.again import Anew
 from chat.transcript.again import accept as accept_again
 from chat.transcript.repeating import Repeat
@@ -24,7 +24,7 @@ from tests.chat.transcript.losses import ANOTHER, ME, dump, finished, interrupte
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy
 from toolsupport.core.words import ToolCall
-from toolsupport.registry import overrides
+from toolsupport.registry import leases, overrides
 from toolsupport.registry.call_metrics import CallCount
 
 pytestmark = pytest.mark.django_db
@@ -164,7 +164,13 @@ def test_a_new_lease_is_as_long_as_a_renewed_one(begun: turns.Accepted) -> None:
     for turn in (first, renewed):
         assert turn.lease_until is not None
         left = turn.lease_until - timezone.now()
-        assert clock.LEASE - timedelta(seconds=2) < left <= clock.LEASE + timedelta(milliseconds=50)
+        assert leases.TURN - timedelta(seconds=2) < left <= leases.TURN + timedelta(milliseconds=50)
+
+
+def test_the_sweep_spares_what_runs_in_this_process(begun: turns.Accepted) -> None:
+    run_out(begun.turn)
+    assert turns.settle([begun.turn])[0] == []
+    assert [one.turn for one in turns.settle()[0]] == [begun.turn]
 
 
 # -- room for another turn, in the process that runs one --

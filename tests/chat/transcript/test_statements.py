@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from chat.models import Message, Turn
 from chat.transcript import statements
-from chat.transcript.clock import LEASE
 from tests.factories import ConversationFactory
+from toolsupport.registry import leases
 
 
 @pytest.mark.parametrize(("model", "statement"), [(Turn, statements.RUNNING), (Message, statements.MESSAGE)])
@@ -29,5 +29,5 @@ def test_a_lease_is_as_long_as_the_clock_says():
     statements.insert_running(turn)
     stored = Turn.objects.get(pk=turn.pk)
     assert stored.lease_until is not None
-    assert abs(stored.lease_until - timezone.now() - LEASE).total_seconds() < 2
+    assert abs(stored.lease_until - timezone.now() - leases.TURN).total_seconds() < 2
     assert (stored.usage, stored.status, stored.owner, stored.created_at) == ({}, "running", "me", turn.created_at)

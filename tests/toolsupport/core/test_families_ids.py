@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.toolsupport.core.newest_ids import NEWEST
 from toolsupport.core.families import FAMILIES, find
 
 BELONGS = {
+    **NEWEST,
     # Ollama's library
     "qwen2.5": "qwen2.5",
     "qwen2.5:7b": "qwen2.5",

@@ -138,7 +138,7 @@ def test_a_cancelled_test_is_not_repeated_and_an_interrupted_one_is(model: Model
     drift.mark(model.server_id)
     running = detections.claim("worker")
     assert running is not None
-    detections.interrupt(running, "worker")
+    detections.leave("worker")
     drift.mark(model.server_id)
     queued = Detection.objects.get(status="queued")
     assert queued.trigger == "drift"

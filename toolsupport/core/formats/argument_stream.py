@@ -44,6 +44,10 @@ class ArgumentStream:
             self._schemas[key], self._spec.parameters
         ) == TEXT  # fmt: skip
 
+    def has(self, key: str) -> bool:
+        """Whether a value of this key was begun."""
+        return key in self._keys
+
     def key(self, key: str) -> None:
         """A value of this key begins; a second one of the same key is never shown."""
         if key in self._keys:

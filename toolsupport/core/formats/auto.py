@@ -21,8 +21,10 @@ from toolsupport.core.formats import (
     pure_json,
     pythonic,
     qwen3_coder_xml,
+    step3,
     xml_dialects,
 )
+from toolsupport.core.formats.named_json import NamedCalls
 from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
 from toolsupport.core.scanner import Steps
 from toolsupport.core.words import ToolSpec
@@ -30,7 +32,7 @@ from toolsupport.core.words import ToolSpec
 FENCE = "```"
 # Openers that nothing else begins with.
 UNMISTAKABLE: dict[str, Reader] = {
-    **deepseek.GRAMMAR.openers,
+    **dict.fromkeys(deepseek.GRAMMAR.openers, step3.read),
     **kimi.GRAMMAR.openers,
     **kimi_k3.GRAMMAR.openers,
     **minimax_m3.GRAMMAR.openers,
@@ -39,8 +41,51 @@ UNMISTAKABLE: dict[str, Reader] = {
     **gemma.GEMMA_4.grammar.openers,
     **other_json.PREFIXED.openers,
     **dict.fromkeys(xml_dialects.DSML.tags.wrappers, xml_dialects.DSML.read),
-    **dict.fromkeys(xml_dialects.MINIMAX.tags.wrappers, xml_dialects.MINIMAX.read),
-    **{opener: marks.read for marks in marked_json.ROWS.values() for opener in marks.opens if opener[0] == "<"},
+    **dict.fromkeys(xml_dialects.GCML.tags.wrappers, xml_dialects.GCML.read),
+    **dict.fromkeys(xml_dialects.INVOKE.tags.wrappers, xml_dialects.INVOKE.read),
+    **glm.LONGCAT.grammar.openers,
+    **glm.HY.grammar.openers,
+    **{opener: marks.read for marks in marked_json.ROWS.values() for opener in marks.opens if "<" in opener},
+}
+
+
+def _read_tool_call(reading: Reading, opener: str) -> Steps[None]:
+    """Hermes, Qwen's tags, or a name with GLM's pairs."""
+    character = yield from reading.source.space()
+    named = bool(character) and character not in "<{[`"
+    yield from (glm.ANY.read_named(reading) if named else qwen3_coder_xml.read(reading, opener))
+
+
+def _read_tool_calls(reading: Reading, opener: str) -> Steps[None]:
+    """A list in JSON, or the calls of Hunyuan 3 in tags."""
+    character = yield from reading.source.space()
+    yield from (glm.HY.read if character == "<" else marked_json.ROWS["jamba"].read)(reading, opener)
+
+
+def _read_function_calls(reading: Reading, opener: str) -> Steps[None]:
+    """Invoke tags, or Python."""
+    character = yield from reading.source.space()
+    yield from (xml_dialects.INVOKE.read if character == "<" else pythonic.read_wrapped)(reading, opener)
+
+
+def _read_call_begin(reading: Reading, opener: str) -> Steps[None]:
+    """A call of Kimi or of DeepSeek, which a keyboard's signs write alike; what stands behind the name decides."""
+    yield from NamedCalls(reading, CALL_BEGINS).read(opener)
+
+
+# Openers that belong to several formats.
+CALL_BEGINS = replace(
+    kimi.MARKS,
+    opens=(*kimi.MARKS.opens, *deepseek.MARKS.opens),
+    behind_name=(*kimi.MARKS.behind_name, *deepseek.MARKS.behind_name),
+    closes=(*kimi.MARKS.closes, *deepseek.MARKS.closes),
+    kind=deepseek.MARKS.kind,
+)
+OF_SEVERAL: dict[str, Reader] = {
+    "<tool_call>": _read_tool_call,
+    "<tool_calls>": _read_tool_calls,
+    "<function_calls>": _read_function_calls,
+    kimi.CALL: _read_call_begin,
 }
 
 
@@ -60,6 +105,7 @@ def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
         "[": _read_list,
         "\n": pythonic.read_bare_line,
         **dict.fromkeys(qwen3_coder_xml.TAGS.functions, _read_function),
+        **dict.fromkeys(xml_dialects.INVOKE.tags.functions, _read_invoke),
     }
     return {
         **hermes.GRAMMAR.openers,
@@ -68,16 +114,10 @@ def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
         **dict.fromkeys(qwen3_coder_xml.WRAPPERS, qwen3_coder_xml.read),
         **dict.fromkeys(pythonic.WRAPPERS, pythonic.read_wrapped),
         **UNMISTAKABLE,
-        glm.OPENER: _read_tool_call,
+        **OF_SEVERAL,
         FENCE: _fence,
         **(bare if tools else {}),
     }
-
-
-def _read_tool_call(reading: Reading, opener: str) -> Steps[None]:
-    character = yield from reading.source.space()
-    named = bool(character) and character not in "<{[`"
-    yield from (glm.read_named(reading) if named else qwen3_coder_xml.read(reading, opener))
 
 
 def _fence(reading: Reading, opener: str) -> Steps[None]:
@@ -101,6 +141,11 @@ def _read_list(reading: Reading, opener: str) -> Steps[None]:
 def _read_function(reading: Reading, opener: str) -> Steps[None]:
     if not reading.fenced:
         yield from qwen3_coder_xml.read_bare(reading, opener)
+
+
+def _read_invoke(reading: Reading, opener: str) -> Steps[None]:
+    if not reading.fenced:
+        yield from xml_dialects.INVOKE.read(reading, opener)
 
 
 FORMAT = replace(hermes.FORMAT, name="auto", label="Whatever the model writes", parser=parser)

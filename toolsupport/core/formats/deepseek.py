@@ -15,9 +15,9 @@ from toolsupport.core.words import Message, ToolCall, ToolSpec
 
 
 def spellings(mark: str) -> Iterator[str]:
-    """With the signs of the model's own alphabet, and with those that a keyboard has."""
-    yield mark
-    yield mark.replace("▁", "_").replace("｜", "|")
+    """With the signs of the model's own alphabet, and with those that a keyboard has for either or both of them."""
+    plain = mark.replace("▁", "_")
+    yield from dict.fromkeys((mark, plain.replace("｜", "|"), plain, mark.replace("｜", "|")))
 
 
 BEGIN, END = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"

@@ -12,7 +12,8 @@ from typing import Any
 from toolsupport.core.arguments import Written, compact, finished
 from toolsupport.core.formats.argument_stream import ENCODE, ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
+from toolsupport.core.formats.lookahead import peek
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_walk import DEEPEST
@@ -47,6 +48,10 @@ class Dialect:
     def closers(self) -> Markers:
         return Markers([self.closer])
 
+    @cached_property
+    def ends(self) -> Markers:
+        return Markers([self.opener, self.closer])
+
     @property
     def grammar(self) -> Grammar:
         return Grammar({self.opener: self.read})
@@ -54,11 +59,15 @@ class Dialect:
     def read(self, reading: Reading, opener: str) -> Steps[None]:
         """The call behind the opener; where none begins, the record keeps what was taken."""
         source = reading.source
-        yield from source.space()
-        if not (yield from source.found(CALLED)):
+        if (yield from source.space()) in ("{", "["):
+            yield from JsonCalls(reading, self.closers, self.ends).read()
             return
+        called = yield from source.found(CALLED)
+        if called:
+            yield from source.space()
         name = yield from source.word(NAME, LONGEST_NAME)
-        if not name or (yield from source.space()) != "{":
+        # Without the word `call` only a brace that follows at once tells a name from words about the mark.
+        if not name or (yield from (source.space() if called else peek(source))) != "{":
             return
         stream = ArgumentStream(reading.reply, reading.tools, name)
         start = source.recorded

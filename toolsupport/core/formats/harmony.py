@@ -11,7 +11,9 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.xml_dialects import INVOKE
 from toolsupport.core.json_walk import DEEPEST, Walk
 from toolsupport.core.mending import read_json
 from toolsupport.core.offered import find_tool
@@ -19,7 +21,7 @@ from toolsupport.core.scanner import Markers, Steps
 from toolsupport.core.words import Message, ToolCall, ToolSpec
 
 START, CHANNEL, MESSAGE, CALLED = "<|start|>", "<|channel|>", "<|message|>", "<|call|>"
-ENDS = Markers([CALLED, "<|end|>", "<|return|>"])
+ENDS = Markers([CALLED, "<|end|>", "<|return|>", "<|eom|>", "<|eot|>"])
 ALL_ENDS = Markers([*ENDS.markers, START, CHANNEL])
 # What stands in front of a message: roles, channels, names and kinds of content.
 WORDS = r"[\w .:/=-]{0,200}"
@@ -27,7 +29,19 @@ PARTS = rf"{WORDS}(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}"
 HEADER = re.compile(rf"{PARTS}<\|message\|>")
 HEADER_BEGUN = re.compile(rf"{PARTS}(?:<(?:\|\w{{0,10}}\|?)?)?")
 RECIPIENT = re.compile(r"to=(?:functions\.)?([\w.:/-]+)")
-REASONING = re.compile(r"<\|channel\|>\s*analysis\b")
+# The same for a receiver that stands in front of the channel.
+TO = "to=functions."
+HEADED = re.compile(rf"(?P<name>[\w.:/-]{{1,128}})\s?(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}<\|message\|>")
+HEADED_BEGUN = re.compile(
+    rf"[\w.:/-]{{0,128}}\s?(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}(?:<(?:\|\w{{0,10}}\|?)?)?"
+)
+BEGUN = re.compile(r"\s{0,8}(?:to=[\w.:/-]{1,128})?\s?<\|message\|>")
+BEGUN_BEGUN = re.compile(r"\s{0,8}(?:t|to|to=[\w.:/-]{0,128})?\s?(?:<(?:\|\w{0,7}\|?)?)?")
+REASONING = re.compile(r"<\|channel\|>\s*analysis\b|\bto=self\b")
+# Receivers whose messages are words.
+WRAPPERS = Markers(INVOKE.tags.wrappers)
+PEOPLE = frozenset({"assistant", "user", "self", "all"})
+TAGGED = Markers([*INVOKE.tags.wrappers, *INVOKE.tags.functions])
 
 
 def read(reading: Reading, opener: str) -> Steps[None]:
@@ -38,12 +52,27 @@ def read(reading: Reading, opener: str) -> Steps[None]:
     reading.source.take(found.end())
     header = opener + found.group()
     recipient = RECIPIENT.search(header)
-    if recipient and recipient[1] != "assistant":
+    if recipient and recipient[1] not in PEOPLE:
         yield from _call(reading, recipient[1].split("<")[0])
     else:
         reading.source.cut()
         reading.reply.message_ends()
         yield from _words(reading, thinking=bool(REASONING.search(header)))
+
+
+def read_begun(reading: Reading, opener: str) -> Steps[None]:
+    """The message whose beginning the prompt wrote: its receiver is the first that is read."""
+    found = yield from match(reading.source, BEGUN, BEGUN_BEGUN)
+    if found is not None:
+        yield from read(reading, "")
+
+
+def read_recipient(reading: Reading, opener: str) -> Steps[None]:
+    """A message whose first mark the prompt wrote: its receiver stands in front, and what begins a message follows."""
+    found = yield from match(reading.source, HEADED, HEADED_BEGUN)
+    if found is not None:
+        reading.source.take(found.end())
+        yield from _call(reading, found["name"])
 
 
 def _words(reading: Reading, *, thinking: bool) -> Steps[None]:
@@ -68,6 +97,12 @@ def _call(reading: Reading, name: str) -> Steps[None]:
     stream = ArgumentStream(reading.reply, reading.tools, name)
     character = yield from source.space()
     start = source.recorded
+    if character == "<" and (yield from source.marker(TAGGED)):
+        yield from source.found(WRAPPERS)
+        yield from TaggedCalls(reading, INVOKE.tags, bare=False).read()
+        if not source.recorded:
+            yield from _end(reading)
+        return
     if character != "{":
         yield from _raw_argument(reading, stream)
         return
@@ -82,6 +117,14 @@ def _call(reading: Reading, name: str) -> Steps[None]:
     if not (yield from source.found(ENDS)):
         source.back_to(end)
     stream.done(written, source.cut())
+
+
+def _end(reading: Reading) -> Steps[None]:
+    """What ends the message of a call that was told."""
+    source = reading.source
+    yield from source.space()
+    if (yield from source.found(ENDS)):
+        source.cut()
 
 
 def _raw_argument(reading: Reading, stream: ArgumentStream) -> Steps[None]:
@@ -130,5 +173,5 @@ def write_results(results: Sequence[Message]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 
-GRAMMAR = Grammar({START: read, CHANNEL: read})
+GRAMMAR = Grammar({START: read, CHANNEL: read, TO: read_recipient, f"assistant {TO}": read_recipient})
 FORMAT = Format("harmony", "Harmony", GRAMMAR.parser, instructions, write_calls, write_results)

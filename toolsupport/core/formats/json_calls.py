@@ -22,10 +22,11 @@ class JsonCalls:
 
     listener: type[JsonArguments] = JsonArguments
 
-    def __init__(self, reading: Reading, closers: Markers, ends: Markers) -> None:
+    def __init__(self, reading: Reading, closers: Markers, ends: Markers, repairs: tuple[str, ...] = ()) -> None:
         self._reading = reading
         self._closers = closers
         self._ends = ends
+        self._repairs = repairs
         self._listed = False
         self._stream: ArgumentStream | None = None
         self._written = Written()
@@ -94,7 +95,8 @@ class JsonCalls:
         if walk.deepest > DEEPEST or walk.cut_off:
             self._written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
         else:
-            self._written = self._read_one(source.since(start))
+            written = self._read_one(source.since(start))
+            self._written = replace(written, repairs=(*self._repairs, *written.repairs))
 
     def _read_one(self, text: str) -> Written:
         return read_call(text, self._reading.tools)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from toolsupport.core.coercion import type_of
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.formats.tag_value import written_value
+from toolsupport.core.formats.tag_value import KEPT, written_value
 from toolsupport.core.formats.tags import TaggedCalls, Tags
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Steps
@@ -27,7 +27,7 @@ TAGS = Tags(
     parameter_ends=(ARGUMENT_END,),
     wrapper_ends=(TOOLS_END,),
     wrappers=(TOOLS,),
-    exact=True,
+    breaks=KEPT,
     tag_end=END,
     type_key="type",
     text_type="string",

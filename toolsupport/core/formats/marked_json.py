@@ -107,6 +107,10 @@ ROWS = {
         ("<|action_start|>",), ("<|action_end|>",), listed=False, arguments="parameters", kinds=("<|plugin|>",)
     ),
 }
+# GigaChat ends its words with a mark before it calls, and each call with the same.
+ROWS["gigachat3"] = Marks(
+    ("<|function_call|>", "function call<|role_sep|>"), ("<|message_sep|>",), listed=False, silent=("<|message_sep|>",)
+)
 # The same marks under another name.
 ROWS |= {"hunyuan_a13b": ROWS["jamba"], "nemotron_v2": ROWS["nemotron_toolcall"], "firefunction": ROWS["phi4_mini"]}
 LABELS = {
@@ -121,5 +125,6 @@ LABELS = {
     "hunyuan_a13b": "Hunyuan A13B",
     "nemotron_v2": "Nemotron Nano 2",
     "firefunction": "FireFunction",
+    "gigachat3": "GigaChat 3",
 }
 FORMATS = tuple(_format(name, label) for name, label in LABELS.items())

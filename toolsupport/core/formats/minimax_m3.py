@@ -74,6 +74,7 @@ class _Call:
         self._reading = reading
         self._stream = ArgumentStream(reading.reply, reading.tools, name)
         self._spec = find_tool(name, reading.tools)
+        self._root = self._spec.parameters if self._spec else {}
         self._open: list[Node] = [Node("")]
         self._repairs: list[str] = []
         self._broken: Written | None = None
@@ -98,11 +99,13 @@ class _Call:
 
     def tell(self, raw: str) -> None:
         root = self._open[0]
-        arguments = {part.key: self._value(part) for part in root.parts}
         if "".join(root.text).strip():
             self._broken = self._broken or NO_PARAMETERS
-        written = finished(self._stream.name, arguments, tuple(self._repairs), self._reading.tools)
-        self._stream.done(self._broken or written, raw)
+        self._stream.done(self._broken or self._whole(root), raw)
+
+    def _whole(self, root: Node) -> Written:
+        arguments = {key: self._value(key, nodes) for key, nodes in members(root.parts).items()}
+        return finished(self._stream.name, arguments, tuple(dict.fromkeys(self._repairs)), self._reading.tools)
 
     def _ends_here(self) -> Steps[bool]:
         """Whether the call ends at this mark, by its own end or because something else begins."""
@@ -130,7 +133,10 @@ class _Call:
             self._begin(name.strip())
 
     def _begin(self, key: str) -> None:
-        known = any(part.key == key for part in self._open[0].parts)
+        written = self._open[0].parts
+        known = any(part.key == key for part in written)
+        if len(self._open) == 1 and not known and not self._broken:
+            self._show_last()
         self._open.append(Node(key))
         if len(self._open) > DEEPEST:
             self._broken = TOO_DEEP
@@ -138,6 +144,12 @@ class _Call:
             self._showing = True
             self._stream.key(key)
             self._stream.text_begins()
+
+    def _show_last(self) -> None:
+        """Show the argument before this one; a list is whole only when another begins."""
+        for key, nodes in list(members(self._open[0].parts).items())[-1:]:
+            if not self._stream.has(key):
+                self._stream.value(key, self._value(key, nodes))
 
     def _close_named(self, key: str) -> None:
         """Close the tag of that name, with all in it; an end without a beginning is left out."""
@@ -152,21 +164,19 @@ class _Call:
     def _close(self) -> None:
         node = self._open.pop()
         above = self._open[-1].parts
-        if len(self._open) == 1:
-            if any(part.key == node.key for part in above):
-                self._stream.stop()
-                self._repairs.append(TWICE)
-                return
-            self._shown(node)
+        known = len(self._open) == 1 and any(part.key == node.key for part in above)
+        if known and not (above[-1].key == node.key and self._may_be_a_list(node.key)):
+            self._stream.stop()
+            self._repairs.append(TWICE)
+            return
         above.append(node)
-
-    def _shown(self, node: Node) -> None:
-        """An argument is whole."""
-        if self._showing:
+        if self._showing and len(self._open) == 1:
             self._showing = False
             self._stream.text_ends()
-        else:
-            self._stream.value(node.key, self._value(node))
+
+    def _may_be_a_list(self, key: str) -> bool:
+        schema = schema_of(key, self._spec)
+        return schema is not None and "array" in types(schema, self._root)
 
     def _text(self, piece: str) -> None:
         if not piece:
@@ -175,22 +185,35 @@ class _Call:
         if self._showing and len(self._open) == 2:
             self._stream.text(piece)
 
-    def _value(self, part: Node) -> Any:
-        schema = schema_of(part.key, self._spec)
-        return value_of(part, schema, self._spec.parameters if self._spec else {})
+    def _value(self, key: str, nodes: Sequence[Node]) -> Any:
+        return value_of(nodes, schema_of(key, self._spec), self._root, self._repairs)
 
 
-def value_of(node: Node, schema: Mapping[str, Any] | None, root: JSON) -> Any:
-    """What a tag stands for; without a schema a text is a text."""
+def members(parts: Sequence[Node]) -> dict[str, list[Node]]:
+    """The parts by their keys, in the order in which those were first written."""
+    found: dict[str, list[Node]] = {}
+    for part in parts:
+        found.setdefault(part.key, []).append(part)
+    return found
+
+
+def value_of(nodes: Sequence[Node], schema: Mapping[str, Any] | None, root: JSON, repairs: list[str]) -> Any:
+    """What a tag stands for. Several of one name are a list; where the schema wants none, the first one counts."""
+    node = nodes[0]
     allowed = types(schema, root) if schema is not None else TEXT
     text = "".join(node.text)
+    if len(nodes) > 1 and (schema is None or "array" in allowed):
+        items = resolved(schema, root).get("items")
+        return [value_of([one], items, root, repairs) for one in nodes]
+    if len(nodes) > 1:
+        repairs.append(TWICE)
     if not node.parts:
         return text if allowed == TEXT else from_text(text, allowed)
     schema = resolved(schema, root)
     if "array" in allowed and "object" not in allowed:
-        return [value_of(part, schema.get("items"), root) for part in node.parts]
+        return [value_of([part], schema.get("items"), root, repairs) for part in node.parts]
     inner = schema.get("properties") or {}
-    return {part.key: value_of(part, inner.get(part.key), root) for part in node.parts}
+    return {key: value_of(group, inner.get(key), root, repairs) for key, group in members(node.parts).items()}
 
 
 def instructions(tools: Sequence[ToolSpec]) -> str:

@@ -10,6 +10,7 @@ from toolsupport.core.arguments import Written, compact, finished
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
+from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
@@ -24,12 +25,22 @@ ENDS = Markers([OPENER, CLOSER])
 BEHIND_A_NAME = Markers([ARGUMENTS, CALL_ID])
 NAME = re.compile(r"[\w.:/-]*")
 LONGEST_NAME = 128
+# A few words that lead to the list, where the mark begins a line: in mid-sentence a mark is only spoken of.
+WORDS = re.compile(r"[\w ,.:!'’-]{1,64}\s{0,8}(?=\[\s{0,8}\{)")
+WORDS_BEGUN = re.compile(r"[\w ,.:!'’-]{0,64}\s{0,8}(?:\[\s{0,8})?")
+WORDS_LEFT_OUT = "left out words in front of the calls"
+NO_ARGUMENTS = "took a name without arguments for a call without any"
 
 
 def read(reading: Reading, opener: str) -> Steps[None]:
     """What follows [TOOL_CALLS]: a list, or one name with its arguments."""
-    character = yield from reading.source.space()
-    if character and character in "[{":
+    source, begins_a_line = reading.source, reading.before in ("", "\n")
+    character = yield from source.space()
+    words = (yield from match(source, WORDS, WORDS_BEGUN)) if begins_a_line else None
+    if words is not None:
+        source.take(words.end())
+        yield from JsonCalls(reading, CLOSERS, ENDS, repairs=(WORDS_LEFT_OUT,)).read()
+    elif character and character in "[{":
         yield from JsonCalls(reading, CLOSERS, ENDS).read()
     elif character:
         yield from _named(reading)
@@ -45,17 +56,31 @@ def read_bare(reading: Reading, opener: str) -> Steps[None]:
 def _named(reading: Reading) -> Steps[None]:
     source = reading.source
     name = yield from source.word(NAME, LONGEST_NAME)
+    end = source.recorded
     character = yield from source.space()
     mark = yield from source.marker(BEHIND_A_NAME)
-    if not name or (character != "{" and not mark):
-        return
     stream = ArgumentStream(reading.reply, reading.tools, name)
+    if not name:
+        return
+    if not mark and character != "{":
+        alone = not character or "\n" in source.since(end) or (yield from source.marker(ENDS))
+        if alone and reading.tools and reading.may_call(name):
+            yield from _without_arguments(reading, stream, end)
+        return
     if (yield from source.found(BEHIND_A_NAME)) == CALL_ID:
         yield from source.space()
         stream.wanted_id = yield from source.word(NAME, LONGEST_NAME)
         yield from source.space()
         yield from source.found(BEHIND_A_NAME)
     yield from _arguments(reading, stream)
+
+
+def _without_arguments(reading: Reading, stream: ArgumentStream, end: int) -> Steps[None]:
+    """A name alone, at the end of the reply, of its line or of its block."""
+    source = reading.source
+    if not (yield from source.found(CLOSERS)):
+        source.back_to(end)
+    stream.done(finished(stream.name, {}, (NO_ARGUMENTS,), reading.tools), source.cut())
 
 
 def _arguments(reading: Reading, stream: ArgumentStream) -> Steps[None]:
@@ -84,7 +109,7 @@ def _written(name: str, text: str, walk: Walk, tools: Sequence[ToolSpec]) -> Wri
 def _tell_without(reading: Reading, stream: ArgumentStream, character: str) -> None:
     """Nothing at all stands for no arguments; anything else but an object is no call."""
     raw = reading.source.cut()
-    written = finished(stream.name, {} if not character else "?", (), reading.tools)
+    written = finished(stream.name, {} if not character else "?", () if character else (NO_ARGUMENTS,), reading.tools)
     stream.done(written, raw)
 
 

@@ -16,7 +16,7 @@ from toolsupport.core.words import ToolSpec
 
 MOST_FOUND = 16
 PYTHON_LIST = re.compile(r"\[[\w.:/-]+\(")
-# Which mark at the beginning tells which format it was, the longest first.
+# Which mark at the beginning tells which format it was; the longest one that fits counts, without white space.
 FORMATS_BY_MARK = {
     "<tool_call>{": "hermes",
     "<tool_call>[": "hermes",
@@ -25,11 +25,25 @@ FORMATS_BY_MARK = {
     "<tool_call>": "glm45",
     "<seed:tool_call>": "qwen3_coder_xml",
     "<function": "qwen3_coder_xml",
+    "<functionname=": "minicpm5",
     "<｜tool▁call": "deepseek_v3",
     "<｜DSML｜": "deepseek_dsml",
     "<|tool_calls_section": "kimi_k2",
     "<|channel|>": "harmony",
     "<minimax:tool_call>": "minimax_m2",
+    "<dots_function_call>": "dots",
+    "<atem:": "muse_glimmer",
+    "<steptml:": "step3",
+    "<invoke": "invoke",
+    "<antml:": "invoke",
+    "<function_calls><": "invoke",
+    "<longcat_tool_call>": "longcat",
+    "<｜GCML｜": "gigachat35",
+    "<|function_call|>": "gigachat3",
+    "functioncall<|role_sep|>": "gigachat3",
+    "<tool_calls><": "hy_v3",
+    "<tool_calls:": "hy_v3",
+    "<tool_call:": "hy_v3",
     "]<]minimax[>[": "minimax_m3",
     "<|open|>": "kimi_k3",
     "<|tool_call|>": "granite",
@@ -81,7 +95,7 @@ class ProseWatcher:
 def format_of(raw: str) -> str:
     """The name of the format that a call was written in."""
     start = "".join(raw[:200].split())
-    named = next((name for mark, name in FORMATS_BY_MARK.items() if start.startswith(mark)), "")
+    mark = max((one for one in FORMATS_BY_MARK if start.startswith(one)), key=len, default="")
     if PYTHON_LIST.match(start):
         return "pythonic"
-    return named or ("mistral_args" if "[ARGS]" in start else "pythonic")
+    return FORMATS_BY_MARK.get(mark) or ("mistral_args" if "[ARGS]" in start else "pythonic")

@@ -9,13 +9,14 @@ from toolsupport.core.formats import hermes
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.formats.tag_value import written_value
+from toolsupport.core.formats.tag_value import PAIRED, written_value
 from toolsupport.core.formats.tags import TaggedCalls, Tags
 from toolsupport.core.formats.writing import listed
 from toolsupport.core.scanner import Markers, Steps
 from toolsupport.core.words import Message, ToolCall, ToolSpec
 
-WRAPPERS = ("<tool_call>", "<seed:tool_call>", "<function_invocation>")
+SEED = "<seed:tool_call>"
+WRAPPERS = ("<tool_call>", SEED, "<function_invocation>")
 TAGS = Tags(
     functions=("<function=", "<function name="),
     parameters=("<parameter=", "<parameter name=", "<param name=", "<param="),
@@ -23,6 +24,16 @@ TAGS = Tags(
     parameter_ends=("</parameter>", "</param>"),
     wrapper_ends=("</tool_call>", "</seed:tool_call>", "</function_invocation>"),
     wrappers=WRAPPERS,
+    cdata=("<param name=", "<param="),
+)
+# Seed writes its values without line breaks around them.
+SEED_TAGS = replace(TAGS, breaks=PAIRED)
+# MiniCPM writes them so too, and those that hold tags as CDATA.
+MINICPM_TAGS = replace(
+    TAGS,
+    functions=("<function name=", "<function="),
+    parameters=("<param name=", "<param=", "<parameter name=", "<parameter="),
+    breaks=PAIRED,
 )
 CLOSERS = Markers(TAGS.wrapper_ends)
 ENDS = Markers([*WRAPPERS, *TAGS.wrapper_ends])
@@ -32,7 +43,7 @@ def read(reading: Reading, opener: str) -> Steps[None]:
     """What follows a wrapper: functions as a rule, JSON where the model fell into Hermes' way."""
     character = yield from reading.source.space()
     if character == "<":
-        yield from TaggedCalls(reading, TAGS, bare=False).read()
+        yield from TaggedCalls(reading, SEED_TAGS if opener == SEED else TAGS, bare=False).read()
     elif character:
         yield from JsonCalls(reading, CLOSERS, ENDS).read()
 
@@ -41,6 +52,12 @@ def read_bare(reading: Reading, opener: str) -> Steps[None]:
     """A function without a wrapper: a call only under an offered name."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, TAGS, bare=True).read()
+
+
+def read_bare_seed(reading: Reading, opener: str) -> Steps[None]:
+    """The same as Seed writes it."""
+    reading.source.back_to(0)
+    yield from TaggedCalls(reading, SEED_TAGS, bare=True).read()
 
 
 def instructions(tools: Sequence[ToolSpec]) -> str:
@@ -58,18 +75,29 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
 
 
 def write_seed_calls(calls: Sequence[ToolCall]) -> str:
-    return "\n".join(_written(call, "seed:tool_call") for call in calls)
+    return "\n".join(map(_written_for_seed, calls))
 
 
 def seed_instructions(tools: Sequence[ToolSpec]) -> str:
-    return instructions(tools).replace("tool_call>", "seed:tool_call>")
+    return instructions(tools).replace("tool_call>", "seed:tool_call>").replace("\nits value\n", "its value")
 
 
-def _written(call: ToolCall, wrapper: str = "tool_call") -> str:
+def _written(call: ToolCall) -> str:
     values = "".join(
         f"<parameter={key}>\n{written_value(value)}\n</parameter>\n" for key, value in call.arguments.items()
     )
-    return f"<{wrapper}>\n<function={call.name}>\n{values}</function>\n</{wrapper}>"
+    return f"<tool_call>\n<function={call.name}>\n{values}</function>\n</tool_call>"
+
+
+def _written_for_seed(call: ToolCall) -> str:
+    values = "".join(f"<parameter={key}>{_inline(value)}</parameter>\n" for key, value in call.arguments.items())
+    return f"{SEED}\n<function={call.name}>\n{values}</function>\n</seed:tool_call>"
+
+
+def _inline(value: object) -> str:
+    """A value on the line of its tag, unless it begins with a line break itself."""
+    text = written_value(value)
+    return f"\n{text}\n" if text[:1] in ("\r", "\n") else text
 
 
 def write_results(results: Sequence[Message]) -> str:
@@ -78,6 +106,12 @@ def write_results(results: Sequence[Message]) -> str:
 
 GRAMMAR = Grammar({**dict.fromkeys(WRAPPERS, read), **dict.fromkeys(TAGS.functions, read_bare)})
 FORMAT = Format("qwen3_coder_xml", "Qwen3-Coder XML", GRAMMAR.parser, instructions, write_calls, write_results)
+SEED_GRAMMAR = Grammar({**dict.fromkeys(WRAPPERS, read), **dict.fromkeys(TAGS.functions, read_bare_seed)})
 SEED_FORMAT = replace(
-    FORMAT, name="seed_oss", label="Seed-OSS XML", instructions=seed_instructions, write_calls=write_seed_calls
+    FORMAT,
+    name="seed_oss",
+    label="Seed-OSS XML",
+    parser=SEED_GRAMMAR.parser,
+    instructions=seed_instructions,
+    write_calls=write_seed_calls,
 )

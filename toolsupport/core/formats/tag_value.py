@@ -8,16 +8,21 @@ from typing import Any
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.argument_stream import ArgumentStream
 
+# What becomes of the line break at either end of a value: it belongs to it; it does not; it does where the value does
+# not begin with one.
+KEPT, LEFT_OUT, PAIRED = "kept", "left out", "paired"
+
 
 class Value:
     """One value on its way: a text is shown as it comes, without the line break at either end."""
 
-    def __init__(self, stream: ArgumentStream, key: str, *, shows: bool, exact: bool) -> None:
+    def __init__(self, stream: ArgumentStream, key: str, breaks: str, *, shows: bool) -> None:
         self._stream = stream
-        self._exact = exact
+        self._breaks = breaks
         self._key = key
         self._shows = shows
         self._held = ""
+        self._shown = 0
         self._begun = False
         self._doubted: list[str] | None = None
 
@@ -36,21 +41,21 @@ class Value:
         if self._doubted is not None:
             self._doubted.append(piece)
             return
-        if self._exact:
-            if not self._begun:
-                self._begin()
-            self._stream.text(piece)
-            return
         piece = self._held + piece
         if not self._begun:
-            if piece in ("\n", "\r", "\r\n"):
+            if self._breaks != KEPT and piece in ("\n", "\r", "\r\n"):
                 self._held = piece
                 return
             self._begin()
-            piece = _without_first_break(piece)
+            piece = piece if self._breaks == KEPT else _without_first_break(piece)
         kept = len(piece) - len(_without_last_break(piece)) or int(piece.endswith("\r"))
+        kept = 0 if self._breaks == KEPT else kept
         self._held = piece[len(piece) - kept :]
-        self._stream.text(piece[: len(piece) - kept])
+        self._show(piece[: len(piece) - kept])
+
+    def _show(self, piece: str) -> None:
+        self._shown += len(piece)
+        self._stream.text(piece)
 
     def _begin(self) -> None:
         self._begun = True
@@ -63,6 +68,7 @@ class Value:
             return
         if not self._begun:
             self._begin()
+        self._show(value[self._shown :])
         self._stream.text_ends()
 
 
@@ -73,8 +79,12 @@ def is_json_of(value: Any, text: str) -> bool:
         return False
 
 
-def without_breaks(text: str) -> str:
-    return _without_last_break(_without_first_break(text))
+def without_breaks(text: str, breaks: str, *, closed: bool) -> str:
+    """The value that a text stands for; `closed` tells that its own tag closes it, and nothing else."""
+    if breaks == KEPT:
+        return text
+    inner = _without_first_break(text)
+    return inner if breaks == PAIRED and inner == text and closed else _without_last_break(inner)
 
 
 def _without_first_break(text: str) -> str:

@@ -15,10 +15,11 @@ from typing import Any
 
 from toolsupport.core.arguments import Written, finished, schema_of
 from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
+from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Reading
-from toolsupport.core.formats.tag_value import Value, is_json_of, without_breaks
+from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, Value, is_json_of, without_breaks
 from toolsupport.core.json_walk import DEEPEST, Walk
 from toolsupport.core.mending import read_json
 from toolsupport.core.offered import find_tool
@@ -34,9 +35,10 @@ NO_PARAMETERS = Written(why_not="The call holds text that is no parameter. Write
 class Tags:
     """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers.
 
-    `exact`: a line break at either end of a value belongs to it. `tag_end` ends a tag that has attributes; a parameter
-    may tell by the attribute `type_key` whether its value is a text (`text_type`) or JSON. `json` are the tags around
-    arguments that are one JSON object. `escaped`: names are written with the entities of HTML.
+    `breaks`: what becomes of a line break at either end of a value. `cdata` are the parameters whose value may be
+    CDATA. `tag_end` ends a tag that has attributes; a parameter may tell by the attribute `type_key` whether its value
+    is a text (`text_type`) or JSON. `json` are the tags around arguments that are one JSON object. `escaped`: names are
+    written with the entities of HTML.
     """
 
     functions: tuple[str, ...]
@@ -45,7 +47,8 @@ class Tags:
     parameter_ends: tuple[str, ...]
     wrapper_ends: tuple[str, ...]
     wrappers: tuple[str, ...]
-    exact: bool = False
+    breaks: str = LEFT_OUT
+    cdata: tuple[str, ...] = ()
     tag_end: str = ">"
     type_key: str = "string"
     text_type: str = "true"
@@ -195,8 +198,9 @@ class TaggedCall:
         if (yield from source.found(self._tags.stray)):
             self._repairs.append("left out an end without a beginning")
             return True
-        if (yield from source.found(self._tags.keys)):
-            yield from self._parameter()
+        tag = yield from source.found(self._tags.keys)
+        if tag:
+            yield from self._parameter(tag)
             return self._broken is None
         if character and not (yield from source.marker(self._tags.behind_a_function)) and character != "<":
             self._broken = NO_PARAMETERS
@@ -204,7 +208,7 @@ class TaggedCall:
         source.back_to(place)
         return False
 
-    def _parameter(self) -> Steps[None]:
+    def _parameter(self, tag: str) -> Steps[None]:
         key, _, kind = (yield from self._name()).partition(self._tags.says_its_type)
         is_text = kind == self._tags.text_type
         if not key:
@@ -214,8 +218,11 @@ class TaggedCall:
         shows = allowed == TEXT and key not in self._arguments and (is_text or not kind)
         if kind:
             allowed = TEXT if is_text else ALL_TYPES - TEXT
-        value = Value(self._stream, key, shows=shows, exact=self._tags.exact)
-        text = yield from self._value(value, key)
+        in_cdata = tag in self._tags.cdata and bool((yield from self._reading.source.marker(cdata.BEGINS)))
+        value = Value(self._stream, key, KEPT if in_cdata else self._tags.breaks, shows=shows)
+        text = yield from (cdata.read(self._reading.source, value) if in_cdata else self._value(value, key))
+        if in_cdata:
+            yield from self._reading.source.space()
         if text is None:
             self._broken = CUT_OFF
         elif key in self._arguments:
@@ -224,6 +231,8 @@ class TaggedCall:
         else:
             self._arguments[key] = text if allowed == TEXT else self._typed(key, text, allowed)
             value.ends(self._arguments[key])
+        if in_cdata:
+            yield from self._reading.source.found(self._tags.stray)
 
     def _typed(self, key: str, text: str, allowed: frozenset[str]) -> Any:
         """What a text stands for. JSON is how such values are written: to read anything else is a repair."""
@@ -241,11 +250,14 @@ class TaggedCall:
         source = self._reading.source
         start = source.recorded
         self._doubtful = -1
+        self._tagged = self._closed = False
         while True:
             marks = self._tags.in_a_value if self._doubtful < 0 else self._tags.behind_a_doubtful_end
             found = marks.search(source.buffer, source.at)
             unsure = marks.unsure_from(source.buffer, source.at)
-            value.text(source.take(found.start() if found else unsure))
+            piece = source.take(found.start() if found else unsure)
+            self._tagged = self._tagged or "<" in piece
+            value.text(piece)
             here, end = source.recorded, -1
             if found:
                 end = yield from self._end_here(key)
@@ -258,7 +270,7 @@ class TaggedCall:
             if end >= 0:
                 value.settle(kept=end != self._doubtful)
                 text = source.since(start)[: end - start]
-                return text if self._tags.exact else without_breaks(text)
+                return without_breaks(text, self._tags.breaks, closed=self._closed)
             if self._doubtful == here:
                 value.doubt()
             value.text(source.since(here))
@@ -275,6 +287,9 @@ class TaggedCall:
         elif tag in self._tags.parameter_ends:
             end = source.recorded
             ends = yield from self._followed_by(self._tags.behind_a_parameter)
+            if not ends and not self._tagged:  # a second end at once, and no tag that it could belong to
+                ends = bool((yield from source.marker(self._tags.stray)))
+            self._closed, self._tagged = ends, True
             source.back_to(end if ends else source.recorded)
             return place if ends else -1
         else:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from toolsupport.core.formats.deepseek import spellings
 from toolsupport.core.formats.format import Format
+from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.formats.tag_value import written_value
+from toolsupport.core.formats.tag_value import KEPT, PAIRED, written_value
 from toolsupport.core.formats.tags import TaggedCalls, Tags
 from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.scanner import Steps
+from toolsupport.core.scanner import Markers, Steps
 from toolsupport.core.words import Message, ToolCall, ToolSpec
 
 
@@ -23,11 +25,22 @@ class Dialect:
     types: bool = False
 
     def read(self, reading: Reading, opener: str) -> Steps[None]:
-        """What follows a wrapper, or a function without one."""
+        """What follows a wrapper, or a function without one; JSON where the model fell into Hermes' way."""
         bare = opener in self.tags.functions
         if bare:
             reading.source.back_to(0)
+        elif (yield from reading.source.space()) in ("{", "["):
+            yield from JsonCalls(reading, self.closers, self.ends).read()
+            return
         yield from TaggedCalls(reading, self.tags, bare=bare).read()
+
+    @cached_property
+    def closers(self) -> Markers:
+        return Markers(self.tags.wrapper_ends)
+
+    @cached_property
+    def ends(self) -> Markers:
+        return Markers([*self.tags.wrappers, *self.tags.wrapper_ends])
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
         kinds = ' A text is written as it is, with string="true"; any other value as JSON, with string="false".'
@@ -49,7 +62,7 @@ class Dialect:
     def _parameter(self, key: str, value: object) -> str:
         kind = f' string="{"true" if isinstance(value, str) else "false"}"' if self.types else ""
         text = written_value(value)
-        if not self.tags.exact and text != text.strip("\r\n"):
+        if self.tags.breaks != KEPT and text[:1] in ("\r", "\n"):
             text = f"\n{text}\n"
         return f'{self.tags.parameters[0]}"{key}"{kind}>{text}{self.tags.parameter_ends[0]}'
 
@@ -66,30 +79,58 @@ def _format(name: str, label: str, dialect: Dialect) -> Format:
     return Format(name, label, dialect.grammar.parser, dialect.instructions, dialect.write_calls, write_results)
 
 
-def _dsml(tag: str) -> tuple[str, ...]:
-    return tuple(spellings(tag.replace("@", "｜DSML｜")))
+def _barred(word: str, *wrappers: str) -> Dialect:
+    """Tags with a word between bars in front of their names, in every spelling of the bars."""
 
+    def tags(*names: str) -> tuple[str, ...]:
+        return tuple(one for name in names for one in spellings(name.replace("@", f"｜{word}｜")))
 
-DSML = Dialect(
-    Tags(
-        functions=_dsml("<@invoke name="),
-        parameters=_dsml("<@parameter name="),
-        function_ends=_dsml("</@invoke>"),
-        parameter_ends=_dsml("</@parameter>"),
-        wrapper_ends=(*_dsml("</@function_calls>"), *_dsml("</@tool_calls>")),
-        wrappers=(*_dsml("<@function_calls>"), *_dsml("<@tool_calls>")),
-        exact=True,
-    ),
-    types=True,
-)
-MINIMAX = Dialect(
-    Tags(
-        functions=("<invoke name=",),
-        parameters=("<parameter name=",),
-        function_ends=("</invoke>",),
-        parameter_ends=("</parameter>",),
-        wrapper_ends=("</minimax:tool_call>",),
-        wrappers=("<minimax:tool_call>",),
+    return Dialect(
+        Tags(
+            functions=tags("<@invoke name="),
+            parameters=tags("<@parameter name="),
+            function_ends=tags("</@invoke>"),
+            parameter_ends=tags("</@parameter>"),
+            wrapper_ends=tags(*(f"</@{one}>" for one in wrappers)),
+            wrappers=tags(*(f"<@{one}>" for one in wrappers)),
+            breaks=KEPT,
+        ),
+        types=True,
     )
+
+
+DSML = _barred("DSML", "function_calls", "tool_calls")
+GCML = _barred("GCML", "tool_calls", "function_calls")
+# What may stand in front of `invoke` and `parameter`: nothing, or the name of the maker's own language.
+NAMESPACES = ("", "antml:", "minimax:", "dots:", "steptml:", "atem:")
+WRAPPERS = (
+    "function_calls", "antml:function_calls", "minimax:tool_call", "dots_function_call", "steptml:function_calls",
+    "atem:function_calls",
+)  # fmt: skip
+
+
+def invoke(wrapper: str, namespace: str = "") -> Dialect:
+    """The dialect that is written with this wrapper and this namespace, and reads all of them."""
+    namespaces = dict.fromkeys((namespace, *NAMESPACES))
+    wrappers = dict.fromkeys((wrapper, *WRAPPERS))
+    return Dialect(
+        Tags(
+            functions=tuple(f"<{one}invoke name=" for one in namespaces),
+            parameters=tuple(f"<{one}parameter name=" for one in namespaces),
+            function_ends=tuple(f"</{one}invoke>" for one in namespaces),
+            parameter_ends=tuple(f"</{one}parameter>" for one in namespaces),
+            wrapper_ends=tuple(f"</{one}>" for one in wrappers),
+            wrappers=tuple(f"<{one}>" for one in wrappers),
+            breaks=PAIRED,
+        )
+    )
+
+
+INVOKE = invoke("function_calls")
+FORMATS = (
+    _format("deepseek_dsml", "DeepSeek DSML", DSML),
+    _format("gigachat35", "GigaChat 3.5", GCML),
+    _format("minimax_m2", "MiniMax M2", invoke("minimax:tool_call")),
+    _format("invoke", "Invoke tags", INVOKE),
+    _format("dots", "dots", invoke("dots_function_call")),
 )
-FORMATS = (_format("deepseek_dsml", "DeepSeek DSML", DSML), _format("minimax_m2", "MiniMax M2", MINIMAX))

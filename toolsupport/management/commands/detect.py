@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import uuid
 from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.detecting import Tester
+from toolsupport.detecting import UNREACHABLE
 from toolsupport.registry import detection_reports, detections, picker
 from toolsupport.registry.detection_reports import ShownDetection
 from toolsupport.work import Work
@@ -25,6 +24,7 @@ WORKS, WORKS_NOT, UNPROVED = 0, 1, 2
 
 
 class Command(BaseCommand):
+    answers = True  # the database, at the last look
     help = "Test what a model can do with tools. Exit 0: tools work, 1: they do not, 2: inconclusive."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -54,20 +54,33 @@ class Command(BaseCommand):
         profile = await in_database(picker.find)(name)
         opened = await in_database(detections.open_test)(detections.Asked(profile, "command"))
         work = Work()
-        work.spawn(Tester(uuid.uuid4().hex, work.spawn).serve())
+        # It settles what others left, too, this very test if a site that took it is gone.
+        work.tester.own = opened.id
+        work.spawn(work.tester.serve())
         told: dict[str, str] = {}
         try:
             while True:
-                seen = await in_database(detection_reports.shown)(opened.id)
-                if not quiet:
+                seen = await in_database(self.look)(opened.id)
+                if seen is not None and not quiet:
                     self.tell(seen, told)
-                if not seen.open:
+                if seen is not None and not seen.open:
                     return seen
                 await asyncio.sleep(LOOK)
-                await in_database(detections.settle)()
         finally:
             await work.stop()
             await providers.close()
+
+    def look(self, detection: int) -> ShownDetection | None:
+        """How far the test is; None, with a line on stderr, while the database does not answer."""
+        try:
+            seen = detection_reports.shown(detection)
+        except UNREACHABLE as error:
+            if self.answers:
+                self.stderr.write(f"The database does not answer, trying again: {error}")
+            self.answers = False
+            return None
+        self.answers = True
+        return seen
 
     def tell(self, seen: ShownDetection, told: dict[str, str]) -> None:
         """A line for each step that ended and each place in the queue; on a terminal one more that shows what runs."""

@@ -17,7 +17,19 @@ from tests.toolsupport.core.formats.reading import joined
 from toolsupport.core import formats
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 
-TABLES = ("hermes", "mistral", "plain_json", "qwen3_coder_xml", "pythonic", "code_mode", "auto", "hardened", "seldom")
+TABLES = (
+    "hermes",
+    "mistral",
+    "plain_json",
+    "qwen3_coder_xml",
+    "pythonic",
+    "code_mode",
+    "auto",
+    "hardened",
+    "seldom",
+    "dialects",
+    "spellings",
+)
 FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
 EVERY_SPLIT, SOME_SPLITS = 24, 6  # places at which a reply is cut in two, at night and by day
@@ -25,6 +37,7 @@ UNSHOWN = re.compile(
     r"</?think>|\[/?THINK\]|<\|(?:START|END)_(?:THINKING|RESPONSE)\|>|<\|python_end\|>|(?:>>>)?all\n|\s"
     r"|<\|(?:open|close)\|>(?:think|response|message)<\|sep\|>"
     r"|<\|channel\|>(?:analysis|final)<\|message\|>|<\|end\|>|<\|return\|>"
+    r"|(?:<\|start\|>assistant)?\s*(?:to=(?:self|user))?<\|message\|>|<\|(?:eom|eot|message_sep)\|>"
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.toolsupport.core.formats.cases.case import TOOLS
-from toolsupport.core.events import CallDelta, Event, TextDelta
+from toolsupport.core.events import CallDelta, CallReady, Event, TextDelta
 from toolsupport.core.formats import FORMATS, parser
 from toolsupport.core.scanner import Markers, Source
 from toolsupport.core.words import JSON, ToolCall
@@ -142,3 +142,12 @@ def test_four_times_the_text_is_four_times_the_work(name: str, monkeypatch: pyte
     work = Work(monkeypatch)
     for shape, reply in SHAPES.items():
         assert work.of(name, reply(name, LARGE)) <= 7 * work.of(name, reply(name, SMALL)), shape
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("auto", "code_mode")])
+def test_a_call_that_a_limit_cut_anywhere_is_never_made(name: str) -> None:  # F3
+    reply = long_call(name, "some words")
+    for end in range(len(reply) // 3, len(reply.rstrip()) - len(reply.rsplit("words", 1)[1])):
+        reader = parser(name, TOOLS)
+        events = [*reader.feed(reply[:end]), *reader.flush(cut=True)]
+        assert not any(isinstance(event, CallReady) for event in events), reply[:end]

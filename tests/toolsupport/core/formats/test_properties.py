@@ -36,6 +36,13 @@ UNTYPED = (
     "glm45",
     "minimax_m2",
     "minimax_m3",
+    "invoke",
+    "dots",
+    "step3",
+    "muse_glimmer",
+    "minicpm5",
+    "longcat",
+    "hy_v3",
 )  # without a schema a value is the text it was written as
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text() | st.sampled_from(SCRAPS),

@@ -1,0 +1,27 @@
+"""Reads sections of CDATA in a value between tags: whatever stands in one is text, also the tags that would end it."""
+
+from __future__ import annotations
+
+from toolsupport.core.formats.tag_value import Value
+from toolsupport.core.scanner import Markers, Source, Steps
+
+CDATA, CDATA_END = "<![CDATA[", "]]>"
+BEGINS, ENDS = Markers([CDATA]), Markers([CDATA_END])
+
+
+def read(source: Source, value: Value) -> Steps[str | None]:
+    """The text of the sections that begin here, shown as it comes; None where the reply ends within them."""
+    pieces: list[str] = []
+    while (yield from source.found(BEGINS)):
+        found = None
+        while not found:
+            found = ENDS.search(source.buffer, source.at)
+            unsure = len(source.buffer) if source.ended else ENDS.unsure_from(source.buffer, source.at)
+            pieces.append(source.take(found.start() if found else unsure))
+            value.text(pieces[-1])
+            if not found and source.ended:
+                return None
+            if not found:
+                yield
+        source.take(found.end())
+    return "".join(pieces)
