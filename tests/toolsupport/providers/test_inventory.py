@@ -121,6 +121,7 @@ async def test_a_description() -> None:
         assert server.bodies == [{"model": "qwen3:8b"}]
     assert details == ModelDetails(
         template_hash="b507b9c2f6ca642bffcd06665ea7c91f",
+        one_call=False,
         capabilities=("completion", "tools", "thinking"),
         context_length=40960,
         parameter_count=8,
@@ -141,8 +142,8 @@ async def test_a_description() -> None:
     ],
 )
 async def test_a_template_of_ollama_that_takes_one_call(template: str, one_call: bool | None) -> None:
-    async with scripted(answer({"template": template, "capabilities": ["tools"]})) as server:
-        assert (await providers.describe(server.endpoint, "m")).one_call is one_call
+    async with scripted(told({"template": template, "capabilities": ["tools"]})) as server:
+        assert (await providers.describe(server.endpoint(), "m")).one_call is one_call
 
 
 @pytest.mark.asyncio
