@@ -96,6 +96,34 @@ async def test_a_queued_test_is_run_and_becomes_knowledge(simulator: Simulator, 
 
 
 @pytest.mark.asyncio
+async def test_a_server_that_holds_one_model_loads_each_once(simulator: Simulator, work: Work):  # D7
+    simulator.hold(1)
+    server = await in_database(ServerFactory)(base_url=simulator.url, kind="ollama")
+    models = [await in_database(ModelProfileFactory)(server=server, name=name) for name in ("sim-honest", "sim-shell")]
+    opened = [await in_database(detections.open_test)(Asked(model.pk, "page")) for model in models]
+    other = Work()
+    other.spawn(other.tester.serve())
+    ended = [await _until(test.id, lambda shown: not shown.open) for test in opened]
+    await other.stop()
+    assert [test.verdict for test in ended] == ["native", "native"]
+    assert simulator.loads == 2
+
+
+@pytest.mark.asyncio
+async def test_a_model_that_calls_only_with_thinking_off_is_known_as_that(simulator: Simulator, work: Work):  # D6
+    model = await _model(simulator, "sim-thinks-off")
+    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    work.tester.look()
+    done = await _until(opened.id, lambda shown: not shown.open)
+    assert done.verdict == "native" and "With thinking on: 0 of 5, off: 3 of 3." in done.reason
+    assert await in_database(lambda: Standing.objects.get(capability="tools_thinking").value)() == "off_only"
+    trials = [trial for trial in await in_database(detection_reports.trials)(opened.id) if trial.step == "called"]
+    assert {trial.request["think"] for trial in trials} == {True, False}
+    assert {trial.request["most_tokens"] for trial in trials} == {4096}
+    assert {trial.response["finish"] for trial in trials} == {"stop"}
+
+
+@pytest.mark.asyncio
 async def test_a_person_can_cancel(simulator: Simulator, work: Work):  # D7
     model = await _model(simulator, "sim-slow-load")
     opened = await in_database(detections.open_test)(Asked(model, "page"))

@@ -73,6 +73,7 @@ def settled(outcomes: Sequence[Outcome], step: str, agreeing: int, subject: str 
 
 
 def needed(outcomes: Sequence[Outcome], agreeing: int) -> int:
-    """How many passes have to agree: more of a model whose calling differs from trial to trial."""
-    tried = [outcome.passed for outcome in counting(of_step(outcomes, "called"))]
-    return agreeing + IN_DOUBT if len(set(tried)) > 1 else agreeing
+    """How many passes have to agree: more of a model that called now and then, with the same setting of thinking."""
+    tried = {(outcome.think, outcome.passed) for outcome in counting(of_step(outcomes, "called"))}
+    mixed = len(tried) > len({think for think, _ in tried})
+    return agreeing + IN_DOUBT if mixed else agreeing

@@ -18,6 +18,7 @@ from toolsupport.pages import model_context, model_filters
 from toolsupport.pages.htmx import wants_part
 from toolsupport.registry import detection_reports, detections, profiles, reviews
 from toolsupport.registry.detections import Asked
+from toolsupport.registry.profiles import Page
 
 PAGE = "toolsupport/detection.html"
 # What people call each kind of test.
@@ -115,12 +116,12 @@ def open_test(request: HttpRequest, asked: Asked) -> detections.Opened:
     return detections.open_test(Asked(asked.profile, asked.trigger, asked.kind, request.user.pk))
 
 
-def context(request: HttpRequest, profile_id: int) -> dict[str, Any]:
+def context(request: HttpRequest, page: Page) -> dict[str, Any]:
     """What the part of the tests on a model's page needs."""
     allowed = actions(request.user)
-    thinks = profiles.capabilities(profile_id)["thinking"].value is True
+    thinks = any(cell.capability == "thinking" and cell.state == "yes" for cell in page.cells)
     return {
-        "tests": detection_reports.tests(profile_id),
+        "tests": detection_reports.tests(page.model.id),
         "kinds": [(kind, TITLES[kind], round(longest(kind, thinks))) for kind in KINDS],
         "may_detect": Action.DETECT in allowed,
         "may_undo": Action.DECIDE_FOR_ALL in allowed,
@@ -132,7 +133,7 @@ def _tests(request: HttpRequest, profile_id: int, said: str) -> HttpResponse:
     if not wants_part(request):
         return redirect("model", profile_id)
     found = {"page": page, "said": said, "oob": True, **model_context.known(request, page)}
-    found |= context(request, profile_id)
+    found |= context(request, page)
     return render(request, "toolsupport/model.html#tests", found)
 
 

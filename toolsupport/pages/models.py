@@ -141,7 +141,7 @@ def _answer(request: HttpRequest, profile_id: int, said: dict[str, Any]) -> Http
         "options_form": OptionsForm.of(page),
         # What else a saved part changes comes along with it, out of band.
         "oob": bool(part),
-        **detections.context(request, profile_id),
+        **detections.context(request, page),
         **said,
     }
     return render(request, f"toolsupport/model.html{part}", context)

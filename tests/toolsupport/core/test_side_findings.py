@@ -77,6 +77,8 @@ def test_how_long_a_step_samples(name: str) -> None:
 def test_a_model_that_did_not_always_call_is_sampled_more() -> None:
     reliable, mixed = tries("right", "right", step="called"), tries("right", "no_call", step="called")
     assert needed(reliable, 2) == 2 < needed(mixed, 2)
+    settings = [Outcome("called", "right", think=False), Outcome("called", "no_call", think=True)]
+    assert needed(settings, 2) == 2
 
 
 def test_unknown_is_left_out() -> None:

@@ -39,7 +39,9 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 Slowness = Callable[[int, Brief], float]
 
 
-def examined(slow: Slowness, monkeypatch: pytest.MonkeyPatch) -> tuple[Verdict, Laboratory, float]:
+def examined(
+    slow: Slowness, monkeypatch: pytest.MonkeyPatch, kind: str = "tools", words: str = "Hello."
+) -> tuple[Verdict, Laboratory, float]:
     """(the verdict, where it was found, seconds in all) on a server that only greets, after so many seconds."""
     heard = 0
 
@@ -47,7 +49,7 @@ def examined(slow: Slowness, monkeypatch: pytest.MonkeyPatch) -> tuple[Verdict, 
         nonlocal heard
         heard += 1
         await asyncio.sleep(slow(heard, brief))
-        yield [TextDelta("Hello."), Finished("stop")]
+        yield [TextDelta(words), Finished("stop")]
 
     async def describe(_: Endpoint, name: str) -> None:
         raise Unreachable("busy")
@@ -57,7 +59,7 @@ def examined(slow: Slowness, monkeypatch: pytest.MonkeyPatch) -> tuple[Verdict, 
     async def tell(step: Step) -> None: ...
 
     async def run() -> Verdict:
-        return await examine(lab, "tools", tell, lambda step: False)
+        return await examine(lab, kind, tell, lambda step: False)
 
     lab = Laboratory(
         Subject(Endpoint("ollama", "http://127.0.0.1:9"), Brief("big:70b", Capabilities({})), ("hermes",)),
@@ -101,3 +103,36 @@ def test_what_was_never_answered_in_time_proves_nothing(slow: Slowness, monkeypa
     verdict, _, seconds = examined(slow, monkeypatch)
     assert (verdict.name, dict[str, Any](verdict.values)) == ("inconclusive", {})
     assert seconds > LOAD
+
+
+def never_answers(heard: int, _: Brief) -> float:
+    return 1e6
+
+
+def hangs_after_a_while(heard: int, _: Brief) -> float:
+    return 1e6 if heard > 4 else 1.0
+
+
+# D6
+@pytest.mark.parametrize("kind", ["tools", "formats", "per_tool"])
+@pytest.mark.parametrize("slow", [never_answers, hangs_after_a_while])
+def test_a_server_that_never_answers_is_given_up(slow: Slowness, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict, lab, seconds = examined(slow, monkeypatch, kind)
+    assert (verdict.name, dict[str, Any](verdict.values)) == ("inconclusive", {})
+    assert lab.run_ms <= laboratory.TOTAL_SECONDS * 1000
+    assert seconds <= laboratory.LOAD_SECONDS + laboratory.TOTAL_SECONDS
+
+
+# D6
+def test_a_model_that_thinks_has_more_time_and_no_more_than_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict, lab, _ = examined(lambda heard, _: 1.0 if heard < 3 else 19.0, monkeypatch, words="<think>Hm.</think>Hi.")
+    assert verdict.name == "ignored"
+    assert laboratory.TOTAL_SECONDS * 1000 < lab.run_ms <= laboratory.THINKING_TOTAL * 1000
+
+
+# D6
+@pytest.mark.parametrize("kind", ["formats", "per_tool"])
+def test_single_tests_load_the_model_first(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, lab, _seconds = examined(after_loading, monkeypatch, kind)
+    assert lab.load_ms == round((LOAD - 1) * 1000)
+    assert not any(outcome.code == "timeout" for outcome in lab.outcomes)

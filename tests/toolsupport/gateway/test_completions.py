@@ -187,3 +187,13 @@ async def test_a_call_of_an_attempt_that_failed_is_passed_on_once(program: Progr
         await Server.objects.aupdate(base_url=server.endpoint().base_url)
         reply = await program.ask("m")
     assert len(reply.json()["choices"][0]["message"]["tool_calls"]) == 1
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("found", "calls"), [("off_only", True), ("both", False)])
+async def test_tools_are_asked_for_with_thinking_as_it_was_found(
+    program: Program, knows: Knows, found: str, calls: bool
+) -> None:  # D6
+    await knows("sim-thinks-off", tools=True, tools_thinking=found)
+    [choice] = (await program.ask("box/sim-thinks-off")).json()["choices"]
+    assert (choice["finish_reason"] == "tool_calls") is calls

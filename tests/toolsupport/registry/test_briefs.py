@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -32,6 +34,28 @@ def test_a_model_known_to_call_gets_the_tools():
     assert (made.brief.keep_alive, made.brief.think) == ("10m", False)
     assert (made.endpoint.base_url, made.endpoint.api_key) == ("http://box:1", "sk-canary")
     assert "canary" not in repr(made)
+
+
+# What was found about thinking, what a person set → what a turn with tools asks for.
+THINKING = [
+    ("off_only", {}, False),
+    ("on_only", {}, True),
+    ("both", {}, None),
+    (None, {}, None),
+    ("off_only", {"think": True}, True),
+    ("on_only", {"think": "low"}, "low"),
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("found", "options", "think"), THINKING)
+def test_a_turn_with_tools_thinks_as_calls_were_found(found: str | None, options: dict[str, Any], think: Any):  # D6
+    profile = ModelProfileFactory(options=options)
+    overrides.add(Decision(profile.pk, "tools", True))
+    if found:
+        overrides.measure(Decision(profile.pk, "tools_thinking", found, "auto_detected"))
+    assert brief(profile.pk, TOOLS, ChatSettings()).brief.think == think
+    assert brief(profile.pk, TOOLS, ChatSettings(tools_on=False)).brief.think == options.get("think")
 
 
 @pytest.mark.django_db

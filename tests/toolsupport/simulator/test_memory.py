@@ -65,3 +65,22 @@ def test_unloading_and_keeping_what_is_not_there_do_nothing(memory: Memory) -> N
     memory.unload("m")
     memory.keep("m", 5)
     assert memory.present() == {}
+
+
+def test_with_room_for_one_model_each_throws_out_the_other(memory: Memory, hands: Hands) -> None:
+    memory.holds = 1
+    assert memory.load("a", 4096, slow=False) == 8.0
+    hands.now += 8
+    assert memory.load("a", 4096, slow=False) == 0
+    assert memory.load("b", 4096, slow=False) == 8.0
+    hands.now += 8
+    assert list(memory.present()) == ["b"]
+    assert (memory.load("a", 4096, slow=False), memory.loads) == (8.0, 3)
+
+
+def test_the_model_used_longest_ago_goes_first(memory: Memory, hands: Hands) -> None:
+    memory.holds = 2
+    for name in ("a", "b", "a", "c"):
+        memory.load(name, 4096, slow=False)
+    hands.now += 8
+    assert set(memory.present()) == {"a", "c"}
