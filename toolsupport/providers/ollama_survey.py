@@ -12,6 +12,9 @@ from toolsupport.core.words import JSON, Endpoint
 from toolsupport.providers import client, failures
 from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
 
+# What templates of Llama 3 say as they fail with two calls in one message.
+ONE_CALL = "only supports single tool-calls"
+
 
 async def survey(endpoint: Endpoint) -> ServerReport:
     """Version, models, and which of them are loaded. Raises ProviderError."""
@@ -42,6 +45,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
         family=_text(details, "family"),
         system=_text(shown, "system"),
         parameters=_text(shown, "parameters"),
+        one_call=ONE_CALL in template if template else None,
     )
 
 

@@ -98,8 +98,15 @@ def _details(told: Told) -> ModelDetails:
         unsaid=tuple(word for word in ABILITIES if word not in known),
         context_length=next((context for context in contexts if context), None),
         parameter_count=_number(meta, "n_params"),
+        one_call=_one_call(_mapping(told, "chat_template_caps")),
         quantization=_text(told, "quantization") or _text(meta, "ftype") or _text(told, "model_ftype"),
     )
+
+
+def _one_call(caps: Told) -> bool | None:
+    """Of a template without tools llama.cpp says that it takes no parallel calls: that is no limit of calls in text."""
+    parallel = _flag(caps, "supports_parallel_tool_calls")
+    return None if parallel is None or not caps.get("supports_tool_calls") else not parallel
 
 
 def _tools(told: Told) -> bool | None:

@@ -12,7 +12,8 @@ class ModelDetails:
     `template_hash` is 32 hex characters of sha256 over the prompt template, "" without one. `capabilities` is None
     where the key is missing (Ollama before 0.6.4); what it leaves out is denied, except for the words in `unsaid`, of
     which this server never speaks. `context_length` is in tokens: the trained context, or the one that the server was
-    started with. `parameters` is the text of the model file's parameters, as the server gives it.
+    started with. `parameters` is the text of the model file's parameters, as the server gives it. `one_call` says that
+    its template fails with two calls in one message; None where the server does not speak of it.
     """
 
     template_hash: str = ""
@@ -24,6 +25,7 @@ class ModelDetails:
     family: str = ""
     system: str = ""
     parameters: str = ""
+    one_call: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

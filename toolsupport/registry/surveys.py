@@ -81,7 +81,8 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
     standings.refold(rows)
     for row in rows:
-        overrides.declare(row.pk, declared(details[row.pk].capabilities, details[row.pk].unsaid))
+        told = details[row.pk]
+        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call))
 
 
 def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> dict[str, bool]:
@@ -89,6 +90,14 @@ def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> 
     if capabilities is None:
         return {}
     return {name: word in capabilities for word, name in DECLARED.items() if word not in unsaid}
+
+
+def _parallel(row: ModelProfile, one_call: bool | None) -> dict[str, bool]:
+    """What the template says of parallel calls. That it takes them says nothing of the model, and only ends a no."""
+    if one_call:
+        return {"parallel": False}
+    denied = row.overrides.filter(capability="parallel", source="declared")
+    return {"parallel": True} if one_call is False and denied.exists() else {}
 
 
 def _mark_reachable(server: Server, version: str, now: datetime) -> None:

@@ -121,6 +121,7 @@ async def test_a_description() -> None:
         assert server.bodies == [{"model": "qwen3:8b"}]
     assert details == ModelDetails(
         template_hash="b507b9c2f6ca642bffcd06665ea7c91f",
+        one_call=False,
         capabilities=("completion", "tools", "thinking"),
         context_length=40960,
         parameter_count=8,
@@ -129,6 +130,20 @@ async def test_a_description() -> None:
         system="Be brief.",
         parameters="stop x",
     )
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("template", "one_call"),
+    [
+        ('{{- raise_exception("This model only supports single tool-calls at once!") }}', True),
+        ("{%- for call in message.tool_calls %}", False),
+        ("", None),
+    ],
+)
+async def test_a_template_of_ollama_that_takes_one_call(template: str, one_call: bool | None) -> None:
+    async with scripted(told({"template": template, "capabilities": ["tools"]})) as server:
+        assert (await providers.describe(server.endpoint(), "m")).one_call is one_call
 
 
 @pytest.mark.asyncio

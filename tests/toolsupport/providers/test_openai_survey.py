@@ -82,6 +82,23 @@ async def test_a_template_without_tools_is_a_no(survey: Survey) -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("caps", "one_call"),
+    [
+        ({}, False),
+        ({"supports_parallel_tool_calls": False}, True),
+        ({"supports_parallel_tool_calls": False, "supports_tool_calls": False}, None),
+        ({"supports_parallel_tool_calls": None}, None),
+    ],
+)
+async def test_a_template_that_takes_one_call_a_message(survey: Survey, caps: dict, one_call: bool | None) -> None:
+    props = recorded("llamacpp_props")
+    props["chat_template_caps"] |= caps
+    [model] = (await survey("llamacpp", models=recorded("llamacpp_models"), props=props)).models
+    assert model.details.one_call is one_call
+
+
+@pytest.mark.asyncio
 async def test_a_router_says_nothing_of_single_models(survey: Survey) -> None:
     report = await survey("llamacpp", models=recorded("llamacpp_router"), props=recorded("llamacpp_props"))
     loaded = {model.name for model in report.models if model.loaded}

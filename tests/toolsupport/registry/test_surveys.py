@@ -164,3 +164,14 @@ def test_three_hundred_models_take_few_queries(django_assert_max_num_queries: Dj
         surveys.record_survey(server.pk, report)
     assert Server.objects.count() == 1
     assert ModelProfile.objects.count() == 300
+
+
+def test_a_template_that_takes_one_call_is_a_no_until_another_one_is_there():
+    profile = ModelProfileFactory()
+
+    def told(one_call: bool | None) -> object:
+        details = ModelDetails(template_hash="t", capabilities=("tools",), one_call=one_call)
+        surveys.record_details(profile.server_id, {profile.pk: details})
+        return Standing.objects.get(profile=profile, capability="parallel").value
+
+    assert [told(one_call) for one_call in (None, False, True, None, False)] == [None, None, False, False, True]
