@@ -55,7 +55,7 @@ BY_FORMAT = {name: [case for other, case in CASES if other == name] for name, _ 
 each_format = pytest.mark.parametrize("name", BY_FORMAT)
 
 
-def over_the_cases(name: str, check: Callable[[str, Case], None]) -> None:
+def check_the_cases(name: str, check: Callable[[str, Case], None]) -> None:
     """Check every case of a format; all that fail are reported."""
     every("case", BY_FORMAT[name])(lambda case: check(name, case))()
 
@@ -89,7 +89,7 @@ def ready(events: list[Event]) -> list[CallReady]:
 
 @each_format
 def test_what_is_read(name: str) -> None:  # F3
-    over_the_cases(name, assert_it_is_read)
+    check_the_cases(name, assert_it_is_read)
 
 
 def assert_it_is_read(name: str, case: Case) -> None:
@@ -135,13 +135,13 @@ def test_the_same_situations_in_the_less_common_formats(name: str) -> None:  # F
 
 @each_format
 def test_where_it_is_cut_does_not_matter(name: str) -> None:  # F3
-    over_the_cases(name, lambda name, case: assert_the_same_in_pieces(name, case, (1, 7), SOME_SPLITS))
+    check_the_cases(name, lambda name, case: assert_the_same_in_pieces(name, case, (1, 7), SOME_SPLITS))
 
 
 @pytest.mark.nightly
 @each_format
 def test_wherever_it_is_cut_it_does_not_matter(name: str) -> None:  # F3
-    over_the_cases(name, lambda name, case: assert_the_same_in_pieces(name, case, (1, 2, 3, 4, 5, 6, 7), EVERY_SPLIT))
+    check_the_cases(name, lambda name, case: assert_the_same_in_pieces(name, case, (1, 2, 3, 4, 5, 6, 7), EVERY_SPLIT))
 
 
 def assert_the_same_in_pieces(name: str, case: Case, sizes: tuple[int, ...], most: int) -> None:
