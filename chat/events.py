@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from toolsupport.core.events import CallReady, CallRejected
+from toolsupport.core.events import CallDelta, CallReady, CallRejected, TextDelta, ThinkingDelta
 from toolsupport.core.events import Event as ReplyEvent
 from toolsupport.core.words import ToolCall, ToolResult
 
@@ -86,3 +87,17 @@ TURN_ENDS = {
 
 AroundReplies = RoundStarted | RoundEnded | RefusedInWords | TurnEnded
 TurnEvent = ReplyEvent | AroundReplies | CallMade | ToolStarted | ToolFinished | ApprovalNeeded
+
+
+def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:
+    """The same events with deltas that follow each other made one: a frame a read, not a frame a token."""
+    found: list[TurnEvent] = []
+    for event in batch:
+        last = found[-1] if found else None
+        if isinstance(event, TextDelta | ThinkingDelta) and type(last) is type(event):
+            found[-1] = type(event)(last.text + event.text)
+        elif isinstance(event, CallDelta) and isinstance(last, CallDelta) and last.id == event.id:
+            found[-1] = replace(last, text=last.text + event.text)
+        else:
+            found.append(event)
+    return found

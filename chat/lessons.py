@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from channels.db import database_sync_to_async as in_database
 
 from chat import asked, fragments, frames
 from chat.transcript import learning_questions, recording
 from chat.transcript.turns import Claimed
+from toolsupport.core.events import ReasoningSeen
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import Refusal
 from toolsupport.learning import Lesson
+from toolsupport.registry import reasoning_starts
 from toolsupport.registry.briefs import Briefing
 
 
@@ -28,6 +32,12 @@ async def answered(claimed: Claimed, briefing: Briefing) -> None:
     brief = briefing.brief
     if briefing.lacks_flag and brief.offers_tools and brief.format == NATIVE:
         await in_database(learning_questions.server_lacks_nothing)(claimed.store)
+
+
+async def reasoning_seen(claimed: Claimed, briefing: Briefing, event: ReasoningSeen) -> Briefing:
+    """Keep where a reply showed that it began; the rest of the turn is read accordingly."""
+    await in_database(reasoning_starts.learn)(claimed.profile, briefing.build, event.begins_inside)
+    return replace(briefing, brief=replace(briefing.brief, begins_inside=event.begins_inside))
 
 
 def _flag(claimed: Claimed, lesson: Lesson) -> list[frames.ServerFrame]:

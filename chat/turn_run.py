@@ -23,6 +23,7 @@ from chat.events import (
     ToolStarted,
     TurnEnded,
     TurnEvent,
+    joined,
 )
 from chat.format_guard import FormatGuard
 from chat.hands import Hands, Spawn
@@ -44,6 +45,7 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    ReasoningSeen,
     Reread,
     TextDelta,
     ThinkingDelta,
@@ -200,11 +202,13 @@ class TurnRun:
         self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
 
     async def _reread(self, event: Reread) -> None:
-        """A part of what the pages show was reasoning, or was none: they get both texts anew."""
         thinking = event.reasoning(self.thinking.text)
         self.text, self.thinking = LiveText(event.text), LiveText(thinking)
         self._thought_for = ThinkingTime(self._asked_at if thinking else None)
         self._tell(frames.Resync(self.message, event.text, thinking))
+
+    async def _reasoning_seen(self, event: ReasoningSeen) -> None:
+        self._go_on_by(await lessons.reasoning_seen(self.claimed, self.briefing, event))
 
     async def _call_written(self, event: CallDelta) -> None:
         offset = self._written[event.id]
@@ -363,6 +367,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     TextDelta: TurnRun._text,
     ThinkingDelta: TurnRun._thought,
     Reread: TurnRun._reread,
+    ReasoningSeen: TurnRun._reasoning_seen,
     CallDelta: TurnRun._call_written,
     CallReady: TurnRun._call_ready,
     CallFound: TurnRun._call_ready,
@@ -379,20 +384,6 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     Usage: TurnRun._used,
     TurnEnded: TurnRun._turn_ended,
 }
-
-
-def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:
-    """The same events with deltas that follow each other made one: a frame a read, not a frame a token."""
-    found: list[TurnEvent] = []
-    for event in batch:
-        last = found[-1] if found else None
-        if isinstance(event, TextDelta | ThinkingDelta) and type(last) is type(event):
-            found[-1] = type(event)(last.text + event.text)
-        elif isinstance(event, CallDelta) and isinstance(last, CallDelta) and last.id == event.id:
-            found[-1] = replace(last, text=last.text + event.text)
-        else:
-            found.append(event)
-    return found
 
 
 def with_html(shown: ShownCall) -> dict[str, Any]:

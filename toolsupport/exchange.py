@@ -23,6 +23,7 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
+    ReasoningSeen,
     Reread,
     TextDelta,
     ThinkingDelta,
@@ -90,7 +91,8 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
     Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
     """
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.shown
-    listener, results = Listener(brief.format, brief.callable, brief.begins_inside), Results(asking.messages)
+    inside = None if brief.think is False else brief.begins_inside
+    listener, results = Listener(brief.format, brief.callable, inside), Results(asking.messages)
     listener.know_results(results.hold)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
@@ -180,6 +182,9 @@ def _trouble(event: Event, brief: Brief) -> Trouble | None:
 
 def _meant(event: Event, brief: Brief, results: Results) -> bool:
     """Prose that repeats what a tool gave calls nothing, and neither does a call that could not run."""
+    if isinstance(event, ReasoningSeen):
+        # With thinking off a template closes the reasoning at once: that shows nothing of other requests.
+        return brief.think is not False
     if not isinstance(event, CallFound):
         return True
     return not results.hold(event.raw) and isinstance(calls.check(event.call, brief.callable), CallReady)

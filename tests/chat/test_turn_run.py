@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async as in_database
 from django.contrib.auth.models import User
 
 from chat import frames
-from chat.events import TurnEvent
+from chat.events import TurnEvent, joined
 from chat.models import Conversation
 from chat.tools.tool import ToolContext
 from chat.tools.workspace import Workspace
@@ -21,7 +21,7 @@ from chat.transcript.prompts import Written
 from chat.transcript.telling import Told
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import Sent
-from chat.turn_run import TurnRun, joined
+from chat.turn_run import TurnRun
 from tests.factories import ConversationFactory
 from toolsupport.core.events import CallDelta, TextDelta
 from toolsupport.core.words import Brief, Capabilities, ToolCall

@@ -111,10 +111,10 @@ class Listener:
         return found[:MOST_FOUND]
 
     def _seen(self, event: Finished | Failed) -> list[Event]:
-        """What the reply shows of how replies of its model begin, where that is news."""
+        """What the reply shows of how replies of its model begin, where they are to be read otherwise from now on."""
         inside = self._reasoning.began_inside
-        known = inside is None or inside == self._begins_inside
-        return [] if known or isinstance(event, Failed) else [ReasoningSeen(inside is True)]
+        news = inside is not None and inside != bool(self._begins_inside)
+        return [ReasoningSeen(inside is True)] if news and isinstance(event, Finished) else []
 
 
 def storable(event: Event) -> Event:

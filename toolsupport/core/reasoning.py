@@ -76,6 +76,31 @@ PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 APOSTROPHES = frozenset("'‘’")
 
 
+SPACES = r"(?:\s|\\n)*"
+LONGEST_TAIL = 4000
+
+
+def prompt_begins_inside(prompt: str) -> bool:
+    """Whether a rendered prompt ends in a mark that opens reasoning."""
+    return prompt.rstrip().endswith(tuple(mark.rstrip() for mark in OPENING))
+
+
+def template_begins_inside(template: str) -> bool | None:
+    """Whether a chat template opens reasoning at the end of its prompt; None where it does not show that.
+
+    Looked at is what follows the last mention of the generation prompt: an opening mark there that is not closed at
+    once. A template that closes it at once does so where thinking is off.
+    """
+    last = template.rfind("add_generation_prompt")
+    tail = template[last : last + LONGEST_TAIL] if last >= 0 else ""
+    for mark, row in OPENING.items():
+        written = re.escape(mark.rstrip())
+        closed = "|".join(map(re.escape, row.closes))
+        if re.search(rf"{written}(?!{SPACES}(?:{closed}))", tail):
+            return True
+    return None
+
+
 class QuotedMarks:
     """Where the end of the answer so far stands: in a fence, or in a quote of its line."""
 
@@ -220,6 +245,8 @@ class Reasoning:
 
     def separated(self, text: str) -> None:
         """Reasoning that the server itself took out of the text."""
+        if not (self._seen or self._reply.said):
+            self.began_inside = False
         if not self._separated or self._reply.said != self._said:
             self._begins()
         self._separated, self.open = True, False

@@ -21,6 +21,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    ReasoningSeen,
     Reread,
     TextDelta,
     ToolsRefused,
@@ -39,7 +40,7 @@ NO_CALL = "An answer without a call cannot be used here. Call one of the tools n
 class Tally:
     """What came of a request, told in headers and in the last piece of a stream; `counted` when a server counted.
 
-    `cut`: a limit of tokens left its last call incomplete.
+    `cut`: a limit of tokens left its last call incomplete. `begins_inside`: where the reply showed that it began.
     """
 
     format: str = ""
@@ -48,6 +49,7 @@ class Tally:
     retries: int = 0
     left_out: str = ""
     cut: bool = False
+    begins_inside: bool | None = None
     prompt_tokens: int = 0
     output_tokens: int = 0
     counted: bool = False
@@ -179,7 +181,7 @@ async def _heard(attempt: Attempt, log: Sequence[Message], tally: Tally) -> Asyn
             passed: list[Event] = []
             for event in batch:
                 _count(event, attempt, tally)
-                if not isinstance(event, Usage | ToolsRefused):
+                if not isinstance(event, Usage | ToolsRefused | ReasoningSeen):
                     passed += attempt.take(event)
                 if attempt.spoiled:
                     break
@@ -189,13 +191,20 @@ async def _heard(attempt: Attempt, log: Sequence[Message], tally: Tally) -> Asyn
                 return
 
 
+def _note(event: Event, tally: Tally) -> None:
+    """What the answer shows of itself, for its end and for later requests."""
+    if isinstance(event, CallRejected) and event.fault == "cut":
+        tally.cut = True
+    if isinstance(event, ReasoningSeen):
+        tally.begins_inside = event.begins_inside
+
+
 def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
     if isinstance(event, ToolsRefused) and event.misconfigured:
         tally.misconfigured = event
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
         tally.calls.heard(event, attempt.brief.format)
-    if isinstance(event, CallRejected) and event.fault == "cut":
-        tally.cut = True
+    _note(event, tally)
     if isinstance(event, Usage):
         tally.calls.used(event.output_tokens or 0)
         tally.counted = tally.counted or event.prompt_tokens is not None or event.output_tokens is not None

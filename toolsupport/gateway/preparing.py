@@ -31,6 +31,7 @@ class Prepared:
     one_call: bool = False
     stream: bool = False
     include_usage: bool = False
+    build: str = ""
     lacks_flag: bool = False
 
     @property
@@ -63,6 +64,7 @@ def prepare(asked: Asked, person: int) -> Prepared:
         one_call=asked.parallel is False,
         stream=asked.stream,
         include_usage=asked.include_usage,
+        build=briefing.build,
         lacks_flag=briefing.lacks_flag,
     )
 

@@ -21,7 +21,7 @@ from toolsupport.gateway import attempts
 from toolsupport.gateway.attempts import Tally
 from toolsupport.gateway.preparing import Prepared
 from toolsupport.learning import Refused
-from toolsupport.registry import call_metrics, missing_flags
+from toolsupport.registry import call_metrics, missing_flags, reasoning_starts
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +90,8 @@ async def _count(prepared: Prepared, tally: Tally, finished: bool) -> None:
     try:
         if counts:
             await in_database(call_metrics.add)(prepared.profile, counts)
+        if tally.begins_inside is not None:
+            await in_database(reasoning_starts.learn)(prepared.profile, prepared.build, tally.begins_inside)
         if tally.misconfigured is not None:
             refusal = Refusal(MISCONFIGURED, tally.misconfigured.rule, tally.misconfigured.message)
             await in_database(learning.hear)(Refused(prepared.profile, refusal, tally.misconfigured.status))

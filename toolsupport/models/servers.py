@@ -74,6 +74,12 @@ class ModelProfile(models.Model):
         max_length=200, blank=True, default="", help_text="The setting its server lacks for tools; blank: none."
     )
     missing_flag_since = models.DateTimeField(null=True, blank=True)
+    begins_inside = models.BooleanField(
+        null=True, blank=True, help_text="Its replies begin inside reasoning; blank: not known."
+    )
+    begins_inside_build = models.CharField(
+        max_length=32, blank=True, default="", help_text="The build that this was seen of."
+    )
 
     class Meta:
         ordering = ["server__name", "name"]

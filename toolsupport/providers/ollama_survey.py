@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolsupport.core.errors import ProviderError
+from toolsupport.core.reasoning import template_begins_inside
 from toolsupport.core.words import JSON, Endpoint
 from toolsupport.providers import client, failures
 from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
@@ -37,6 +38,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     info, details = _mapping(shown, "model_info"), _mapping(shown, "details")
     template = _text(shown, "template")
     return ModelDetails(
+        begins_inside=template_begins_inside(template),
         template_hash=hashlib.sha256(template.encode()).hexdigest()[:32] if template else "",
         capabilities=_capabilities(shown),
         context_length=_number(info, f"{info.get('general.architecture', '')}.context_length"),

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolsupport.core.errors import ProviderError
+from toolsupport.core.reasoning import template_begins_inside
 from toolsupport.core.words import JSON, Endpoint
 from toolsupport.providers import client, failures
 from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
@@ -93,6 +94,7 @@ def _details(told: Told) -> ModelDetails:
     contexts = (_number(running, "n_ctx"), _number(meta, "n_ctx"), *(_number(told, name) for name in CONTEXTS))
     template = _text(told, "chat_template")
     return ModelDetails(
+        begins_inside=template_begins_inside(template),
         template_hash=hashlib.sha256(template.encode()).hexdigest()[:32] if template else "",
         capabilities=("completion", *(word for word, value in known.items() if value)) if known else None,
         unsaid=tuple(word for word in ABILITIES if word not in known),

@@ -13,7 +13,8 @@ class ModelDetails:
     where the key is missing (Ollama before 0.6.4); what it leaves out is denied, except for the words in `unsaid`, of
     which this server never speaks. `context_length` is in tokens: the trained context, or the one that the server was
     started with. `parameters` is the text of the model file's parameters, as the server gives it. `one_call` says that
-    its template fails with two calls in one message; None where the server does not speak of it.
+    its template fails with two calls in one message; None where the server does not speak of it. `begins_inside`: its
+    template ends the prompt with a mark that opens reasoning (None: that does not show).
     """
 
     template_hash: str = ""
@@ -25,6 +26,7 @@ class ModelDetails:
     family: str = ""
     system: str = ""
     parameters: str = ""
+    begins_inside: bool | None = None
     one_call: bool | None = None
 
 

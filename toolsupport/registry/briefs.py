@@ -21,6 +21,7 @@ from toolsupport.registry import (
     model_options,
     prompt_counts,
     proven_calls,
+    reasoning_starts,
     remembered,
     servers,
     standings,
@@ -105,6 +106,7 @@ def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, sess
         think=kept.think,
         keep_alive=kept.keep_alive,
         turn_context=kept.turn_context,
+        begins_inside=reasoning_starts.known(profile),
         strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
     )
     if offered.ours and switches.of(team).translates and kept.translation is not False:

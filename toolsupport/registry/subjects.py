@@ -9,7 +9,14 @@ from toolsupport.core import format_choice, server_flags
 from toolsupport.core.formats import code_mode
 from toolsupport.core.words import Brief, Endpoint, LeftOut
 from toolsupport.models import Detection, ModelProfile
-from toolsupport.registry import model_options, servers, standings, switches, system_settings, tool_settings
+from toolsupport.registry import (
+    model_options,
+    servers,
+    standings,
+    switches,
+    system_settings,
+    tool_settings,
+)
 
 
 def flag_for(profile: int, words: str, rule: str = "") -> str:

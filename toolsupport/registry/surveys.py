@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
-from toolsupport.registry import context_profiles, overrides, standings, team_families
+from toolsupport.registry import context_profiles, overrides, reasoning_starts, standings, team_families
 
 # What a server declares, by the word it uses for it.
 DECLARED = {"tools": "tools", "thinking": "thinking", "vision": "vision"}
@@ -77,7 +77,16 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
         row.quantization = told.quantization or row.quantization
         row.abilities = list(told.capabilities) if told.capabilities is not None else row.abilities
         context_profiles.fill(row)
-    columns = ["template_hash", "context_length", "parameter_count", "quantization", "abilities", "extra"]
+        reasoning_starts.hint(row, told.begins_inside)
+    columns = [
+        *reasoning_starts.FIELDS,
+        "template_hash",
+        "context_length",
+        "parameter_count",
+        "quantization",
+        "abilities",
+        "extra",
+    ]
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
     standings.refold(rows)
     for row in rows:

@@ -29,6 +29,7 @@ from toolsupport.simulator.quirks import (
     silent,
     speaks,
     thinks,
+    thinks_aloud,
     thinks_long,
     writes,
 )
@@ -208,7 +209,19 @@ TEXT = (
     _writes("sim-python", "writes its calls as plain lines of Python", writes.in_language(pythonic.lines)),
     _writes("sim-hopeless-json", "writes calls that nobody can read, then gives up", hopeless_json.reply),
 )
-MODELS = {model.name: model for model in (*NATIVE, *TEXT)}
+ALOUD = (
+    _writes(
+        "sim-thinks-aloud",
+        "writes its thoughts into its text, then its calls as Hermes does",
+        thinks_aloud.in_marks(objects.hermes),
+    ),
+    _writes(
+        "sim-thinks-inside",
+        "begins in the middle of its thoughts, and only closes them",
+        thinks_aloud.in_marks(objects.hermes, opening=""),
+    ),
+)
+MODELS = {model.name: model for model in (*NATIVE, *TEXT, *ALOUD)}
 
 
 def is_name(text: str) -> bool:

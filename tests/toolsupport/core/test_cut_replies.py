@@ -20,9 +20,9 @@ EMPTY_ENDS = [ToolCall("c", "get_weather", {"city": "send </end> (x", "tags": ["
 BLOCK_ENDS = (
     "\n</tool_call>", "</tool_call>", "\n</seed:tool_call>", "</seed:tool_call>", "<｜tool▁calls▁end｜>",
     "\n</｜DSML｜function_calls>", "\n</｜DSML｜tool_calls>", "\n</minimax:tool_call>", "\n]<]minimax[>[</tool_call>",
-    "<|tool_calls_section_end|>", "<|close|>tools<|sep|>",
+    "\n</tool_calls>", "<|tool_calls_section_end|>", "<|close|>tools<|sep|>",
 )  # fmt: skip
-CALL_HAS_ITS_END = ("</function>", "</invoke>", "<｜tool▁call▁end｜>", "</｜DSML｜invoke>", "<|tool_call_end|>",
+CALL_HAS_ITS_END = ("</tool_call>", "</function>", "</invoke>", "<｜tool▁call▁end｜>", "</｜DSML｜invoke>", "<|tool_call_end|>",
                     "<|close|>call<|sep|>")  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def end_of_the_call(written: str) -> int:
 def test_no_cut_makes_a_call(format: str, thinking: str, calls: list[ToolCall]) -> None:
     written = FORMATS[format].write_calls(calls)
     whole = end_of_the_call(written)
-    for length in range(len(written) + 1):
+    for length in (*range(0, whole - 20, 3), *range(max(0, whole - 20), len(written) + 1)):
         found = told(format, thinking + written[:length], finish="length")
         assert len(found.calls) == (length >= whole), (length, written[:length])
 

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from tests.toolsupport.core.told import Told, told
 from toolsupport.core.events import CallReady, CallRejected, Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.reasoning import CLOSING, OPENING, TABLE, QuotedMarks
+from toolsupport.core.reasoning import (
+    CLOSING,
+    OPENING,
+    TABLE,
+    QuotedMarks,
+    prompt_begins_inside,
+    template_begins_inside,
+)
 from toolsupport.core.words import ToolCall
 
 WRITTEN = (ToolCall("a", "get_weather", {"city": "Bonn", "days": 3}),)
@@ -30,7 +37,7 @@ def drafted(format: str) -> str:
 @pytest.mark.parametrize("format", EVERY)
 @pytest.mark.parametrize("size", SIZES)
 def test_reasoning_is_no_answer(format: str, size: int) -> None:  # F3
-    assert told(format, "<think>hm</think>\n\nHello", size) == Told("Hello", "hm", begins_inside=False)
+    assert told(format, "<think>hm</think>\n\nHello", size) == Told("Hello", "hm")
     assert told(format, "hm</think>\n\nHello", size) == Told("Hello", "hm", begins_inside=True)
     assert told(format, "hm</think>\n\nHello", size, begins_inside=True) == Told("Hello", "hm")
 
@@ -39,7 +46,7 @@ def test_reasoning_is_no_answer(format: str, size: int) -> None:  # F3
 @pytest.mark.parametrize("size", SIZES)
 def test_a_draft_that_is_followed_by_an_answer_does_not_run(format: str, size: int) -> None:  # F3
     draft = f"I might\n{drafted(format)}\nbut no."
-    assert told(format, f"<think>{draft}</think>No need.", size) == Told("No need.", draft, begins_inside=False)
+    assert told(format, f"<think>{draft}</think>No need.", size) == Told("No need.", draft)
     assert told(format, f"{draft}</think>No need.", size) == Told("No need.", draft, begins_inside=True)
     assert told(format, f"{draft}</think>No need.", size, begins_inside=True) == Told("No need.", draft)
 
@@ -145,7 +152,7 @@ def test_a_server_that_takes_the_reasoning_out_leaves_no_mark_behind() -> None:
         for begins_inside in (None, True):
             found = told(format, "</think>\n\nHello", 1, begins_inside, before=[hm])
             assert (found.text, found.thinking, found.calls) == ("Hello", "hm", [])
-    assert told("", "Hello", 1, begins_inside=True, before=[hm]) == Told("Hello", "hm")
+    assert told("", "Hello", 1, begins_inside=True, before=[hm]) == Told("Hello", "hm", begins_inside=False)
 
 
 NATIVE = CallReady(ToolCall("n", "get_weather", {"city": "Bonn"}), "{}")
@@ -234,3 +241,25 @@ def test_rejections_are_voided_too() -> None:
     found = told("native", [TextDelta("hm"), rejected, TextDelta("</think>Hi")])
     assert (found.text, found.rejected) == ("Hi", [])
     assert told("native", [TextDelta("hm"), rejected], end=Finished("stop")).rejected == [("x", "unreadable")]
+
+
+TEMPLATES = {
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n<think>\\n' }}{% endif %}": True,
+    "{% if add_generation_prompt and not ns.is_tool %}{{'<｜Assistant｜><think>\\n'}}{% endif %}": True,
+    "{% if add_generation_prompt %}{% if enable_thinking %}<think>\n{% else %}<think>\n\n</think>{% endif %}": True,
+    "{% if add_generation_prompt %}{{ 'a\\n' }}{% if off %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}": None,
+    "{{ '<think>' + content }}{% if add_generation_prompt %}{{ 'assistant' }}{% endif %}": None,
+    "<think>": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize(("template", "begins_inside"), TEMPLATES.items())
+def test_a_template_shows_how_replies_begin(template: str, begins_inside: bool | None) -> None:
+    assert template_begins_inside(template) is begins_inside
+
+
+def test_a_rendered_prompt_shows_it() -> None:
+    assert prompt_begins_inside("<|im_start|>assistant\n<think>\n")
+    assert prompt_begins_inside("<|begin_assistant|>\nHere are my reasoning steps:\n")
+    assert not prompt_begins_inside("<|im_start|>assistant\n<think>\n\n</think>\n\n")

@@ -17,7 +17,7 @@ NATIVE = (
 )
 TEXT = (
     "hermes mistral mistral-args pythonic llama4 lfm2 olmo3 json llama3-json qwen3-coder-xml code broken-json"
-    " python hopeless-json"
+    " python hopeless-json thinks-aloud thinks-inside"
 )
 
 

@@ -1,0 +1,23 @@
+"""Whether the replies of a model's build begin inside reasoning, as its template or its replies showed."""
+
+from __future__ import annotations
+
+from toolsupport.models import ModelProfile
+
+FIELDS = ("begins_inside", "begins_inside_build")
+
+
+def known(profile: ModelProfile) -> bool | None:
+    """None where nothing is known, or only of another build."""
+    return profile.begins_inside if profile.begins_inside_build == profile.build.key else None
+
+
+def learn(profile_id: int, build_key: str, inside: bool) -> None:
+    """Keep what a reply of this build showed: the newest counts. One statement."""
+    ModelProfile.objects.filter(pk=profile_id).update(begins_inside=inside, begins_inside_build=build_key)
+
+
+def hint(profile: ModelProfile, inside: bool | None) -> None:
+    """What the template of its build shows (not saved yet); a reply that was seen counts for more."""
+    if inside is not None and known(profile) is None:
+        profile.begins_inside, profile.begins_inside_build = inside, profile.build.key

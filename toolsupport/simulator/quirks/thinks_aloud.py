@@ -1,0 +1,30 @@
+"""Models that write their thoughts into their text, with a call that they only consider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.quirks import honest, thinks, writes
+from toolsupport.simulator.reading import told
+
+CONSIDERED = "considered-and-dropped.txt"
+
+
+def in_marks(
+    write: writes.Language, opening: str = "<think>\n", closing: str = "\n</think>\n\n"
+) -> Callable[[Prompt], Reply]:
+    """A model that calls in a language of its own, after thoughts that a mark closes."""
+
+    def reply(prompt: Prompt) -> Reply:
+        read = told.prompt(prompt)
+        said = honest.reply(read)
+        written = writes.written(said, write)
+        thought = thinks.thoughts(read, said)
+        if said.calls:
+            draft = replace(said.calls[0], arguments={"path": CONSIDERED})
+            thought += f"\nI might {write([draft])} first, but no."
+        return replace(written, content=f"{opening}{thought}\n</think>\n\n{written.content}", awkward=True)
+
+    return reply
