@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tables import every
 from tests.toolsupport.core.newest_ids import NEWEST
 from toolsupport.core.families import FAMILIES, find
 
@@ -378,14 +377,14 @@ STRANGERS = (
 )
 
 
-@pytest.mark.parametrize(("model_id", "family"), BELONGS.items())
+@every("model_id, family", BELONGS.items())
 def test_a_real_id_belongs_to_its_family(model_id: str, family: str) -> None:  # M4
     found = find(model_id)
     assert found is not None
     assert found.name == family
 
 
-@pytest.mark.parametrize("model_id", STRANGERS)
+@every("model_id", STRANGERS)
 def test_a_near_miss_belongs_nowhere(model_id: str) -> None:  # M4
     assert find(model_id) is None
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, RULES, SAYS_NOTHING, UNSUPPORTED, classify
 
 LABELS = (UNSUPPORTED, MISCONFIGURED, MALFORMED, OTHER)
@@ -90,7 +91,7 @@ ENVELOPES = {
 
 
 @pytest.mark.parametrize("envelope", ENVELOPES)
-@pytest.mark.parametrize(("status", "text", "label"), OTHER_WORDS)
+@every("status, text, label", OTHER_WORDS)
 def test_meaning_in_every_envelope(status: int, text: str, label: str, envelope: str) -> None:
     assert classify(status, ENVELOPES[envelope](text)).label == label
 
@@ -104,7 +105,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize(("status", "text"), [(status, text) for status, text, _ in OTHER_WORDS if '"' not in text])
+@every("status, text", [(status, text) for status, text, _ in OTHER_WORDS if '"' not in text])
 def test_a_page_proves_nothing(status: int, text: str, page: str) -> None:
     assert classify(status, PAGES[page].format(text)).label == OTHER
 
@@ -124,7 +125,7 @@ def test_a_call_that_writes_a_page_is_a_call(text: str) -> None:
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
-@pytest.mark.parametrize(("_", "text", "label"), OTHER_WORDS)
+@every("_, text, label", OTHER_WORDS)
 def test_what_stands_before_a_server_proves_nothing(_: int, text: str, label: str, status: int) -> None:
     assert classify(status, ENVELOPES["object"](text)).label == OTHER
     assert classify(200, json.dumps({"error": {"code": status, "message": text}})).label == OTHER

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core.envelopes import LONGEST, unwrap
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, classify
 
@@ -185,7 +186,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("label", "sentence"), SENTENCES)
+@every("label, sentence", SENTENCES)
 def test_meaning_before_wording(label: str, sentence: str) -> None:  # D9
     assert classify(400, json.dumps({"error": {"message": sentence}})).label == label
 

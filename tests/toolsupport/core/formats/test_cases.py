@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.cases.case import Case
 from tests.toolsupport.core.formats.reading import joined
@@ -50,7 +51,13 @@ def all_cases() -> Iterator[tuple[str, str, Case]]:
 
 
 CASES = [(name, case) for _, name, case in all_cases() if name in formats.FORMATS]
-each_case = pytest.mark.parametrize(("name", "case"), [pytest.param(n, c, id=f"{n}: {c.name[:60]}") for n, c in CASES])
+BY_FORMAT = {name: [case for other, case in CASES if other == name] for name, _ in CASES}
+each_format = pytest.mark.parametrize("name", BY_FORMAT)
+
+
+def check_the_cases(name: str, check: Callable[[str, Case], None]) -> None:
+    """Check every case of a format; all that fail are reported."""
+    every("case", BY_FORMAT[name])(lambda case: check(name, case))()
 
 
 def events_of(name: str, case: Case, pieces: list[str]) -> list[Event]:
@@ -80,9 +87,9 @@ def ready(events: list[Event]) -> list[CallReady]:
     return [event for event in events if isinstance(event, CallReady)]
 
 
-@each_case
-def test_what_is_read(name: str, case: Case) -> None:  # F3
-    assert_it_is_read(name, case)
+@each_format
+def test_what_is_read(name: str) -> None:  # F3
+    check_the_cases(name, assert_it_is_read)
 
 
 def assert_it_is_read(name: str, case: Case) -> None:
@@ -126,15 +133,15 @@ def test_the_same_situations_in_the_less_common_formats(name: str) -> None:  # F
         assert_the_same_in_pieces(name, case, (1, 2, 3, 4, 5, 6, 7), EVERY_SPLIT)
 
 
-@each_case
-def test_where_it_is_cut_does_not_matter(name: str, case: Case) -> None:  # F3
-    assert_the_same_in_pieces(name, case, (1, 7), SOME_SPLITS)
+@each_format
+def test_where_it_is_cut_does_not_matter(name: str) -> None:  # F3
+    check_the_cases(name, lambda name, case: assert_the_same_in_pieces(name, case, (1, 7), SOME_SPLITS))
 
 
 @pytest.mark.nightly
-@each_case
-def test_wherever_it_is_cut_it_does_not_matter(name: str, case: Case) -> None:  # F3
-    assert_the_same_in_pieces(name, case, (1, 2, 3, 4, 5, 6, 7), EVERY_SPLIT)
+@each_format
+def test_wherever_it_is_cut_it_does_not_matter(name: str) -> None:  # F3
+    check_the_cases(name, lambda name, case: assert_the_same_in_pieces(name, case, (1, 2, 3, 4, 5, 6, 7), EVERY_SPLIT))
 
 
 def assert_the_same_in_pieces(name: str, case: Case, sizes: tuple[int, ...], most: int) -> None:

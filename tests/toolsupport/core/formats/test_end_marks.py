@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.core.formats.reading import OFFERED, calls, read, text
 from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, Finished, TextDelta
@@ -18,8 +19,8 @@ CALL = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
 OWN = {"harmony": ("<|end|>", "<|return|>"), "llama3_json": (), "code_mode": ()}
 
 
-@pytest.mark.parametrize("mark", END_MARKS)
 @pytest.mark.parametrize("name", sorted(FORMATS))
+@every("mark", END_MARKS)
 def test_a_mark_at_the_end_is_left_out(name: str, mark: str) -> None:
     assert text(read(name, [f"It is cold.{mark}"])) == "It is cold."
     assert text(read(name, [f"It is cold.{mark}\n{mark}"])) == "It is cold.\n"

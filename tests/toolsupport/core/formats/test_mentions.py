@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.core.formats.reading import calls, read, text
 from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, TextDelta
@@ -125,7 +126,7 @@ def in_context(name: str, frame: str) -> list[Event]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("where", SHOWN)
+@every("where", SHOWN)
 def test_what_is_shown_is_not_made(name: str, where: str) -> None:  # F5
     reply = placed(name, SHOWN[where])
     if name in FENCED and where == "a fence that never ends":
@@ -137,7 +138,7 @@ def test_what_is_shown_is_not_made(name: str, where: str) -> None:  # F5
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("where", MADE)
+@every("where", MADE)
 def test_what_is_meant_is_made(name: str, where: str) -> None:  # F3
     frame = MADE[where]
     if (name in OWN_FENCE and "@\n" in frame.rstrip()) or (name in NOT_WITHIN_A_LINE and (" @" in frame)):
