@@ -22,8 +22,8 @@ BLOCK_ENDS = (
     "\n</｜DSML｜function_calls>", "\n</｜DSML｜tool_calls>", "\n</minimax:tool_call>", "\n]<]minimax[>[</tool_call>",
     "\n</tool_calls>", "<|tool_calls_section_end|>", "<|close|>tools<|sep|>",
 )  # fmt: skip
-CALL_HAS_ITS_END = ("</tool_call>", "</function>", "</invoke>", "<｜tool▁call▁end｜>", "</｜DSML｜invoke>", "<|tool_call_end|>",
-                    "<|close|>call<|sep|>")  # fmt: skip
+CALL_HAS_ITS_END = ("</tool_call>", "</function>", "</invoke>", "<｜tool▁call▁end｜>", "</｜DSML｜invoke>",
+                    "<|tool_call_end|>", "<|close|>call<|sep|>")  # fmt: skip
 
 
 def end_of_the_call(written: str) -> int:
