@@ -184,15 +184,15 @@ class Page:
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [frame for frame in self.got if frame["type"] == kind]
 
-    def text(self, message: int) -> str:
-        """The text of a message, put together as the page's script does it."""
+    def text(self, message: int, kind: str = "text") -> str:
+        """The text, or the `thinking`, of a message, put together as the page's script does it."""
         units = b""
         for frame in self.got:
-            if frame["type"] == "text.delta" and frame["message"] == message:
+            if frame["type"] == f"{kind}.delta" and frame["message"] == message:
                 assert len(units) == frame["offset"] * 2, "a delta does not follow the one before"
                 units += frame["text"].encode("utf-16-le")
             if frame["type"] == "resync" and frame["message"] == message:
-                units = frame["text"].encode("utf-16-le")
+                units = frame[kind].encode("utf-16-le")
         return units.decode("utf-16-le")
 
 

@@ -45,14 +45,20 @@ MODELS = {
     "hermes": Recited(HELLO, CALL, FINAL, TEST),
     "hermes-in-text": Recited(HELLO, CALL, FINAL, TEST, "plain"),
     "no-tools": Recited(HELLO, HELLO[:-1] + "!", HELLO[:-1] + "?", template="plain"),
+    "thinks": thinking("<think>\n"),
     "thinks-in-text": thinking("<think>\n", "plain"),
+    "begins-thinking": thinking(""),
+    "begins-thinking-in-text": thinking("", "plain"),
 }
 # What a test finds, where not every kind of server shows the same.
 VERDICTS = {
     "hermes": "native",
     "hermes-in-text": "text",
     "no-tools": "ignored",
+    "thinks": "native",
     "thinks-in-text": "text",
+    "begins-thinking": "native",
+    "begins-thinking-in-text": "text",
 }
 REFUSES = {"ollama": {"no-tools": "refused"}}
 CALLING = [name for name in MODELS if name != "no-tools"]
@@ -153,7 +159,8 @@ async def test_a_chat(tried: Tried, name: str) -> None:
         assert ended["reason"] == "done", ended
         calls = [(call["name"], call["status"]) for call in (f["call"] for f in open_page.of("call.finished"))]
         words = [open_page.text(frame["message"]).strip() for frame in open_page.of("message.finished")]
-        thoughts = "".join(frame["text"] for frame in open_page.of("thinking.delta"))
+        written = [frame["message"] for frame in open_page.of("message.finished")]
+        thoughts = " ".join(open_page.text(message, "thinking") for message in written)
     thinks = "thinking" in name or "thinks" in name
     assert calls == ([("list_directory", "done")] if name in CALLING else [])
     assert words == (["", FINAL] if name in CALLING else [HELLO])
