@@ -49,7 +49,16 @@ def read(reading: Reading, opener: str) -> Steps[None]:
     yield from NamedCalls(reading, deepseek.MARKS).read(opener)
     if source.recorded:  # no call was told: the record still holds what was taken
         source.back_to(0 if opener in deepseek.MARKS.opens else len(opener))
+        yield from TaggedCalls(reading, TAGS, bare=False).read() if source.recorded else _from_its_mark(reading, opener)
+
+
+def _from_its_mark(reading: Reading, opener: str) -> Steps[None]:
+    """Tags with the mark before them; a mark without tags is taken as text, since it would be found here for ever."""
+    source = reading.source
+    if (yield from source.marker(TAGS.openings)):
         yield from TaggedCalls(reading, TAGS, bare=False).read()
+    else:
+        source.take(source.at + len(opener))
 
 
 @dataclass(frozen=True)
