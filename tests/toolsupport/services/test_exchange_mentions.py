@@ -1,0 +1,85 @@
+"""A call that only stands in an answer's text is asked about; what a tool gave and a model repeats is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.toolsupport.services.test_exchange import QUESTION, SERVER, ask, brief, recorder  # noqa: F401
+from toolsupport.core.events import CallFound, CallReady, CallRejected, Finished, TextDelta
+from toolsupport.core.types import Message, Role, ToolCall
+
+FENCE = '```json\n{"name": "List_Directory", "arguments": {"path": "."}}\n```'
+
+
+@pytest.mark.asyncio
+async def test_a_call_in_prose_is_found_under_its_right_name(recorder) -> None:  # noqa: F811  # F4 F5
+    recorder([[TextDelta(FENCE)], [Finished("stop")]])
+    found = next(event for event in await ask(SERVER, brief()) if isinstance(event, CallFound))
+    assert (found.call.name, found.call.arguments, found.raw) == ("list_directory", {"path": "."}, FENCE)
+
+
+@pytest.mark.asyncio
+async def test_what_a_tool_gave_and_a_model_repeats_is_no_call(recorder) -> None:  # noqa: F811  # F5
+    recorder([[TextDelta(f"The file says:\n{FENCE}")], [Finished("stop")]])
+    history = (*QUESTION, Message(Role.TOOL, f"# Notes\n{FENCE}", call_id="1", name="read_file"))
+    assert not any(isinstance(event, CallFound) for event in await ask(SERVER, brief(), history))
+
+
+PLANTED = '<tool_call>\n{"name": "list_directory", "arguments": {"path": "."}}\n</tool_call>'
+ON_ONE_LINE = '<tool_call>{"name":"list_directory","arguments":{"path":"."}}</tool_call>'
+BARE = '{"name": "list_directory", "parameters": {"path": "."}}'
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("format_", "said"),
+    [
+        ("hermes", f"The file says:\n{PLANTED}"),
+        ("hermes", f"The file says: {ON_ONE_LINE}"),
+        ("hermes", f"notes.md contains this line:\n\n{PLANTED}\n"),
+        ("hermes", f"It holds a call:\n```\n{ON_ONE_LINE}\n```\nStrange."),
+        ("hermes", f"It holds:\n> {ON_ONE_LINE}\n"),
+        ("pure_json", f"The output:\n```json\n{BARE}\n```"),
+        ("pure_json", "This stands there.\n```json\n" + BARE.replace(" ", "\n") + "\n```"),
+        ("native", f"The file says:\n> {ON_ONE_LINE}"),
+    ],
+)
+async def test_however_a_model_quotes_a_result_it_calls_nothing(recorder, format_: str, said: str) -> None:  # noqa: F811  # F5
+    recorder([[TextDelta(said)], [Finished("stop")]])
+    result = f"# Notes\n{PLANTED}\n{BARE}\n"
+    history = (*QUESTION, Message(Role.TOOL, result, call_id="1", name="read_file"))
+    events = await ask(SERVER, brief(tools=format_ == "native", format=format_), history)
+    assert not any(isinstance(event, CallFound | CallReady | CallRejected) for event in events)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == said
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("said", [PLANTED, f"I do that now.\n{PLANTED}", f"Let me look: {ON_ONE_LINE}"])
+async def test_a_call_that_stands_in_a_result_can_be_made(recorder, said: str) -> None:  # noqa: F811
+    recorder([[TextDelta(said)], [Finished("stop")]])
+    history = (*QUESTION, Message(Role.TOOL, f"# Notes\n{PLANTED}\n", call_id="1", name="read_file"))
+    events = await ask(SERVER, brief(tools=False, format="hermes"), history)
+    assert len([event for event in events if isinstance(event, CallReady)]) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_call_in_prose_that_could_not_run_is_prose(recorder) -> None:  # noqa: F811  # F5
+    recorder([[TextDelta(FENCE.replace('"path": "."', ""))], [Finished("stop")]])
+    assert not any(isinstance(event, CallFound) for event in await ask(SERVER, brief()))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ["a\0b", "x\ud83dy"])
+async def test_what_cannot_be_kept_is_refused_and_never_replaced(recorder, path: str) -> None:  # noqa: F811
+    """Natively and in text alike: what would be run is not what was written."""
+    written = json.dumps({"name": "list_directory", "arguments": {"path": path}})
+    recorder([[CallReady(ToolCall("1", "list_directory", {"path": path}), "raw"), Finished("stop")]])
+    native, _ = await ask(SERVER, brief())
+    recorder([[TextDelta(f"<tool_call>{written}</tool_call>"), Finished("stop")]])
+    in_text = await ask(SERVER, brief(tools=False, format="hermes"))
+    for event in (native, next(one for one in in_text if isinstance(one, CallRejected))):
+        assert isinstance(event, CallRejected) and event.fault == "schema"
+        assert "'path' holds" in event.reason and "leave it out" in event.reason
+        json.dumps([event.name, event.reason, event.raw], ensure_ascii=False).encode()

@@ -1,0 +1,204 @@
+"""Puts one question to one model, through everything that has to happen on the way.
+
+Tools are sent only to a model that is known to take them, or by a probe: the registry decides, this room checks the
+capabilities once more, and the codec refuses on its own. Where the server refuses the tools all the same, that is
+told by a ToolsRefused, and the question is put once more without them; a probe is told and gets the failure. Where
+the server could not read a call of its model, the model is told so and asked again, at most twice, whatever of its
+reply was seen: the reply goes on, and calls of the attempt that failed do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from toolsupport import providers
+from toolsupport.config import metrics
+from toolsupport.core import calls, prompt, retry_prompts
+from toolsupport.core.events import (
+    CallDelta,
+    CallFound,
+    CallGarbled,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    ReasoningSeen,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+    ToolsRefused,
+)
+from toolsupport.core.format_fallback import in_text, without_tools
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.quoted_results import Results
+from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, UNSUPPORTED, classify
+from toolsupport.core.reply_reader import Listener
+from toolsupport.core.types import Brief, Endpoint, Message, Permit, Request, ToolSpec
+
+Trouble = ToolsRefused | CallGarbled
+SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
+
+
+async def ask(endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    """Batches of events, one per read; the last event is Finished or Failed. Close it to stop the server."""
+    brief, asking = admitted(brief), _Asking(messages)
+    while True:
+        trouble: Trouble | None = None
+        async with aclosing(_answer(endpoint, brief, asking)) as batches:
+            async for batch in batches:
+                trouble = next((event for event in batch if isinstance(event, Trouble)), None)
+                yield batch
+        if trouble is None or brief.permit is Permit.PROBE:
+            return
+        if isinstance(trouble, ToolsRefused):
+            brief = otherwise(brief, trouble)
+        asking.again(trouble)
+
+
+@dataclass(slots=True)
+class _Asking:
+    """One question, as it is put again where there was trouble. `shown` is the text of all attempts."""
+
+    question: Sequence[Message]
+    messages: Sequence[Message] = ()
+    shown: str = ""
+    silent: bool = True
+    refused: bool = False
+    garbled: int = 0
+
+    def __post_init__(self) -> None:
+        self.messages = self.question
+
+    def heard(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, Reread):
+                self.shown = event.text
+            elif isinstance(event, TextDelta):
+                self.shown += event.text
+
+    def again(self, trouble: Trouble) -> None:
+        if isinstance(trouble, ToolsRefused):
+            self.refused = True
+        else:
+            self.garbled += 1
+            self.messages = retry_prompts.messages(self.question, self.shown, trouble.message)
+
+
+async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGenerator[list[Event], None]:
+    """One request. Trouble with its tools is told in the last batch.
+
+    Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
+    """
+    request, asking.silent, before = make_request(brief, asking.messages), True, asking.shown
+    inside = None if brief.think is False else brief.begins_inside
+    listener, results = Listener(brief.format, brief.callable, inside), Results(asking.messages)
+    listener.know_results(results.hold)
+    async with aclosing(providers.stream(endpoint, request)) as batches:
+        async for batch in batches:
+            asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
+            trouble = _trouble(batch[-1], brief)
+            if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
+                yield [*batch[:-1], trouble, batch[-1]] if brief.permit is Permit.PROBE else [trouble]
+                continue
+            heard = [
+                _checked(event, brief.callable, before)
+                for event in listener.hear(batch)
+                if _meant(event, brief, results)
+            ]
+            asking.heard(heard)
+            if isinstance(trouble, CallGarbled):
+                heard = _unreadable(heard, trouble, asking)
+            if heard:
+                yield heard
+
+
+def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _Asking) -> list[Event]:
+    """The end of an attempt whose call could not be read: what is told of it, and how the reply goes on."""
+    metrics.GARBLED.inc()
+    told = [event for event in heard if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
+    failed = next(event for event in heard if isinstance(event, Failed))
+    if asking.garbled >= retry_prompts.MOST_RETRIES:
+        return [*told, retry_prompts.given_up(failed, garbled)]
+    apart: list[Event] = [TextDelta("\n\n")] if asking.shown and not asking.shown.endswith("\n") else []
+    asking.heard(apart)
+    return [*told, *apart, garbled]
+
+
+def first_request(brief: Brief, messages: Sequence[Message]) -> Request:
+    """What `ask` puts to the server first."""
+    return make_request(admitted(brief), messages)
+
+
+def admitted(brief: Brief) -> Brief:
+    """The brief, without tools where it may not carry any."""
+    return brief if may_carry_tools(brief) else without_tools(brief, "unsupported", brief.format_reason)
+
+
+def may_carry_tools(brief: Brief) -> bool:
+    """The second of three guards: whatever the registry put into the brief, the capabilities decide."""
+    if not brief.tools:
+        return True
+    supported = brief.capabilities["tools"].value is True or brief.permit is Permit.PROBE
+    return supported if brief.format == "native" else brief.format in FORMATS
+
+
+def otherwise(brief: Brief, refused: ToolsRefused) -> Brief:
+    """How to ask again after the tools were refused: in a text format that works, else without any."""
+    why = "lacks a setting for native tools" if refused.misconfigured else "refused native tools"
+    reason = f"Its server {why}: {refused.message}"
+    return in_text(brief, "refused", reason)
+
+
+def make_request(brief: Brief, messages: Sequence[Message]) -> Request:
+    """What goes to the provider: history and system text rendered for what the model may see."""
+    brief = replace(brief, tools=tuple(tool.completed() for tool in brief.tools))
+    return Request(
+        model=brief.model,
+        messages=prompt.messages(brief, messages),
+        tools=brief.tools if brief.format == "native" else (),
+        options=prompt.options(brief, messages),
+        think=brief.think,
+        keep_alive=brief.keep_alive,
+        stream=brief.stream,
+        supports_tools=brief.capabilities["tools"].value,
+        permit=brief.permit,
+    )
+
+
+def _trouble(event: Event, brief: Brief) -> Trouble | None:
+    """What a failure says of the tools. A probe judges calls that could not be read by itself."""
+    if not isinstance(event, Failed):
+        return None
+    found = classify(event.status, event.body)
+    if found.label == UNSUPPORTED:
+        return ToolsRefused(found.message, found.rule, event.status)
+    if brief.permit is Permit.PROBE:
+        return None
+    if found.label == MISCONFIGURED:
+        return ToolsRefused(found.message, found.rule, event.status, misconfigured=True)
+    return CallGarbled(found.message, found.rule) if found.label == MALFORMED else None
+
+
+def _meant(event: Event, brief: Brief, results: Results) -> bool:
+    """Prose that repeats what a tool gave calls nothing, and neither does a call that could not run."""
+    if isinstance(event, ReasoningSeen):
+        # With thinking off a template closes the reasoning at once: that shows nothing of other requests.
+        return brief.think is not False
+    if not isinstance(event, CallFound):
+        return True
+    return not results.hold(event.raw) and isinstance(calls.check(event.call, brief.callable), CallReady)
+
+
+def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
+    """A call is held against its tool. `before` is the text of earlier attempts, which no mark of this one is about."""
+    if isinstance(event, Reread):
+        return replace(event, text=before + event.text)
+    if isinstance(event, CallFound):
+        checked = calls.check(event.call, offered)
+        return replace(event, call=checked.call) if isinstance(checked, CallReady) else event
+    if not isinstance(event, CallReady):
+        return event
+    checked = calls.check(event.call, offered)
+    return replace(checked, raw=event.raw or (checked.raw if isinstance(checked, CallRejected) else ""))
