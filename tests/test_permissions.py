@@ -170,7 +170,7 @@ def test_the_administration_is_for_administrators(who: str) -> None:
     _, client = visitor(who)
     if who == "admin":
         User.objects.filter(groups__name="admin").update(is_staff=True, is_superuser=True)
-    for entry in ("", "auth/user/", "toolsupport/server/", "chat/turns/loop/"):
+    for entry in ("", "auth/user/", "toolsupport/server/", "chat/turn/"):
         answer = client.get(f"/admin/{entry}")
         assert (answer.status_code == 200) == (who == "admin")
         assert who == "admin" or answer.headers["Location"].startswith("/admin/login/")

@@ -10,13 +10,14 @@ from channels.db import database_sync_to_async as in_database
 from chat.broadcast import fragments, frames
 from chat.transcript.turns import context_findings, record
 from chat.transcript.turns.lifecycle import Claimed
+from toolsupport import exchange
 from toolsupport.core import load_failures
 from toolsupport.core.events import Event, Failed, Usage
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.prompt.context_fitting import LeaveOut, Window
 from toolsupport.core.types import Message
 from toolsupport.registry.models.request_context import Briefing
-from toolsupport.services import context_guard, exchange
+from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
 
 Take = Callable[[Briefing], None]

@@ -37,6 +37,7 @@ from chat.turns.events import (
 from chat.turns.format_guard import FormatGuard
 from chat.turns.tool_executor import Hands, Spawn
 from chat.turns.tool_output import LiveOutput
+from toolsupport import exchange
 from toolsupport.core import format_choice, format_fallback, tool_translation
 from toolsupport.core.events import (
     CallDelta,
@@ -58,7 +59,6 @@ from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, class
 from toolsupport.core.types import Brief, Message
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.registry.models.request_context import Briefing
-from toolsupport.services import exchange
 
 Tell = Callable[[frames.ServerFrame], None]
 

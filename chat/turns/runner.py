@@ -61,8 +61,6 @@ class Runner:
         self._ticks = 0
         self._cannot_write = False
 
-    # -- life --
-
     def start(self) -> None:
         """Begin to keep turns alive; needs the running event loop."""
         metrics.SOCKETS.set_function(self.listeners.count)
@@ -108,8 +106,6 @@ class Runner:
             task.cancel()
         await asyncio.gather(*self._others, return_exceptions=True)
 
-    # -- pages --
-
     def listen(self, conversation: str, send: Send, close: Close) -> tuple[Socket, asyncio.Task[Any]]:
         """Add an open page; its pump is owned here and ends with `forget`. `close` is for one too far behind."""
         socket = Socket(send, self._pause, lambda: self.spawn(close()))
@@ -136,8 +132,6 @@ class Runner:
         """Show a notice that stands in the rows already."""
         notice, model = said.notice, asdict(said.model) if said.model else None
         self.tell(conversation, frames.Notice(said.seq, notice.code, notice.text, fragments.message(notice), model))
-
-    # -- turns --
 
     def check_room(self) -> None:
         """Raises Busy when this process cannot take another turn."""
@@ -330,8 +324,6 @@ class Runner:
         for each in ended:
             for frame in turn_end_frames.frames_of(each):
                 self.tell(each.conversation, frame)
-
-    # -- the tick --
 
     async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         """Do it again and again. Ends only by being cancelled."""

@@ -14,10 +14,9 @@ import pytest_asyncio
 from tests.real.conftest import ARGUMENTS, FINAL, HELLO
 from tests.real.servers import Served
 from tests.serving import new_chat, page, serving, sign_in
-from toolsupport import providers
+from toolsupport import exchange, providers
 from toolsupport.core.events import CallDelta, CallReady, Event, Failed, Finished, TextDelta, Usage
 from toolsupport.core.types import Brief, Capabilities, Capability, Message, Role, ToolSpec
-from toolsupport.services import exchange
 
 pytestmark = pytest.mark.real_server
 

@@ -17,8 +17,8 @@ from pytest_django import Settings
 from tests.factories import ServerFactory
 from tests.house import ROOT
 from tests.toolsupport.providers.scripted import HANG, Step, chunk, scripted
-from tests.toolsupport.services.test_exchange import QUESTION, ask, brief
 from tests.toolsupport.stand_in import Servers
+from tests.toolsupport.test_exchange import QUESTION, ask, brief
 from toolsupport import providers
 from toolsupport.core.events import (
     CallDelta,

@@ -15,13 +15,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from toolsupport import providers
+from toolsupport import exchange, providers
 from toolsupport.core import side_findings
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.outcomes import Outcome
 from toolsupport.core.types import Brief, Endpoint, Message, Permit, Request, ToolSpec
 from toolsupport.detection.probe_reply import Reply
-from toolsupport.services import exchange
 
 LOAD_SECONDS = 300.0  # until the first word of the first answer
 STEP_SECONDS = 5.0  # for one answer of a loaded model

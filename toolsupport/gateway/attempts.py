@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from toolsupport import exchange
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -30,7 +31,6 @@ from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import Brief, Message, Role, ToolCall
 from toolsupport.gateway.request_preparation import Prepared
 from toolsupport.registry.metrics.call_tally import CallTally
-from toolsupport.services import exchange
 
 MOST_RETRIES = 2
 NO_CALL = "An answer without a call cannot be used here. Call one of the tools now."

@@ -12,7 +12,7 @@ from chat.transcript.messages import attachments
 from chat.transcript.messages.history import canonical
 from chat.transcript.settings import prompt_context, turn_settings
 from chat.transcript.settings.prompt_context import Told
-from toolsupport import providers
+from toolsupport import exchange, providers
 from toolsupport.core import format_choice, prompt, tool_translation, types
 from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
 from toolsupport.core.format_choice import FormatVerdict
@@ -25,7 +25,7 @@ from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.models.profiles import Cell
 from toolsupport.registry.models.request_context import Briefing
 from toolsupport.registry.settings import team_settings
-from toolsupport.services import context_guard, exchange
+from toolsupport.services import context_guard
 
 STANDS_IN = "A few simple commands are offered by its name. The tools for files do them: no shell is behind it."
 NEXT_MESSAGE = "What is in this folder?"

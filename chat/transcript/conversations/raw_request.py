@@ -12,11 +12,10 @@ from chat.transcript.messages import attachments, present
 from chat.transcript.messages.history import canonical
 from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.settings import turn_settings
-from toolsupport import providers
+from toolsupport import exchange, providers
 from toolsupport.core import format_choice, format_fallback
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import Brief, Role
-from toolsupport.services import exchange
 
 # Images go as one long word: nobody reads it, and it would fill the page.
 LONGEST_WORD = 1000

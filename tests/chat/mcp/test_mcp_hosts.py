@@ -152,6 +152,7 @@ async def test_asking_once_writes_down_what_it_heard(server: McpServer) -> None:
 
 
 def test_a_site_without_servers_never_imports_the_sdk() -> None:
-    code = "import sys, toolsupport.config.asgi; print([one for one in ('mcp', 'mcp_types', 'httpx2') if one in sys.modules])"
+    wanted = "[one for one in ('mcp', 'mcp_types', 'httpx2') if one in sys.modules]"
+    code = f"import sys, toolsupport.config.asgi; print({wanted})"
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"

@@ -25,6 +25,7 @@ from chat.transcript.turns import lifecycle
 from chat.transcript.turns.lifecycle import Sent
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
 from tests.toolsupport.providers.scripted import FINE, Scripted, scripted
+from toolsupport import exchange
 from toolsupport.core.prompt.token_counts import Counted, tools_digest
 from toolsupport.core.tool_selection import Candidate
 from toolsupport.core.types import LeftOut, ToolSpec
@@ -37,7 +38,6 @@ from toolsupport.registry.metrics import prompt_counts
 from toolsupport.registry.models.request_context import Offer
 from toolsupport.registry.servers import key_encryption
 from toolsupport.registry.settings import team_settings
-from toolsupport.services import exchange
 
 pytestmark = pytest.mark.django_db
 NOTHING = tool_filter.stamp(LeftOut())

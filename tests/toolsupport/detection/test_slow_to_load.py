@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from toolsupport import providers
+from toolsupport import exchange, providers
 from toolsupport.core.errors import Unreachable
 from toolsupport.core.events import Event, Finished, TextDelta
 from toolsupport.core.types import Brief, Capabilities, Endpoint, Message
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import Laboratory, Subject, Trial, probe_runner
 from toolsupport.detection.test_run import Step, examine
-from toolsupport.services import exchange
 
 LOAD = 90.0
 

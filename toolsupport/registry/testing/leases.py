@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from toolsupport.models import Lease
 
-# A reader waits in front of an answer that stopped growing, so its lease is short; `toolsupport.registry.raw_sql` writes it too.
+# A reader waits in front of an answer that stopped growing, so its lease is short; registry/raw_sql.py writes it too.
 TURN = timedelta(seconds=5)
 # A writer of SQLite waits up to 20 s for the others before it gives up: two such waits must fit into a lease.
 TEST = timedelta(seconds=60)

@@ -15,11 +15,11 @@ from chat.transcript.settings import prompt_context, turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle
 from tests.factories import ConversationFactory, ModelProfileFactory
+from toolsupport import exchange
 from toolsupport.core.errors import Conflict, NotFound, ToolError
 from toolsupport.core.types import Message, Role
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import Decision
-from toolsupport.services import exchange
 
 pytestmark = pytest.mark.django_db
 

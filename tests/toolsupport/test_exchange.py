@@ -18,7 +18,7 @@ from tests.toolsupport.providers.scripted import (
     said,
     scripted,
 )
-from toolsupport import providers
+from toolsupport import exchange, providers
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import (
     CallReady,
@@ -45,7 +45,6 @@ from toolsupport.core.types import (
     ToolCall,
     ToolSpec,
 )
-from toolsupport.services import exchange
 from toolsupport.simulator.server import Simulator
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}

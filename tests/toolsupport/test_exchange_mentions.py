@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.toolsupport.services.test_exchange import QUESTION, SERVER, ask, brief, recorder  # noqa: F401
+from tests.toolsupport.test_exchange import QUESTION, SERVER, ask, brief, recorder  # noqa: F401
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Finished, TextDelta
 from toolsupport.core.types import Message, Role, ToolCall
 

@@ -17,7 +17,7 @@ from tests.toolsupport.providers.scripted import (
     said,
     scripted,
 )
-from tests.toolsupport.services.test_exchange import SERVER, ask, brief, recorder  # noqa: F401
+from tests.toolsupport.test_exchange import SERVER, ask, brief, recorder  # noqa: F401
 from toolsupport.config import metrics
 from toolsupport.core.events import (
     CallGarbled,
