@@ -8,7 +8,18 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from chat.models import Conversation, Grant, Memory, Message, Prompt, Question, ResultTable, Share, ToolRun, Turn
+from chat.models import (
+    Conversation,
+    Grant,
+    Memory,
+    Message,
+    Prompt,
+    Question,
+    ResultTable,
+    Share,
+    ToolRun,
+    Turn,
+)
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]

@@ -15,7 +15,7 @@ from django.db import connections
 
 from tests import databases
 from tests.factories import UserFactory
-from toolsupport import environment
+from toolsupport.config import environment
 
 _DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
 DATA_DIR = Path(_DIRECTORY.name)

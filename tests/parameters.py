@@ -10,11 +10,21 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from chat.models import Conversation, ResultTable
-from chat.transcript import contexts, conversations
-from tests.factories import McpServerFactory, McpToolFactory, ModelProfileFactory, ServerFactory, UserFactory
-from toolsupport.registry import detections, history, keys, sql_sources
-from toolsupport.registry.detections import Asked
-from toolsupport.registry.sql_sources import NewSource
+from chat.transcript.conversations import conversations
+from chat.transcript.settings import turn_settings
+from tests.factories import (
+    McpServerFactory,
+    McpToolFactory,
+    ModelProfileFactory,
+    ServerFactory,
+    UserFactory,
+)
+from toolsupport.registry.databases import sql_sources
+from toolsupport.registry.databases.sql_sources import NewSource
+from toolsupport.registry.knowledge import event_log
+from toolsupport.registry.people import api_keys
+from toolsupport.registry.testing import detections
+from toolsupport.registry.testing.detections import Asked
 
 Made = Callable[[User], Any]
 
@@ -97,11 +107,11 @@ def shared_with(reader: User) -> str:
 
 
 def told_of(profile: int) -> int:
-    return history.record(history.Happening("override", profile, "tools"))
+    return event_log.record(event_log.Happening("override", profile, "tools"))
 
 
 def with_picture(conversation: str) -> str:
-    contexts.workspace(conversation).write("there.png", [b"\x89PNG\r\n\x1a\n"])
+    turn_settings.workspace(conversation).write("there.png", [b"\x89PNG\r\n\x1a\n"])
     return conversation
 
 
@@ -112,8 +122,8 @@ def answered_in(conversation: str) -> int:
 
 
 def key_of(person: User) -> int:
-    keys.create(person.pk, "a program")
-    return keys.listed(person.pk)[0].id
+    api_keys.create(person.pk, "a program")
+    return api_keys.listed(person.pk)[0].id
 
 
 def asked_in(conversation: str) -> int:
@@ -126,6 +136,6 @@ def table_in(conversation: str) -> int:
     message = row.messages.get(pk=answered_in(conversation))
     said = f"[image: image/png, kept as {KEPT}]"
     run = row.turns.get().tool_runs.create(message=message, call_id="1", name="execute_sql", result=said)
-    contexts.workspace(conversation).write(KEPT, [b"\x89PNG\r\n\x1a\n"])
+    turn_settings.workspace(conversation).write(KEPT, [b"\x89PNG\r\n\x1a\n"])
     ResultTable.objects.create(run=run, csv="a\n1\n")
     return run.pk

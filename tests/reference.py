@@ -10,7 +10,7 @@ from pathlib import Path
 import django
 
 from tests import house
-from toolsupport import environment
+from toolsupport.config import environment
 
 REFERENCE = house.ROOT / "docs" / "reference"
 # Options that Django gives to every command.
@@ -88,6 +88,6 @@ def write(folder: Path = REFERENCE) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.config.settings")
     django.setup()
     write()

@@ -24,22 +24,9 @@ IMPURE |= {"django", "channels", "asgiref", "httpx", "aiohttp", "urllib.request"
 CLOCKS = {"now", "utcnow", "today", "monotonic", "perf_counter"}
 
 TASK_MAKERS = {"create_task", "ensure_future", "TaskGroup", "run_coroutine_threadsafe"}
-MAY_MAKE_TASKS = ("chat/runner.py", "toolsupport/work.py", "toolsupport/simulator", "tests")
+MAY_MAKE_TASKS = ("chat/turns/runner.py", "toolsupport/services/background_jobs.py", "toolsupport/simulator", "tests")
 
-VIEWS = (
-    "toolsupport/pages",
-    "toolsupport/gateway.py",
-    "chat/insight_pages.py",
-    "chat/pages.py",
-    "chat/shelf_pages.py",
-    "chat/share_pages.py",
-    "chat/picture_pages.py",
-    "chat/question_pages.py",
-    "chat/tool_pages.py",
-    "chat/mcp_pages.py",
-    "chat/files.py",
-    "chat/api.py",
-)
+VIEWS = ("toolsupport/web/pages", "toolsupport/web/api", "toolsupport/gateway", "chat/pages")
 VERBS = {"require_GET", "require_POST", "require_safe", "require_http_methods"}
 PERMITS = {"requires", "public"}
 
@@ -180,12 +167,12 @@ RULES: dict[Rule, tuple[str, str]] = {
     unsaid_purpose: ("chat/x.py", '"""Reads rows. Writes rows."""'),
     drawer_name: ("chat/utils.py", ""),
     impure_core: ("toolsupport/core/x.py", "from datetime import datetime\nwhen = datetime.now()"),
-    stray_task: ("chat/pages.py", "import asyncio\nasyncio.create_task(work())"),
+    stray_task: ("chat/pages/chat.py", "import asyncio\nasyncio.create_task(work())"),
     deaf_waiting: ("chat/x.py", "import asyncio\nasync def f():\n    await asyncio.wait_for(done, 1)"),
     signal: ("chat/x.py", "from django.db.models.signals import post_save"),
     logic_in_save: ("chat/models.py", "class Turn(Model):\n    def save(self): ..."),
-    long_view: ("chat/pages.py", "def show(request):\n" + "    x = 1\n" * VIEW_LINES),
-    undeclared_view: ("chat/pages.py", "@require_GET\ndef show(request): ..."),
+    long_view: ("chat/pages/chat.py", "def show(request):\n" + "    x = 1\n" * VIEW_LINES),
+    undeclared_view: ("chat/pages/chat.py", "@require_GET\ndef show(request): ..."),
     unfinished: ("chat/x.py", "x = 1  # type: " + "ignore"),
     toothless_test: ("tests/test_x.py", "def test_it():\n    f()"),
     sleeping_test: ("tests/chat/test_x.py", "import time\ntime.sleep(1)"),

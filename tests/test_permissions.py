@@ -16,15 +16,17 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, path, reverse
 
-from chat import answers, frames, runner
-from chat.consumers import ChatConsumer
+from chat.broadcast import frames
 from chat.models import Conversation
+from chat.turns import runner
+from chat.websocket import handlers
+from chat.websocket.consumer import ChatConsumer
 from tests.factories import UserFactory
 from tests.parameters import KEPT, KINDS, Kind
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
-from toolsupport.access import PUBLIC, ROLES, Action, public, requires
-from toolsupport.registry.sessions import SessionStore
+from toolsupport.registry.people.permissions import PUBLIC, ROLES, Action, public, requires
+from toolsupport.registry.people.sessions import SessionStore
 
 VERBS = ("get", "post")
 SIGNED_OUT = "signed out"
@@ -195,20 +197,20 @@ def sample(kind: str) -> dict[str, Any]:
 
 
 def permission_of(kind: str) -> str:
-    permission = getattr(answers.HANDLERS[frames.CLIENT_FRAMES[kind]], "permission", None)
+    permission = getattr(handlers.HANDLERS[frames.CLIENT_FRAMES[kind]], "permission", None)
     assert permission == PUBLIC or permission in list(Action), f"{kind} does not say who may send it"
     return str(permission)
 
 
 def test_every_frame_declares_its_permission() -> None:
-    assert set(answers.HANDLERS) == set(frames.CLIENT_FRAMES.values())
+    assert set(handlers.HANDLERS) == set(frames.CLIENT_FRAMES.values())
     assert all(map(permission_of, frames.CLIENT_FRAMES))
 
 
 def test_a_frame_without_a_declaration_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def planted(place: answers.Place, socket: Any, frame: Any) -> None: ...
+    async def planted(place: handlers.Place, socket: Any, frame: Any) -> None: ...
 
-    monkeypatch.setitem(answers.HANDLERS, frames.Ping, planted)
+    monkeypatch.setitem(handlers.HANDLERS, frames.Ping, planted)
     with pytest.raises(AssertionError, match="does not say who"):
         permission_of("ping")
 

@@ -12,20 +12,20 @@ MAKERS = ("dict", "list", "set", "OrderedDict", "defaultdict", "WeakKeyDictionar
 
 # module.name → why it is the same whichever conversation wrote it.
 KNOWN = {
-    "chat.mcp_hosts._hosts": "the connections of this process; each call asks the rows whether it may still be made",
-    "chat.once._obeyed": "keyed by person and client_id",
-    "chat.runner._runner": "the runner of this process; its turns are kept by their ids",
-    "chat.tools.interpreter._ended": "when a program stepped last, waited for at the exit of this process only",
-    "toolsupport.core.terms._GROUPS": "filled while the module is imported, and never after that",
-    "toolsupport.examination._migrated": "the migrations that this code has: the same for everybody",
-    "toolsupport.meaning._failed": "keyed by the address that did not answer",
-    "toolsupport.meaning._known": "keyed by model and text: a vector is a function of both",
-    "toolsupport.providers.client._clients": "keyed by the event loop",
-    "toolsupport.redaction._known": "secrets to be left out everywhere; only grows",
-    "toolsupport.registry.mcp._specs": "keyed by server, name and digest, of which a spec is a function",
-    "toolsupport.registry.remembered._remembered": "keyed by the id; compared with the stored columns at each look",
-    "toolsupport.searching._indexes": "keyed by all entries of the index",
-    "toolsupport.work._work": "the supervisor of this process",
+    "chat.mcp.mcp_hosts._hosts": "connections of this process; each call asks the rows whether it may be made",
+    "chat.websocket.idempotency._obeyed": "keyed by person and client_id",
+    "chat.turns.runner._runner": "the runner of this process; its turns are kept by their ids",
+    "chat.tools.sandbox.python_interpreter._ended": "when a program stepped last, for the exit of this process",
+    "toolsupport.core.tokenize._GROUPS": "filled while the module is imported, and never after that",
+    "toolsupport.services.doctor._migrated": "the migrations that this code has: the same for everybody",
+    "toolsupport.services.embeddings._failed": "keyed by the address that did not answer",
+    "toolsupport.services.embeddings._known": "keyed by model and text: a vector is a function of both",
+    "toolsupport.providers.http_client._clients": "keyed by the event loop",
+    "toolsupport.core.redaction._known": "secrets to be left out everywhere; only grows",
+    "toolsupport.registry.mcp.mcp_servers._specs": "keyed by server, name and digest, of which a spec is a function",
+    "toolsupport.registry.models.profile_cache._remembered": "keyed by the id, compared with the stored columns",
+    "toolsupport.services.tool_search._indexes": "keyed by all entries of the index",
+    "toolsupport.services.background_jobs._work": "the supervisor of this process",
 }
 
 

@@ -38,7 +38,8 @@ from toolsupport.models import (
     Standing,
     Trial,
 )
-from toolsupport.registry import keys, team_families
+from toolsupport.registry.knowledge import team_families
+from toolsupport.registry.people import api_keys
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -277,7 +278,7 @@ class ApiKeyAdmin(AppendOnly):
     @admin.action(description="Revoke the selected keys")
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
         for key in chosen:
-            keys.revoke(key.person_id, key.pk)
+            api_keys.revoke(key.person_id, key.pk)
 
 
 @admin.register(Session)

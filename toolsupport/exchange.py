@@ -13,8 +13,9 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from toolsupport import metrics, providers
-from toolsupport.core import asking_again, calls, prompt
+from toolsupport import providers
+from toolsupport.config import metrics
+from toolsupport.core import calls, prompt, retry_prompts
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -29,12 +30,12 @@ from toolsupport.core.events import (
     ThinkingDelta,
     ToolsRefused,
 )
-from toolsupport.core.falling_back import in_text, without_tools
+from toolsupport.core.format_fallback import in_text, without_tools
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.listening import Listener
-from toolsupport.core.quoted import Results
+from toolsupport.core.quoted_results import Results
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, UNSUPPORTED, classify
-from toolsupport.core.words import Brief, Endpoint, Message, Permit, Request, ToolSpec
+from toolsupport.core.reply_reader import Listener
+from toolsupport.core.types import Brief, Endpoint, Message, Permit, Request, ToolSpec
 
 Trouble = ToolsRefused | CallGarbled
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
@@ -82,7 +83,7 @@ class _Asking:
             self.refused = True
         else:
             self.garbled += 1
-            self.messages = asking_again.messages(self.question, self.shown, trouble.message)
+            self.messages = retry_prompts.messages(self.question, self.shown, trouble.message)
 
 
 async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGenerator[list[Event], None]:
@@ -118,8 +119,8 @@ def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _Asking) -
     metrics.GARBLED.inc()
     told = [event for event in heard if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
     failed = next(event for event in heard if isinstance(event, Failed))
-    if asking.garbled >= asking_again.MOST_RETRIES:
-        return [*told, asking_again.given_up(failed, garbled)]
+    if asking.garbled >= retry_prompts.MOST_RETRIES:
+        return [*told, retry_prompts.given_up(failed, garbled)]
     apart: list[Event] = [TextDelta("\n\n")] if asking.shown and not asking.shown.endswith("\n") else []
     asking.heard(apart)
     return [*told, *apart, garbled]

@@ -9,8 +9,8 @@ from typing import Any
 
 from django import template
 
-from chat.typed_results import Part, parts
-from toolsupport.core import unseen
+from chat.transcript.messages.typed_results import Part, parts
+from toolsupport.core import invisible_chars
 
 register = template.Library()
 
@@ -52,7 +52,7 @@ def plain(value: Any) -> str:
 @register.filter
 def seen(text: str) -> str:
     """What somebody shall decide about, with the letters that are not seen written out."""
-    return unseen.written_out(text)
+    return invisible_chars.written_out(text)
 
 
 @register.filter

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from chat.tools import gates, sandbox, self_test
-from chat.tools.plain_text import size_in_words
-from chat.tools.sandbox import LIMITS, Ended
+from chat.tools.files.text_decoding import size_in_words
+from chat.tools.sandbox import concurrency, self_test, shell_process
+from chat.tools.sandbox.self_test_cache import tried
+from chat.tools.sandbox.shell_process import LIMITS, Ended
 from chat.tools.tool import Preview, Tool, ToolContext, text
-from chat.tools.trying import tried
 from toolsupport.core.errors import ToolError
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "bash",
@@ -28,8 +28,8 @@ SPEC = ToolSpec(
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     """What the command printed, then how it ended where that was not well."""
     command = _command(arguments)
-    async with gates.COMMANDS.entered(context):
-        ended = await sandbox.run(context.workspace, command, context.say)
+    async with concurrency.COMMANDS.entered(context):
+        ended = await shell_process.run(context.workspace, command, context.say)
     notes = _notes(ended)
     output = ended.output.rstrip("\n")
     return ToolResult("\n".join(filter(None, [output, *notes])) or "[It printed nothing.]", is_error=bool(ended.why))
@@ -65,7 +65,7 @@ TOOL = Tool(
     level="A3",
     phrase="Run",
     target="command",
-    timeout=gates.PATIENCE + LIMITS.seconds + 10,
+    timeout=concurrency.PATIENCE + LIMITS.seconds + 10,
     preview=preview,
     taints=True,
     needs=tried(lambda: self_test.why_not()),

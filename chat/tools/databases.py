@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolsupport.sources.nouns import Table, TableShape
+from toolsupport.sources.types import Table, TableShape
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from chat.tools.changes import basis_of, current, diff, only_over
+from chat.tools.diff_preview import basis_of, current, diff, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "edit_file",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chat.tools import gates
+from chat.tools.sandbox import concurrency
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
-from toolsupport.sources.nouns import Table
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
+from toolsupport.sources.types import Table
 
 NAME = "execute_sql"
 # What a model reads of an answer, in characters; people get it whole.
@@ -33,7 +33,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     source, query = text(arguments, "source"), text(arguments, "query")
     if context.databases is None:
         raise ToolError("There is no database that this chat may read.")
-    async with gates.QUERIES.entered(context):
+    async with concurrency.QUERIES.entered(context):
         return told(await context.databases.ask(source, query))
 
 
@@ -50,4 +50,6 @@ def told(table: Table) -> ToolResult:
     return ToolResult(f"{shown}\n{note}", table=table.to_csv()[0])
 
 
-TOOL = Tool(SPEC, run, level="A1", phrase="Run SQL on", target="source", timeout=gates.PATIENCE + 20.0, taints=True)
+TOOL = Tool(
+    SPEC, run, level="A1", phrase="Run SQL on", target="source", timeout=concurrency.PATIENCE + 20.0, taints=True
+)

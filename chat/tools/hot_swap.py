@@ -8,7 +8,7 @@ from dataclasses import replace
 from chat.tools.stores import NamedPrompt, Prompts
 from chat.tools.tool import Tool, ToolContext
 from toolsupport.core.errors import ToolError
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "hot_swap",

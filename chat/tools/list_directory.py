@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from chat.tools.plain_text import size_in_words
+from chat.tools.files.text_decoding import size_in_words
+from chat.tools.files.workspace import Entry
 from chat.tools.tool import Tool, ToolContext, switch, text
-from chat.tools.workspace import Entry
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "list_directory",

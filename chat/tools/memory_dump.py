@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chat.tools.changes import basis_of, diff, lines_in_words
+from chat.tools.diff_preview import basis_of, diff, lines_in_words
 from chat.tools.stores import Memory
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 MOST_BYTES = 16 * 1024
 

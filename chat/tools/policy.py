@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from chat.tools import BUILTINS
-from chat.tools.plain_text import bounded
+from chat.tools.files.text_decoding import bounded
 from chat.tools.tool import Answered, Pause, Tool, ToolContext
 from toolsupport.core.errors import Lost, NotFound, ToolError
-from toolsupport.core.words import ToolCall, ToolResult
+from toolsupport.core.types import ToolCall, ToolResult
 
 log = logging.getLogger(__name__)
 

@@ -11,15 +11,24 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from chat.tools import gates, interpreter
-from chat.tools.interpreter import SECONDS, Answer, Broke, Called, Ended, Limits, Printed, Step
-from chat.tools.plain_values import NotPlain, plain, told
+from chat.tools.sandbox import concurrency, python_interpreter
+from chat.tools.sandbox.json_values import NotPlain, plain, told
+from chat.tools.sandbox.python_interpreter import (
+    SECONDS,
+    Answer,
+    Broke,
+    Called,
+    Ended,
+    Limits,
+    Printed,
+    Step,
+)
+from chat.tools.sandbox.self_test_cache import tried
 from chat.tools.tool import Answered, Pause, Preview, Tool, ToolContext, text
-from chat.tools.trying import tried
 from toolsupport.core import calls
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.words import JSON, ToolCall, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolCall, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "python_execution",
@@ -31,7 +40,7 @@ SPEC = ToolSpec(
     "of json, csv, re, math, random, datetime, time, collections, itertools, functools, dataclasses, decimal, typing, "
     "bisect, copy, hashlib, base64, tomllib, unicodedata. "
     "Not supported: inheritance, yield, del, other modules, a network. "
-    f"At most {SECONDS:g} seconds and {interpreter.MEMORY // 2**20} MiB; nothing is kept for the next program.",
+    f"At most {SECONDS:g} seconds and {python_interpreter.MEMORY // 2**20} MiB; nothing is kept for the next program.",
     {
         "type": "object",
         "properties": {"code": {"type": "string", "description": "The whole program, as Python source text"}},
@@ -52,8 +61,8 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult | Pause:
     if not code.strip():
         raise ToolError("There is no code to run.")
     printed = Printed(context.text_bytes, _from_thread(context.say))
-    async with gates.PROGRAMS.entered(context):
-        step = await interpreter.start(code, functions(context), printed)
+    async with concurrency.PROGRAMS.entered(context):
+        step = await python_interpreter.start(code, functions(context), printed)
     return _outcome(context, step, printed, SECONDS)
 
 
@@ -64,8 +73,10 @@ async def resume(context: ToolContext, state: bytes, answered: Answered) -> Tool
     printed = Printed(context.text_bytes, _from_thread(context.say), before["printed"], before["more"])
     error = "" if answered.status == "done" else RAISES.get(answered.status, "RuntimeError")
     limits = Limits(before["seconds"])
-    async with gates.PROGRAMS.entered(context):
-        step = await interpreter.go_on(paused, Answer(answered.text, error), functions(context), (printed, limits))
+    async with concurrency.PROGRAMS.entered(context):
+        step = await python_interpreter.go_on(
+            paused, Answer(answered.text, error), functions(context), (printed, limits)
+        )
     return _outcome(context, step, printed, limits.seconds)
 
 
@@ -153,7 +164,7 @@ def _from_thread(say: Callable[[str], None]) -> Callable[[str], None]:
 @cache
 def needs() -> str:
     """Why programs cannot run here; tried once."""
-    return interpreter.self_test()
+    return python_interpreter.self_test()
 
 
 TOOL = Tool(
@@ -162,7 +173,7 @@ TOOL = Tool(
     level="A3",
     phrase="Python",
     target="code",
-    timeout=gates.PATIENCE + SECONDS + 5.0,
+    timeout=concurrency.PATIENCE + SECONDS + 5.0,
     preview=preview,
     needs=tried(lambda: needs()),
     resume=resume,

@@ -8,13 +8,13 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import PurePosixPath
 
-from chat.tools import plain_text
-from chat.tools.paths import shown
-from chat.tools.reading import beginning, ending
+from chat.tools.files import text_decoding
+from chat.tools.files.paths import shown
+from chat.tools.files.workspace import Content
+from chat.tools.read_cache import beginning, ending
 from chat.tools.tool import Tool, ToolContext, text
-from chat.tools.workspace import Content
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "read_file",
@@ -45,7 +45,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     if not path.strip():
         raise ToolError("The path is empty: name a file, for example README.md.")
     content = await asyncio.to_thread(_content, context, path, arguments)
-    return ToolResult(plain_text.read(content.data, content.size))
+    return ToolResult(text_decoding.read(content.data, content.size))
 
 
 def _content(context: ToolContext, path: str, arguments: JSON) -> Content:

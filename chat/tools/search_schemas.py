@@ -5,7 +5,7 @@ from __future__ import annotations
 from chat.tools.databases import Found
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 NAME = "search_schemas"
 TABLES = 8

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from chat.tools.databases import Databases
+from chat.tools.files.workspace import Workspace
 from chat.tools.stores import Memory, Prompts
-from chat.tools.workspace import Workspace
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 LEVELS = {
     "A0": "looks at nothing outside the request",

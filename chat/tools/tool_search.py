@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 NAME = "tool_search"
 LONGEST_DESCRIPTION = 200

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from chat.tools.changes import basis_of, current, diff, lines_in_words, only_over
+from chat.tools.diff_preview import basis_of, current, diff, lines_in_words, only_over
 from chat.tools.tool import Preview, Tool, ToolContext, switch, text
-from toolsupport.core.words import JSON, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
 SPEC = ToolSpec(
     "write_file",

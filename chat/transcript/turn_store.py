@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from django.db import transaction
 
 from chat.models import Turn
-from chat.transcript import statements
+from chat.transcript import sql
 from toolsupport.core.errors import Lost
 
 P = ParamSpec("P")
@@ -30,7 +30,7 @@ class TurnStore:
         The lease is not compared: whoever takes a turn with an expired lease changes its status in the same statement.
         """
         # The conversation first, as everybody does who ends a turn: two who lock in another order wait for each other.
-        statements.hold_conversation_of(self.turn)
+        sql.hold_conversation_of(self.turn)
         mine = Turn.objects.filter(pk=self.turn, owner=self.owner, status="running")
         mine = mine.select_related("conversation", "profile__server")
         turn = mine.select_for_update(of=("self",), no_key=True).first()

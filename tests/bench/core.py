@@ -58,8 +58,8 @@ def brief() -> Callable[[], object]:
     from toolsupport.core import prompt
     from toolsupport.core.families import find
     from toolsupport.core.resolve import resolve
-    from toolsupport.core.toolbox import Candidate, Wishes, choose
-    from toolsupport.core.words import Brief, Message, Role, ToolSpec
+    from toolsupport.core.tool_selection import Candidate, Wishes, choose
+    from toolsupport.core.types import Brief, Message, Role, ToolSpec
 
     waiting = [Candidate(ToolSpec(f"wiki_{number}"), kind="mcp", server="wiki") for number in range(TOOLS // 2)]
     own = [Candidate(ToolSpec(f"tool_{number}", "Does one thing.")) for number in range(TOOLS - len(waiting))]
@@ -86,14 +86,14 @@ def search() -> Callable[[], object]:
 
 
 def markdown() -> Callable[[], object]:
-    from chat.markdown import render
+    from chat.transcript.messages.markdown import render
 
     numbers = count()
     return lambda: render((MARKDOWN + CODE) * 20 + str(next(numbers)))
 
 
 def frame() -> Callable[[], object]:
-    from chat.frames import TextDelta
+    from chat.broadcast.frames import TextDelta
 
     return lambda: TextDelta(1, 0, "some words of an answer ").render()
 
@@ -101,7 +101,7 @@ def frame() -> Callable[[], object]:
 def call_in(name: str, characters: int) -> str:
     """A reply in that format whose one call writes a file of about so many characters."""
     from toolsupport.core.formats import FORMATS
-    from toolsupport.core.words import ToolCall
+    from toolsupport.core.types import ToolCall
 
     content = "A line of code, x = 1\n" * (characters // 22)
     return FORMATS[name].write_calls([ToolCall("call_1", "write_file", {"path": "a.py", "content": content})])
@@ -113,7 +113,7 @@ def format_step(name: str, characters: int) -> Step:
 
     def prepare() -> Callable[[], object]:
         from toolsupport.core.formats import parser
-        from toolsupport.core.words import ToolSpec
+        from toolsupport.core.types import ToolSpec
 
         text = {"type": "string"}
         tool = ToolSpec("write_file", "", {"type": "object", "properties": {"path": text, "content": text}})

@@ -14,7 +14,7 @@ def main(counts: dict[str, int]) -> dict[str, object]:
 
     from tests.factories import ConversationFactory, UserFactory
     from toolsupport.models import ModelProfile
-    from toolsupport.registry import keys
+    from toolsupport.registry.people import api_keys
 
     person = UserFactory(username="bench", role="admin")
     client = Client()
@@ -25,7 +25,7 @@ def main(counts: dict[str, int]) -> dict[str, object]:
         made = [ConversationFactory(owner=person, profile=profile) for _ in range(count)]
         paths[model] = [f"/ws/chat/{conversation.id}/" for conversation in made]
     cookie = f"sessionid={client.cookies['sessionid'].value}"
-    return {"cookie": cookie, "key": keys.create(person.pk, "bench"), "paths": paths}
+    return {"cookie": cookie, "key": api_keys.create(person.pk, "bench"), "paths": paths}
 
 
 if __name__ == "__main__":

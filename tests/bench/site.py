@@ -34,7 +34,7 @@ class Bench:
 def environment(directory: str, upstream: int) -> dict[str, str]:
     """The settings of the server that is measured: one model server, no simulated models, no limits in the way."""
     return {
-        "DJANGO_SETTINGS_MODULE": "toolsupport.settings",
+        "DJANGO_SETTINGS_MODULE": "toolsupport.config.settings",
         "TOOLSUPPORT_DATA_DIR": directory,
         "TOOLSUPPORT_SERVERS": f"bench=ollama+http://127.0.0.1:{upstream}",
         "TOOLSUPPORT_SIMULATOR": "off",

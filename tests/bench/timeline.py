@@ -36,7 +36,10 @@ def main() -> list[Line]:
 def _measured(name: str, environment: dict[str, str]) -> list[Line]:
     """In a process of its own: the settings of this one are made already."""
     with TemporaryDirectory(prefix="toolsupport-bench-") as directory:
-        given = os.environ | {"TOOLSUPPORT_DATA_DIR": directory, "DJANGO_SETTINGS_MODULE": "toolsupport.settings"}
+        given = os.environ | {
+            "TOOLSUPPORT_DATA_DIR": directory,
+            "DJANGO_SETTINGS_MODULE": "toolsupport.config.settings",
+        }
         command = [sys.executable, "-m", "tests.bench.timeline", "inside"]
         done = subprocess.run(command, env=given | environment, check=True, stdout=subprocess.PIPE, text=True)
     seen = json.loads(done.stdout.splitlines()[-1])
@@ -69,7 +72,7 @@ def fill() -> None:
     from django.utils import timezone
 
     from toolsupport.models import HistoryEntry, ModelProfile, Server
-    from toolsupport.registry import history
+    from toolsupport.registry.knowledge import event_log
 
     chance = random.Random(1)
     servers = [Server.objects.create(name=f"server{n}", kind="ollama", base_url=f"http://h{n}/") for n in range(10)]
@@ -77,7 +80,7 @@ def fill() -> None:
     people = [User.objects.create(username=f"person{n}", is_superuser=n == 0) for n in range(PEOPLE)]
     begin = timezone.now() - timedelta(days=700)
 
-    facet_of = cache(history.facet)
+    facet_of = cache(event_log.facet)
 
     def entry(number: int) -> Any:
         # Few models and few people do most.
@@ -140,8 +143,8 @@ def _pages(given: dict[str, Any]) -> Iterator[Callable[[], Any]]:
     from datetime import timedelta
 
     from toolsupport.models import HistoryEntry
-    from toolsupport.registry import timeline
-    from toolsupport.registry.timeline_walk import Filter, Place
+    from toolsupport.registry.history import timeline
+    from toolsupport.registry.history.timeline_query import Filter, Place
 
     newest, oldest = HistoryEntry.objects.latest("at"), HistoryEntry.objects.earliest("at")
     middle = Place(oldest.at + (newest.at - oldest.at) / 2, 10**9)
@@ -184,7 +187,7 @@ def whole_page() -> Callable[[], Any]:
 def unread() -> Callable[[], Any]:
     from django.contrib.auth.models import User
 
-    from toolsupport.registry import timeline
+    from toolsupport.registry.history import timeline
 
     person = User.objects.get(username="person0").pk
     return lambda: timeline.unread(person)

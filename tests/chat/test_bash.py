@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chat.tools import self_test
+from chat.tools.sandbox import self_test
 from tests.chat.test_corridor import choose
-from tests.chat.tools.test_sandbox import alive
+from tests.chat.tools.sandbox.test_shell_process import alive
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
 WHY_NOT = self_test.why_not()

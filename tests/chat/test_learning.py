@@ -11,17 +11,32 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 from django.test import Client
 
-from chat import frames
+from chat.broadcast import frames
 from chat.models import Conversation, Question
-from chat.transcript import contexts, model_news, questions, turns
-from chat.transcript.conversations import show
-from chat.turn_run import TurnRun
+from chat.transcript.conversations.conversations import show
+from chat.transcript.questions import model_news, questions
+from chat.transcript.settings import turn_settings
+from chat.transcript.turns import lifecycle
+from chat.turns.run import TurnRun
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
-from tests.toolsupport.providers.scripted import DONE, FINE, HEAD, LAST_CHUNK, Scripted, Step, answer, chunk, scripted
+from tests.toolsupport.providers.scripted import (
+    DONE,
+    FINE,
+    HEAD,
+    LAST_CHUNK,
+    Scripted,
+    Step,
+    answer,
+    chunk,
+    scripted,
+)
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing
-from toolsupport.registry import missing_flags, news, overrides, reviews, standings, system_settings
-from toolsupport.registry.overrides import Decision
+from toolsupport.registry.knowledge import effective_values, overrides, reviews
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.servers import missing_flags
+from toolsupport.registry.settings import team_settings
+from toolsupport.registry.testing import change_feed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,9 +72,9 @@ def claimed(conversation: Conversation, server: Scripted, source: str = "declare
     if not Override.objects.filter(profile=profile, source=source, value=True).exists():
         overrides.add(Decision(profile.pk, "tools", True, source))
     number = conversation.turns.count()
-    sent = turns.Sent(f"ask {number}", "What's in this folder?", None)
-    accepted = turns.accept(conversation.owner, str(conversation.pk), sent, "me")
-    return TurnRun(accepted, contexts.tool_context(str(conversation.pk)))
+    sent = lifecycle.Sent(f"ask {number}", "What's in this folder?", None)
+    accepted = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
+    return TurnRun(accepted, turn_settings.tool_context(str(conversation.pk)))
 
 
 async def answered(conversation: Conversation, *answers: Any, source: str = "declared") -> tuple[list[Any], list[Any]]:
@@ -69,8 +84,8 @@ async def answered(conversation: Conversation, *answers: Any, source: str = "dec
         run = await in_database(claimed)(conversation, server, source)
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
-        outcome = turns.Outcome(reason, "", {}, run.last_reply())
-        await in_database(turns.end)("me", run.claimed.turn, outcome)
+        outcome = lifecycle.Outcome(reason, "", {}, run.last_reply())
+        await in_database(lifecycle.end)("me", run.claimed.turn, outcome)
         return told, server.bodies
 
 
@@ -112,7 +127,7 @@ def decide(conversation: Conversation, choice: str) -> questions.Closed:
 
 
 def value(profile: ModelProfile, name: str = "tools", session: str = "") -> tuple[Any, str]:
-    known = standings.known(profile, session)[name]
+    known = effective_values.known(profile, session)[name]
     return known.value, known.source
 
 
@@ -127,7 +142,7 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
         assert closed.said.notice.text == "Saved for everyone: phi-x:7b refuses tools."
         assert closed.said.model is not None and closed.said.model.state == "off"
         assert value(profile) == (False, "user_confirmed")
-        number = news.decisions([profile.pk])[profile.pk]
+        number = change_feed.decisions([profile.pk])[profile.pk]
         assert model_news.tell_decision(str(conversation.pk), profile.pk, number) is None, "it is said once"
         with pytest.raises(Conflict):
             questions.answer(conversation.owner, closed.question, questions.Answer("session"))
@@ -219,7 +234,7 @@ async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Convers
 async def test_a_missing_flag_is_marked_though_nothing_is_learned(
     conversation: Conversation, answers: tuple[Step, ...]
 ) -> None:
-    await in_database(system_settings.put)("runtime_learning", False)
+    await in_database(team_settings.put)("runtime_learning", False)
     told, _ = await answered(conversation, *answers)
     assert [notice.code for notice in of(told, frames.Notice)] == ["tools_refused"]
     assert await in_database(missing_flags.servers)() == 1
@@ -298,7 +313,7 @@ async def test_a_confirmed_yes_is_tried_each_time_and_noted_once(
 
 @pytest.mark.asyncio
 async def test_a_team_that_does_not_learn_is_not_asked(conversation: Conversation) -> None:
-    await in_database(system_settings.put)("runtime_learning", False)
+    await in_database(team_settings.put)("runtime_learning", False)
     told, bodies = await answered(conversation, REFUSED, FINE)
     assert "tools" not in bodies[1] and not of(told, frames.QuestionAsked) and not await in_database(refusals)()
 

@@ -13,12 +13,12 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
-from chat import frames
+from chat.broadcast import frames
 from chat.models import Conversation, ToolRun, Turn
-from chat.runner import Runner
 from chat.tools import BUILTINS
 from chat.tools.tool import ToolContext
-from chat.transcript import turns
+from chat.transcript.turns import lifecycle
+from chat.turns.runner import Runner
 from tests.chat.transcript.losses import dump, finished_elsewhere, interrupted, taken
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import (
@@ -34,10 +34,10 @@ from tests.toolsupport.providers.scripted import (
     said,
     scripted,
 )
-from toolsupport.core.words import JSON, ToolResult
+from toolsupport.core.types import JSON, ToolResult
 from toolsupport.models import Server
-from toolsupport.registry import overrides
-from toolsupport.registry.overrides import Decision
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import Decision
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOSSES = (interrupted, taken, finished_elsewhere)
@@ -112,7 +112,7 @@ async def played(conversation: Conversation, loss: Callable[[int], None], *steps
         begins = () if steps[0].startswith(b"HTTP") else (HEAD, said("Let me"))  # type: ignore[union-attr]
         async with scripted((*begins, lose, *steps), FINE) as server:
             await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-            sent = turns.Sent("c1", "write it down")
+            sent = lifecycle.Sent("c1", "write it down")
             await found.runner.accept(conversation.owner_id, str(conversation.pk), sent)
             await found.over()
             if HANG in steps:
@@ -189,7 +189,7 @@ async def test_a_tool_that_runs_is_killed_with_its_turn(
         scripted((HEAD, call("read_file", '{"path":"a"}'), DONE, LAST_CHUNK), FINE) as server,
     ):
         await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-        await found.runner.accept(conversation.owner_id, str(conversation.pk), turns.Sent("c1", "read it"))
+        await found.runner.accept(conversation.owner_id, str(conversation.pk), lifecycle.Sent("c1", "read it"))
         await asyncio.wait_for(began.wait(), 10)
         await found.lose(interrupted)
         await found.over()
@@ -220,7 +220,7 @@ async def test_a_handle_of_a_running_tool_refuses_too(
         monkeypatch.setitem(BUILTINS, "read_file", replace(BUILTINS["read_file"], run=write))
         async with scripted((HEAD, call("read_file", '{"path":"a"}'), DONE, LAST_CHUNK), FINE) as server:
             await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-            await found.runner.accept(conversation.owner_id, str(conversation.pk), turns.Sent("c1", "read it"))
+            await found.runner.accept(conversation.owner_id, str(conversation.pk), lifecycle.Sent("c1", "read it"))
             await found.over()
             assert len(server.requests) == 1
     assert await in_database(dump)() == found.rows

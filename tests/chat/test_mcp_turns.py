@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.chat.mcp.client.conftest import SCRIPT
 from tests.chat.test_corridor import choose
-from tests.chat.tools.mcp.conftest import SCRIPT
 from tests.serving import Page, Site, approve_tools, new_chat, page, serving, sign_in
 
 MARKED = ("hang", "hangs", "die", "kinds", "progress")  # as only reading, so that nobody is asked

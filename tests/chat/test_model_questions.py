@@ -9,14 +9,15 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from chat.models import Conversation, Message, Question
-from chat.transcript import model_news, model_questions, questions
-from chat.transcript.questions import Answer
+from chat.transcript.questions import model_news, questions, unknown_model
+from chat.transcript.questions.questions import Answer
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, ModelProfile, Override, Standing
-from toolsupport.registry import detection_reports, detections, overrides, standings
-from toolsupport.registry.detections import Asked, Concluded
-from toolsupport.registry.overrides import Decision
+from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.testing import detection_reports, detections
+from toolsupport.registry.testing.detections import Asked, Concluded
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +33,7 @@ def chat_of(person: User, model: ModelProfile) -> str:
 
 
 def asked(person: User, conversation: str) -> int:
-    question = model_questions.ask(person, conversation).question
+    question = unknown_model.ask(person, conversation).question
     assert question is not None
     return question.id
 
@@ -42,15 +43,17 @@ def notices(conversation: str) -> list[str]:
 
 
 def effective(model: ModelProfile, conversation: str = "") -> object:
-    return standings.known(ModelProfile.objects.select_related("server").get(pk=model.pk), conversation)["tools"].value
+    return effective_values.known(ModelProfile.objects.select_related("server").get(pk=model.pk), conversation)[
+        "tools"
+    ].value
 
 
 # D5
 def test_it_is_asked_once_for_each_person_build_and_day(alice: User, bob: User, model: ModelProfile):
     first, second = chat_of(alice, model), chat_of(alice, model)
     asked(alice, first)
-    assert model_questions.ask(alice, first).question is None
-    assert model_questions.ask(alice, second).question is None
+    assert unknown_model.ask(alice, first).question is None
+    assert unknown_model.ask(alice, second).question is None
     asked(bob, chat_of(bob, model))
     ModelProfile.objects.filter(pk=model.pk).update(digest="e" * 64)
     asked(alice, second)
@@ -59,17 +62,17 @@ def test_it_is_asked_once_for_each_person_build_and_day(alice: User, bob: User, 
 def test_what_is_known_or_under_test_is_not_asked(alice: User, model: ModelProfile, settings: Settings):
     conversation = chat_of(alice, model)
     opened = detections.open_test(Asked(model.pk, "page"))
-    assert model_questions.ask(alice, conversation).question is None
-    assert [test.id for test in model_questions.pending(alice, conversation)[1]] == [opened.id]
+    assert unknown_model.ask(alice, conversation).question is None
+    assert [test.id for test in unknown_model.pending(alice, conversation)[1]] == [opened.id]
     detections.cancel(opened.id)
     overrides.add(Decision(model.pk, "tools", False))
-    assert model_questions.ask(alice, conversation).question is None
+    assert unknown_model.ask(alice, conversation).question is None
 
 
 def test_filter_only_asks_nothing(alice: User, model: ModelProfile, settings: Settings):
     given = settings.ENV["given"] | {"TOOLSUPPORT_FILTER_ONLY"}
     settings.ENV = settings.ENV | {"TOOLSUPPORT_FILTER_ONLY": True, "given": given}
-    assert model_questions.ask(alice, chat_of(alice, model)).question is None
+    assert unknown_model.ask(alice, chat_of(alice, model)).question is None
 
 
 # D5, D10
@@ -106,7 +109,7 @@ def test_the_first_answer_wins_and_a_late_one_is_told(alice: User, bob: User, mo
     with pytest.raises(Conflict, match="decided already"):
         questions.answer(alice, late, Answer("no"))
     assert effective(model, there) is True
-    assert model_questions.pending(alice, there)[0] is None
+    assert unknown_model.pending(alice, there)[0] is None
 
 
 def test_no_answer_is_no_no(alice: User, model: ModelProfile):
@@ -120,7 +123,7 @@ def test_another_model_ends_the_question(alice: User, model: ModelProfile):
     conversation = chat_of(alice, model)
     question = asked(alice, conversation)
     Conversation.objects.filter(pk=conversation).update(profile=ModelProfileFactory())
-    assert model_questions.ask(alice, conversation).ended == (question,)
+    assert unknown_model.ask(alice, conversation).ended == (question,)
     assert Question.objects.get(pk=question).answer == "superseded"
 
 
@@ -129,7 +132,7 @@ def test_fifty_people_on_twenty_models_cause_twenty_tests():
     models = [ModelProfileFactory() for _ in range(20)]
     for person in [UserFactory(role="user") for _ in range(50)]:
         for model in models:
-            model_questions.start(person, chat_of(person, model), str(model.pk))
+            unknown_model.start(person, chat_of(person, model), str(model.pk))
     assert Detection.objects.count() == 20
     assert Message.objects.filter(code="detecting").count() == 20
 

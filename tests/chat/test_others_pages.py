@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat.models import Conversation
-from chat.transcript import history
-from tests.chat.test_share_pages import conversation, signed_in
+from chat.transcript.messages import history
+from tests.chat.pages.test_sharing import conversation, signed_in
 from tests.factories import UserFactory
 from toolsupport.models import Audit
 

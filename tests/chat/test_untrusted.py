@@ -12,24 +12,26 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from chat import fragments, mcp_tools
-from chat.events import ApprovalNeeded
-from chat.hands import Hands
+from chat.broadcast import fragments
+from chat.mcp import mcp_tools
 from chat.models import Conversation, Question, ToolRun
-from chat.shown import ShownCall, ShownQuestion
-from chat.tools import changes, policy
+from chat.tools import diff_preview, policy
+from chat.tools.files.workspace import Workspace
 from chat.tools.policy import Verdict
 from chat.tools.tool import ToolContext
-from chat.tools.workspace import Workspace
-from chat.transcript import questions, recording, requested, turns
-from chat.transcript.questions import Answer, Asking, Decision, Spent
+from chat.transcript.messages.view_models import ShownCall, ShownQuestion
+from chat.transcript.questions import questions
+from chat.transcript.questions.questions import Answer, Asking, Decision, Spent
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import START, Claimed, Outcome, Sent
+from chat.transcript.turns import lifecycle, record, requested_call
+from chat.transcript.turns.lifecycle import START, Claimed, Outcome, Sent
+from chat.turns.events import ApprovalNeeded
+from chat.turns.tool_executor import Hands
 from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory
-from toolsupport.core import unseen
+from toolsupport.core import invisible_chars
 from toolsupport.core.errors import ToolError
-from toolsupport.core.words import Message, Role, ToolCall, ToolResult
-from toolsupport.registry import overrides
+from toolsupport.core.types import Message, Role, ToolCall, ToolResult
+from toolsupport.registry.knowledge import overrides
 
 pytestmark = pytest.mark.django_db
 WRITE = ToolCall("w1", "write_file", {"path": "a.md", "content": "x"})
@@ -46,8 +48,8 @@ def conversation(alice: User) -> Conversation:
     return made
 
 
-def begun(conversation: Conversation, said: str, parent: int | None = None) -> turns.Accepted:
-    return turns.accept(conversation.owner, str(conversation.pk), Sent(said, said, parent), "me")
+def begun(conversation: Conversation, said: str, parent: int | None = None) -> lifecycle.Accepted:
+    return lifecycle.accept(conversation.owner, str(conversation.pk), Sent(said, said, parent), "me")
 
 
 def hands(claimed: Claimed | None) -> Hands:
@@ -55,28 +57,26 @@ def hands(claimed: Claimed | None) -> Hands:
     return Hands(claimed, ToolContext(Workspace(Path("/nowhere"), 10**6)))
 
 
-def asked(name: str, call_id: str = "c1", program: int | None = None) -> recording.AskedCall:
-    return recording.AskedCall(ToolCall(call_id, name, {}), "native", LEVELS[name], program=program)
+def asked(name: str, call_id: str = "c1", program: int | None = None) -> record.AskedCall:
+    return record.AskedCall(ToolCall(call_id, name, {}), "native", LEVELS[name], program=program)
 
 
 def made(conversation: Conversation, name: str, status: str, inner: str = "") -> None:
     """A whole turn in which a tool (or, inside of it, another one) came to this."""
     accepted = begun(conversation, "first")
     assert accepted.reply is not None
-    recording.finish_reply(
-        TurnStore("me", accepted.turn), accepted.reply.id, recording.Reply("", "", None, (asked(name),))
-    )
-    _, card = recording.start_call(TurnStore("me", accepted.turn), "c1")
+    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("", "", None, (asked(name),)))
+    _, card = record.start_call(TurnStore("me", accepted.turn), "c1")
     if inner:
-        recording.made_inside(TurnStore("me", accepted.turn), accepted.reply.id, asked(inner, "inner", int(card.id)))
-        recording.finish_call(
+        record.made_inside(TurnStore("me", accepted.turn), accepted.reply.id, asked(inner, "inner", int(card.id)))
+        record.finish_call(
             TurnStore("me", accepted.turn),
             ToolRun.objects.get(name=inner).pk,
             policy.Outcome("done", ToolResult("words"), 1),
         )
     outcome = policy.Outcome(status, ToolResult("words", is_error=status != "done"), 1)
-    recording.finish_call(TurnStore("me", accepted.turn), int(card.id), outcome)
-    turns.end("me", accepted.turn, Outcome("done"))
+    record.finish_call(TurnStore("me", accepted.turn), int(card.id), outcome)
+    lifecycle.end("me", accepted.turn, Outcome("done"))
 
 
 # SAFETY 3.5: the words stand in the question of the next turn as well.
@@ -99,7 +99,7 @@ def test_a_later_turn_still_reads_what_was_read(
     made(conversation, name, status, inner)
     later = begun(conversation, "second")
     assert hands(later.claimed).decide(WRITE) is verdict
-    turns.end("me", later.turn, Outcome("done"))
+    lifecycle.end("me", later.turn, Outcome("done"))
     # Where nothing of it is told any more, the permission holds again.
     assert hands(begun(conversation, "third", START).claimed).decide(WRITE) is Verdict.RUN
 
@@ -127,9 +127,7 @@ def waiting(conversation: Conversation) -> ToolRun:
     """A command that a person has just allowed."""
     accepted = begun(conversation, "go")
     assert accepted.reply is not None
-    recording.finish_reply(
-        TurnStore("me", accepted.turn), accepted.reply.id, recording.Reply("", "", None, (asked("bash"),))
-    )
+    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("", "", None, (asked("bash"),)))
     run = ToolRun.objects.get()
     asking = Asking(ToolCall("c1", "bash", {}), "Run?", "", grantable=False)
     parked = questions.park(TurnStore("me", accepted.turn), run.pk, asking, Spent({}))
@@ -175,8 +173,8 @@ def test_a_call_of_a_program_has_the_level_of_its_tool(alice: User, conversation
     name = f"{row.server.name}__send"
     conversation.settings = {"toolset": [name]}
     conversation.save()
-    wish = requested.Requested(conversation.profile_id or 0, name, {})
-    requested.accept(alice, str(conversation.pk), wish, "me")
+    wish = requested_call.Requested(conversation.profile_id or 0, name, {})
+    requested_call.accept(alice, str(conversation.pk), wish, "me")
     assert ToolRun.objects.get().level == "A3"
 
 
@@ -185,15 +183,15 @@ def test_a_call_of_a_program_has_the_level_of_its_tool(alice: User, conversation
 def test_letters_that_nobody_sees_are_written_out(sign: str) -> None:
     hidden = f"echo safe {sign}# rm"
     code = fragments.question(ShownQuestion(1, "approval", hidden, ("once",), "", None, code=hidden))
-    diff = fragments.question(ShownQuestion(1, "approval", hidden, ("once",), changes.diff("a", "", hidden), None))
+    diff = fragments.question(ShownQuestion(1, "approval", hidden, ("once",), diff_preview.diff("a", "", hidden), None))
     shown = ShownCall("1", "bash", "Run", hidden, {"command": hidden}, "waiting", "", "bash")
     for html in (code, diff, fragments.call(shown).partition("As JSON")[0]):
-        assert sign not in html and html.count(unseen.written_out(sign)) == 2
+        assert sign not in html and html.count(invisible_chars.written_out(sign)) == 2
 
 
 def test_a_change_of_what_ends_a_line_is_shown() -> None:
-    assert changes.diff("a.sh", "# a\u2028rm b", "# a\nrm b").splitlines()[-2:] == ["+# a", "+rm b"]
-    assert changes.diff("a.md", "one\r\ntwo\r\n", "one\ntwo\n") == ""
+    assert diff_preview.diff("a.sh", "# a\u2028rm b", "# a\nrm b").splitlines()[-2:] == ["+# a", "+rm b"]
+    assert diff_preview.diff("a.md", "one\r\ntwo\r\n", "one\ntwo\n") == ""
 
 
 def reading(conversation: Conversation, **server: bool) -> ToolCall:

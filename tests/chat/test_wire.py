@@ -8,10 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from chat.models import Conversation, Message
-from chat.transcript import wires
+from chat.transcript.conversations import raw_request
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory, ServerFactory
 from toolsupport.core.errors import NotFound
-from toolsupport.registry import secrets_at_rest
+from toolsupport.registry.servers import key_encryption
 
 pytestmark = pytest.mark.django_db
 RAW = '<tool_call>{"name": "read_file"'
@@ -19,7 +19,7 @@ RAW = '<tool_call>{"name": "read_file"'
 
 @pytest.fixture
 def answer(alice: User) -> Message:
-    server = ServerFactory(api_key=secrets_at_rest.encrypt("sk-secret-9931"))
+    server = ServerFactory(api_key=key_encryption.encrypt("sk-secret-9931"))
     profile = ModelProfileFactory(name="m1", server=server)
     OverrideFactory(profile=profile, capability="tools", value=True, source="user_confirmed")
     conversation: Conversation = ConversationFactory(owner=alice, profile=profile)
@@ -43,15 +43,15 @@ def test_the_request_has_no_tools_where_the_turn_had_none(alice: User, answer: M
     assert answer.turn is not None
     answer.turn.format = ""
     answer.turn.save()
-    wire = wires.of(alice, str(answer.conversation_id), answer.pk)
+    wire = raw_request.of(alice, str(answer.conversation_id), answer.pk)
     assert wire.format == "" and '"tools"' not in wire.request
 
 
 def test_an_answer_keeps_its_format_when_the_turn_goes_on_in_another(alice: User, answer: Message) -> None:
     answer.tool_runs.update(format="mistral")
-    assert wires.of(alice, str(answer.conversation_id), answer.pk).format == "Mistral"
+    assert raw_request.of(alice, str(answer.conversation_id), answer.pk).format == "Mistral"
 
 
 def test_a_question_has_no_wire(alice: User, answer: Message) -> None:
     with pytest.raises(NotFound):
-        wires.of(alice, str(answer.conversation_id), answer.parent_id or 0)
+        raw_request.of(alice, str(answer.conversation_id), answer.parent_id or 0)

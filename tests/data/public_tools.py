@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.types import ToolSpec
 
 HERE = Path(__file__).parent
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from chat.tools import self_test
+from chat.tools.sandbox import self_test
 from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import Site

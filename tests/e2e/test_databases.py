@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.e2e.conftest import answered, ask, choose, new_chat
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import Site, serving
-from toolsupport.registry.example_database import BUSY
+from toolsupport.registry.databases.example_database import BUSY
 
 pytestmark = pytest.mark.e2e
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
-from tests.chat.test_picture_pages import HTML, PNG
+from tests.chat.pages.test_images import HTML, PNG
 from tests.e2e.conftest import answered, ask, new_chat, ready
 from tests.e2e.test_access_for_all import overflow, violations
 

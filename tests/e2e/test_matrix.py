@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Page, expect
 
-from chat.tools import self_test
+from chat.tools.sandbox import self_test
 from tests.e2e.conftest import answered, ask, new_chat, photograph
 from tests.serving import Site, serving, sign_in
 

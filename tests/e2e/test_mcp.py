@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.chat.tools.mcp.conftest import SCRIPT
+from tests.chat.mcp.client.conftest import SCRIPT
 from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import overflow, violations
 from tests.serving import Site, serving

@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from chat.tools.mcp import host as hosting
-from chat.tools.mcp.host import Host
-from chat.tools.mcp.results import Reader
-from chat.tools.workspace import Workspace
-from tests.chat.tools.mcp.conftest import Heard, hosted
+from chat.mcp.client import host as hosting
+from chat.mcp.client.host import Host
+from chat.mcp.client.results import Reader
+from chat.tools.files.workspace import Workspace
+from tests.chat.mcp.client.conftest import Heard, hosted
 from tests.serving import ROOT
 from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolError

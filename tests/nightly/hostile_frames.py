@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx
 
-from chat.frames import CLIENT_FRAMES, ERRORS
+from chat.broadcast.frames import CLIENT_FRAMES, ERRORS
 from tests.serving import Site, new_chat, page, serving, sign_in
 
 # Fewer than the site lets through in ten seconds: a socket more costs less than waiting.

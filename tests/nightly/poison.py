@@ -20,8 +20,8 @@ from typing import Any
 
 import httpx
 
-from chat.tools import self_test
-from tests.chat.tools.mcp.conftest import SCRIPT
+from chat.tools.sandbox import self_test
+from tests.chat.mcp.client.conftest import SCRIPT
 from tests.obedient import NAME, obedient_server, order
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 

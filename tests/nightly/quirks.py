@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolsupport import providers
+from toolsupport.core.types import Brief, Capabilities, Endpoint
 from toolsupport.core.verdicts import Verdict
-from toolsupport.core.words import Brief, Capabilities, Endpoint
 from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.examination import Step, examine
+from toolsupport.detection.test_run import Step, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.server import Simulator

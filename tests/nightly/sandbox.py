@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from chat.tools import gauges, sandbox
-from chat.tools.enclosure import MIB
-from chat.tools.sandbox import LIMITS
-from chat.tools.workspace import Workspace
+from chat.tools.files.workspace import Workspace
+from chat.tools.sandbox import shell_process, usage
+from chat.tools.sandbox.bwrap import MIB
+from chat.tools.sandbox.shell_process import LIMITS
 
 QUOTA = 100 * MIB
 SECONDS = 4
@@ -63,20 +63,20 @@ async def attack(kind: str, root: Path) -> Attack:
     workspace = Workspace(root, QUOTA)
     workspace.root.mkdir()
     peak = 0
-    look = gauges.used_by
+    look = usage.used_by
 
-    def used_by(root: int) -> gauges.Used:
+    def used_by(root: int) -> usage.Used:
         nonlocal peak
         used = look(root)
         peak = max(peak, used.memory)
         return used
 
-    gauges.used_by = used_by
+    usage.used_by = used_by
     began = time.monotonic()
     try:
-        ended = await sandbox.run(workspace, ATTACKS[kind], lambda _: None, replace(LIMITS, seconds=SECONDS))
+        ended = await shell_process.run(workspace, ATTACKS[kind], lambda _: None, replace(LIMITS, seconds=SECONDS))
     finally:
-        gauges.used_by = look
+        usage.used_by = look
     seconds = time.monotonic() - began
     held = sum(path.lstat().st_blocks * 512 for path in root.rglob("*"))
     shutil.rmtree(root)
@@ -96,7 +96,7 @@ async def stopped(root: Path) -> float:
     workspace, heard = Workspace(root), asyncio.Event()
     workspace.root.mkdir()
     command = f"trap '' TERM INT; for n in 1 2 3; do setsid sleep {MARK} & done; echo up; sleep {MARK}"
-    running = asyncio.ensure_future(sandbox.run(workspace, command, lambda _: heard.set()))
+    running = asyncio.ensure_future(shell_process.run(workspace, command, lambda _: heard.set()))
     async with asyncio.timeout(60):
         await heard.wait()
     began = time.monotonic()

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from chat.tools.sandbox import LIMITS
+from chat.tools.sandbox.shell_process import LIMITS
 from tests.nightly import hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))

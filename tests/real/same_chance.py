@@ -22,13 +22,13 @@ class SameChance(random.Random):
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.config.settings")
     import django
 
     django.setup()
     from django.core.management import execute_from_command_line
 
-    from toolsupport import detecting
+    from toolsupport.services import detection_worker
 
-    vars(detecting)["random"] = SimpleNamespace(Random=SameChance)
+    vars(detection_worker)["random"] = SimpleNamespace(Random=SameChance)
     execute_from_command_line(sys.argv)

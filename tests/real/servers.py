@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 
 from tests.serving import free_port
-from toolsupport.core.words import Endpoint
+from toolsupport.core.types import Endpoint
 
 HERE = Path(__file__).parent
 PATIENCE = 60.0

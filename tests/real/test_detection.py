@@ -12,10 +12,10 @@ import pytest_asyncio
 
 from tests.real.conftest import BROKEN, CALL, FINAL, HELLO, served
 from toolsupport import providers
+from toolsupport.core.types import Brief, Capabilities
 from toolsupport.core.verdicts import Verdict
-from toolsupport.core.words import Brief, Capabilities
 from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.examination import Step, examine
+from toolsupport.detection.test_run import Step, examine
 
 pytestmark = pytest.mark.real_server
 

@@ -16,7 +16,7 @@ from tests.real.servers import Served
 from tests.serving import new_chat, page, serving, sign_in
 from toolsupport import exchange, providers
 from toolsupport.core.events import CallDelta, CallReady, Event, Failed, Finished, TextDelta, Usage
-from toolsupport.core.words import Brief, Capabilities, Capability, Message, Role, ToolSpec
+from toolsupport.core.types import Brief, Capabilities, Capability, Message, Role, ToolSpec
 
 pytestmark = pytest.mark.real_server
 

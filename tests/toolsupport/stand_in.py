@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from toolsupport.core.errors import Unreachable
-from toolsupport.core.words import Endpoint
+from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails, ServerReport
 
 

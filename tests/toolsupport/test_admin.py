@@ -19,22 +19,32 @@ from tests.factories import (
     OverrideFactory,
     ServerFactory,
 )
-from toolsupport.core.prompt.fitting import Counted
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.prompt.token_counts import Counted
+from toolsupport.core.types import ToolSpec
 from toolsupport.models import CallMetric, Family, Lease, ReadMark, Review
-from toolsupport.registry import (
-    audit,
-    detections,
-    keys,
-    overrides,
-    people,
-    prompt_counts,
-    proven_calls,
-    secrets_at_rest,
-    sign_in_limits,
+from toolsupport.registry.databases import (
     sql_sources,
 )
-from toolsupport.registry.overrides import Decision
+from toolsupport.registry.knowledge import (
+    overrides,
+    proven_calls,
+)
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.metrics import (
+    prompt_counts,
+)
+from toolsupport.registry.people import (
+    api_keys,
+    audit_log,
+    first_admin,
+    sign_in_limits,
+)
+from toolsupport.registry.servers import (
+    key_encryption,
+)
+from toolsupport.registry.testing import (
+    detections,
+)
 
 OURS: list[type[Model]] = [
     *apps.get_app_config("toolsupport").get_models(),
@@ -65,12 +75,12 @@ def said(bob: User) -> None:
 def rows(bob: User) -> list[str]:
     """One row of each kind; gives what must not be shown of them."""
     key = "tsk-canary-of-a-server"
-    ServerFactory(api_key=secrets_at_rest.encrypt(key))
-    McpToolFactory(server=McpServerFactory(token=secrets_at_rest.encrypt(key)))
+    ServerFactory(api_key=key_encryption.encrypt(key))
+    McpToolFactory(server=McpServerFactory(token=key_encryption.encrypt(key)))
     claim = OverrideFactory()
     overrides.add(Decision(profile=claim.profile_id, capability="tools", value=True, actor=bob.pk, newest=claim.seq))
     said(bob)
-    made = keys.create(bob.pk, "a program")
+    made = api_keys.create(bob.pk, "a program")
     sql_sources.add(sql_sources.NewSource("shop", "postgresql", "postgresql://reader:canary-raw@host/shop"))
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")
@@ -83,12 +93,12 @@ def rows(bob: User) -> list[str]:
     detections.add_trial(test, "worker", detections.TrialMade("called", 1, {}, {}, passed=True))
     Review.objects.create(detection_id=test, reviewer=bob, decision="agree")
     ReadMark.objects.create(person=bob, entry=1)
-    audit.write(bob.pk, "read_conversation", "subject", "why")
+    audit_log.write(bob.pk, "read_conversation", "subject", "why")
     canaries = ["canary-text", "canary-id", "canary-system", "canary-arguments", "canary-result", "canary-raw"]
     return [
         key,
         made.removeprefix("tsk-")[6:],
-        people.new_setup_token(),
+        first_admin.new_setup_token(),
         PASSWORD,
         bob.password.rpartition("$")[2],
         *canaries,

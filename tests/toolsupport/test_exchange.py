@@ -8,7 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.toolsupport.providers.scripted import DONE, FINE, HEAD, LAST_CHUNK, answer, chunk, said, scripted
+from tests.toolsupport.providers.scripted import (
+    DONE,
+    FINE,
+    HEAD,
+    LAST_CHUNK,
+    answer,
+    chunk,
+    said,
+    scripted,
+)
 from toolsupport import exchange, providers
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import (
@@ -22,9 +31,9 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.prompt.instructions import WITHOUT_TOOLS
 from toolsupport.core.prompt.styles import STANDARD, STYLES
-from toolsupport.core.words import (
+from toolsupport.core.prompt.system_prompt import WITHOUT_TOOLS
+from toolsupport.core.types import (
     Brief,
     Capabilities,
     Capability,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.toolsupport.test_exchange import QUESTION, SERVER, ask, brief, recorder  # noqa: F401
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Finished, TextDelta
-from toolsupport.core.words import Message, Role, ToolCall
+from toolsupport.core.types import Message, Role, ToolCall
 
 FENCE = '```json\n{"name": "List_Directory", "arguments": {"path": "."}}\n```'
 

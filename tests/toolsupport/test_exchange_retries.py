@@ -7,11 +7,28 @@ from collections.abc import Sequence
 import orjson
 import pytest
 
-from tests.toolsupport.providers.scripted import FINE, HEAD, LAST_CHUNK, Step, answer, chunk, said, scripted
+from tests.toolsupport.providers.scripted import (
+    FINE,
+    HEAD,
+    LAST_CHUNK,
+    Step,
+    answer,
+    chunk,
+    said,
+    scripted,
+)
 from tests.toolsupport.test_exchange import SERVER, ask, brief, recorder  # noqa: F401
-from toolsupport import metrics
-from toolsupport.core.events import CallGarbled, CallReady, Event, Failed, Finished, TextDelta, ThinkingDelta
-from toolsupport.core.words import Permit, ToolCall
+from toolsupport.config import metrics
+from toolsupport.core.events import (
+    CallGarbled,
+    CallReady,
+    Event,
+    Failed,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+)
+from toolsupport.core.types import Permit, ToolCall
 
 # What the servers are seen to say; the words of Ollama's, llama-server's and Groq's own code.
 PEG = "The model produced output that does not match the expected peg-native format"

@@ -18,15 +18,17 @@ from django.db import DataError, InterfaceError, OperationalError
 from django.db.models.functions import Now
 
 from tests.factories import ModelProfileFactory, ServerFactory
-from toolsupport import detecting, environment, providers, work
+from toolsupport import providers
+from toolsupport.config import environment
 from toolsupport.core.verdicts import Outcome, Verdict
 from toolsupport.detection import Laboratory, Reply
-from toolsupport.detection.laboratory import Question
+from toolsupport.detection.probe_runner import Question
 from toolsupport.models import Detection
-from toolsupport.registry import detection_reports, detections, leases
-from toolsupport.registry.detection_reports import ShownDetection
-from toolsupport.registry.detections import Asked
-from toolsupport.work import Job, Work
+from toolsupport.registry.testing import detection_reports, detections, leases
+from toolsupport.registry.testing.detection_reports import ShownDetection
+from toolsupport.registry.testing.detections import Asked
+from toolsupport.services import background_jobs, detection_worker
+from toolsupport.services.background_jobs import Job, Work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOCKED = OperationalError("database is locked")
@@ -53,9 +55,9 @@ class Failing:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detecting, "HEARTBEAT", 0.02)
-    monkeypatch.setattr(detecting, "RETRY", 0.01)
-    monkeypatch.setattr(detecting, "LOOK", 0.02)
+    monkeypatch.setattr(detection_worker, "HEARTBEAT", 0.02)
+    monkeypatch.setattr(detection_worker, "RETRY", 0.01)
+    monkeypatch.setattr(detection_worker, "LOOK", 0.02)
 
 
 class Held:
@@ -63,7 +65,7 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.began, self.go = asyncio.Event(), asyncio.Event()
-        monkeypatch.setattr(detecting, "examine", self.examine)
+        monkeypatch.setattr(detection_worker, "examine", self.examine)
         self.ended = ""
 
     async def examine(self, lab: Laboratory, *_: Any) -> Verdict:
@@ -182,7 +184,7 @@ async def test_a_test_that_another_process_ended_stops_and_keeps_that_end(
 
     test = await opened()
     await asyncio.wait_for(held.began.wait(), 10)
-    with caplog.at_level(logging.WARNING, "toolsupport.detecting"):
+    with caplog.at_level(logging.WARNING, "toolsupport.services.detection_worker"):
         assert await in_database(settle)() == 1
         await until(lambda: held.ended)
         await until(lambda: not worker.tester.running)
@@ -196,10 +198,10 @@ async def test_a_test_that_breaks_off_says_so(worker: Work, monkeypatch: pytest.
     async def breaks(*_: Any) -> Verdict:
         raise RuntimeError("a mistake")
 
-    monkeypatch.setattr(detecting, "examine", breaks)
+    monkeypatch.setattr(detection_worker, "examine", breaks)
     conclude = failing(monkeypatch, "conclude", LOCKED)
     done = await over(await opened())
-    assert (done.status, done.verdict, done.reason) == ("failed", "inconclusive", detecting.BROKE_OFF)
+    assert (done.status, done.verdict, done.reason) == ("failed", "inconclusive", detection_worker.BROKE_OFF)
     assert conclude.calls == 2
 
 
@@ -270,14 +272,14 @@ async def test_a_claim_that_is_cut_off_by_the_end_leaves_no_test_without_a_worke
 
 def test_a_lease_outlasts_two_waits_for_the_writers_of_sqlite() -> None:
     options = environment.database({"DATABASE_URL": ""}, environment.BASE_DIR)["OPTIONS"]
-    assert detections.LEASE.total_seconds() >= 2 * options["timeout"] + 2 * detecting.HEARTBEAT
+    assert detections.LEASE.total_seconds() >= 2 * options["timeout"] + 2 * detection_worker.HEARTBEAT
 
 
 # -- the command --
 
 
 def test_the_command_prints_how_a_test_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nothing(self: detecting.Tester) -> None:
+    async def nothing(self: detection_worker.Tester) -> None:
         await asyncio.Event().wait()
 
     profile = ModelProfileFactory()
@@ -293,7 +295,7 @@ def test_the_command_prints_how_a_test_was_lost(monkeypatch: pytest.MonkeyPatch)
             detections.settle()
         return ordinary(detection)
 
-    monkeypatch.setattr(detecting.Tester, "serve", nothing)
+    monkeypatch.setattr(detection_worker.Tester, "serve", nothing)
     monkeypatch.setattr(detection_reports, "shown", shown)
     out, err = StringIO(), StringIO()
     with pytest.raises(SystemExit) as ended:
@@ -346,7 +348,7 @@ async def test_a_job_that_cannot_be_taken_at_the_start_keeps_no_other_one_from_i
 
     monkeypatch.setattr(leases, "release", fails)
     jobs = Job("one", first, at_start=True, minutes=0), Job("two", second, at_start=True, minutes=0)
-    monkeypatch.setattr(work, "jobs", lambda: jobs)
+    monkeypatch.setattr(background_jobs, "jobs", lambda: jobs)
     made = Work()
     with suppress(asyncio.CancelledError):
         await made.spawn(made._begin())

@@ -19,7 +19,7 @@ from tests.house import ROOT
 from tests.toolsupport.providers.scripted import HANG, Step, chunk, scripted
 from tests.toolsupport.stand_in import Servers
 from tests.toolsupport.test_exchange import QUESTION, ask, brief
-from toolsupport import providers, refreshing
+from toolsupport import providers
 from toolsupport.core.events import (
     CallDelta,
     CallReady,
@@ -31,10 +31,11 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.words import Endpoint, Limits, Message, Role, ToolCall
+from toolsupport.core.types import Endpoint, Limits, Message, Role, ToolCall
 from toolsupport.models import ModelProfile, Server, Standing
 from toolsupport.providers import PROVIDERS, ModelDetails, ModelReport, ServerReport
-from toolsupport.refreshing import Refreshed
+from toolsupport.services import refresh
+from toolsupport.services.refresh import Refreshed
 from toolsupport.simulator.models import MODELS, TEXT
 from toolsupport.simulator.server import Simulator
 
@@ -179,7 +180,7 @@ def test_a_server_of_each_kind_is_added_by_command(servers_out_there: Servers, k
 def test_servers_of_each_kind_come_from_the_environment(servers_out_there: Servers, settings: Settings):  # M1
     named = [f"{kind}={kind}+http://{kind}:1/v1" for kind in KINDS]
     settings.ENV = settings.ENV | {"TOOLSUPPORT_SERVERS": named}
-    async_to_sync(refreshing.ensure_servers)()
+    async_to_sync(refresh.ensure_servers)()
     assert set(Server.objects.values_list("kind", "base_url")) == {(kind, f"http://{kind}:1") for kind in KINDS}
 
 
@@ -223,12 +224,12 @@ async def test_what_the_list_told_is_not_asked_again(servers_out_there: Servers)
     server = await _server()
     known = _told(capabilities=("completion", "tools"), unsaid=("thinking",), context_length=4096)
     servers_out_there.reports["http://box:1"] = known
-    assert await refreshing.refresh(server) == Refreshed(server, models=1, described=1)
+    assert await refresh.refresh(server) == Refreshed(server, models=1, described=1)
     assert (await _known("tools"), await _context()) == ((True, "declared"), 4096)
     assert (await _known("vision"), await _known("thinking")) == ((False, "declared"), (None, "default"))
-    assert (await refreshing.refresh(server)).described == 0
+    assert (await refresh.refresh(server)).described == 0
     servers_out_there.reports["http://box:1"] = _told(capabilities=("completion",), unsaid=("thinking",))
-    assert (await refreshing.refresh(server)).described == 1
+    assert (await refresh.refresh(server)).described == 1
     assert (await _known("tools"), await _context()) == ((False, "declared"), None)
     assert servers_out_there.asked == []
 
@@ -237,6 +238,6 @@ async def test_what_the_list_told_is_not_asked_again(servers_out_there: Servers)
 @pytest.mark.django_db(transaction=True)
 async def test_a_list_of_names_declares_nothing(servers_out_there: Servers) -> None:  # D1
     servers_out_there.reports["http://box:1"] = _told(unsaid=("tools", "thinking", "vision"))
-    assert (await refreshing.refresh(await _server())).described == 0
+    assert (await refresh.refresh(await _server())).described == 0
     assert await _known("tools") == (None, "default")
     assert servers_out_there.asked == []

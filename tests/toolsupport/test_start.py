@@ -9,7 +9,7 @@ from pathlib import Path
 
 # Each takes several MiB in every process, and most sites never need it.
 LARGE = {"bm25s", "numpy", "duckdb", "sqlglot", "psycopg", "mcp", "mcp_types"}
-LOADED = f"import sys, toolsupport.asgi; print(*sorted({LARGE!r} & set(sys.modules)))"
+LOADED = f"import sys, toolsupport.config.asgi; print(*sorted({LARGE!r} & set(sys.modules)))"
 
 
 def test_large_libraries_wait_until_they_are_needed(tmp_path: Path):

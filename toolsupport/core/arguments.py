@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolsupport.core.coercion import coerce, properties, resolved, type_of
-from toolsupport.core.mending import read_json
-from toolsupport.core.offered import find_tool
-from toolsupport.core.words import JSON, ToolSpec, is_json_object
+from toolsupport.core.json_repair import read_json
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import JSON, ToolSpec, is_json_object
 
 NAME_KEYS = ("name", "function", "tool_name", "tool", "function_name", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "kwargs", "tool_input", "action_input")

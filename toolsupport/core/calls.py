@@ -16,11 +16,11 @@ from typing import Any
 
 import jsonschema_rs
 
-from toolsupport.core import nul
+from toolsupport.core import sanitize
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.offered import find_tool
-from toolsupport.core.schema_bounds import MOST_CHARACTERS, Bound, Unbounded
-from toolsupport.core.words import JSON, ToolCall, ToolSpec
+from toolsupport.core.schema_limits import MOST_CHARACTERS, Bound, Unbounded
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
 MOST_COMPLAINTS = 5
 LONGEST_COMPLAINT = 300
@@ -62,7 +62,7 @@ def _unknown(call: ToolCall, offered: Sequence[ToolSpec]) -> CallRejected:
 
 
 def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
-    return CallRejected(call.name, reason, nul.text(_json(call.arguments)), call.id, fault=fault)
+    return CallRejected(call.name, reason, sanitize.text(_json(call.arguments)), call.id, fault=fault)
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
@@ -74,8 +74,8 @@ def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
     try:
         written = json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except ValueError as error:  # half of a character, infinity: what no schema would find
-        return [f"they are not JSON ({nul.complaint(arguments) or error})"[:LONGEST_COMPLAINT]]
-    if rb"\u0000" in written and (found := nul.complaint(arguments)):
+        return [f"they are not JSON ({sanitize.complaint(arguments) or error})"[:LONGEST_COMPLAINT]]
+    if rb"\u0000" in written and (found := sanitize.complaint(arguments)):
         return [found]
     if len(written) > MOST_BYTES:
         return [f"they have {len(written):,} bytes, more than the {MOST_BYTES:,} that are taken; send less at once"]

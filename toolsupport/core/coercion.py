@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolsupport.core.mending import read_json
-from toolsupport.core.words import JSON
+from toolsupport.core.json_repair import read_json
+from toolsupport.core.types import JSON
 
 INTEGER = re.compile(r"[+-]?\d{1,400}\Z")
 NUMBER = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})?\Z")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolsupport.core.words import ToolCall
+from toolsupport.core.types import ToolCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.switches import Switches
-from toolsupport.core.words import Capabilities
+from toolsupport.core.team_switches import Switches
+from toolsupport.core.types import Capabilities
 
 NATIVE = "native"
 CODE = "code_mode"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolsupport.core.envelopes import unwrap
+from toolsupport.core.error_body import unwrap
 from toolsupport.core.events import Failed
 
 # Phrases of Ollama, of its runners (which are llama-server processes since 0.33), and of llama-server with many models.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
 
-from toolsupport.core.claims import Claim, Entry, rank
 from toolsupport.core.families import Family
+from toolsupport.core.overrides import Claim, Entry, rank
 
 LABELS = {
     "tools": "native tools",

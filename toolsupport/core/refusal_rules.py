@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 
 from toolsupport.core.refusal_languages import CONTRACT, LANGUAGES, PARTS, PASSING, of_the_model_only
-from toolsupport.core.refusal_phrases import MALFORMED, MISCONFIGURED, OTHER, TOOLS, UNSUPPORTED, Rule, rule
+from toolsupport.core.refusal_vocabulary import (
+    MALFORMED,
+    MISCONFIGURED,
+    OTHER,
+    TOOLS,
+    UNSUPPORTED,
+    Rule,
+    rule,
+)
 
 __all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "TOOLS", "UNSUPPORTED", "Rule"]
 

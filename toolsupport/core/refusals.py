@@ -14,8 +14,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from toolsupport.core.envelopes import Envelope, unwrap
-from toolsupport.core.refusal_rules import MALFORMED, MISCONFIGURED, OTHER, RULES, TOOLS, UNSUPPORTED, Rule
+from toolsupport.core.error_body import Envelope, unwrap
+from toolsupport.core.refusal_rules import (
+    MALFORMED,
+    MISCONFIGURED,
+    OTHER,
+    RULES,
+    TOOLS,
+    UNSUPPORTED,
+    Rule,
+)
 
 __all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "SAYS_NOTHING", "UNSUPPORTED", "Refusal", "classify"]
 

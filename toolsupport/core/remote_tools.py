@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from toolsupport.core.schema_bounds import Bound, Unbounded
-from toolsupport.core.unseen import UNSEEN, written_out
-from toolsupport.core.words import JSON, ToolSpec
+from toolsupport.core.invisible_chars import UNSEEN, written_out
+from toolsupport.core.schema_limits import Bound, Unbounded
+from toolsupport.core.types import JSON, ToolSpec
 
 NAME_LENGTH = 64
 MARK = "__"  # between the name of a server and that of its tool

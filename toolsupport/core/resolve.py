@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from toolsupport.core import reasons
-from toolsupport.core.claims import COUNTS, Claim, Entry, ranked, weigh
 from toolsupport.core.families import Family
-from toolsupport.core.words import Capabilities, Capability
+from toolsupport.core.overrides import COUNTS, Claim, Entry, ranked, weigh
+from toolsupport.core.types import Capabilities, Capability
 
 __all__ = ["CAPABILITIES", "Claim", "Entry", "explain", "resolve"]
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolsupport.core.terms import alike, terms
-from toolsupport.core.words import JSON, ToolSpec
+from toolsupport.core.tokenize import alike, terms
+from toolsupport.core.types import JSON, ToolSpec
 
 # A word of the name counts as often as so many of the description.
 NAME_WEIGHT = 3

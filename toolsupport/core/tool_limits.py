@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolsupport.core.words import Capabilities, Capability
+from toolsupport.core.types import Capabilities, Capability
 
 BILLION = 10**9
 SMALL, LARGE = 7 * BILLION, 30 * BILLION

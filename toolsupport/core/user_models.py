@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.core.words import JSON
+from toolsupport.core.types import JSON
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_ENTRIES = 10_000

@@ -11,15 +11,15 @@ from toolsupport.detection import (
     called,
     control,
     declared,
-    loaded,
     parallel,
     per_tool,
     rendered,
     second_turn,
     text_formats,
+    warm_up,
 )
-from toolsupport.detection.laboratory import Laboratory, Subject, Trial
-from toolsupport.detection.replies import Reply
+from toolsupport.detection.probe_reply import Reply
+from toolsupport.detection.probe_runner import Laboratory, Subject, Trial
 
 __all__ = ["DETECTORS", "KINDS", "Detector", "Laboratory", "Reply", "Subject", "Trial"]
 
@@ -39,7 +39,7 @@ DETECTORS: Mapping[str, Detector] = MappingProxyType(
         detector.name: detector
         for detector in (
             Detector("declared", "What does its server say?", declared.run, 0),
-            Detector("loaded", "Does it answer?", loaded.run, 1),
+            Detector("loaded", "Does it answer?", warm_up.run, 1),
             Detector("accepted", "Does its server take tools?", accepted.run, 2),
             Detector("rendered", "Do the tools reach its prompt?", rendered.run, 0),
             Detector("called", "Does it call the right tool?", called.run, 9),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from toolsupport.core.outcomes import Outcome
 from toolsupport.core.refusals import MISCONFIGURED, classify
-from toolsupport.detection.laboratory import Laboratory, Question
-from toolsupport.detection.questions import GREETING, TOOLS
-from toolsupport.detection.replies import Reply, trouble
+from toolsupport.detection.probe_prompts import GREETING, TOOLS
+from toolsupport.detection.probe_reply import Reply, trouble
+from toolsupport.detection.probe_runner import Laboratory, Question
 
 BARE = Question(GREETING)
 # What still is an answer to a greeting: that the server took the request is all that is asked here.

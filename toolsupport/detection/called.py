@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from toolsupport.core import verdicts
 from toolsupport.core.outcomes import Outcome
-from toolsupport.detection.judging import judge
-from toolsupport.detection.laboratory import Laboratory, Question
-from toolsupport.detection.questions import TICKET, TOOLS, Demand, demand
-from toolsupport.detection.replies import Reply
+from toolsupport.detection.grading import judge
+from toolsupport.detection.probe_prompts import TICKET, TOOLS, Demand, demand
+from toolsupport.detection.probe_reply import Reply
+from toolsupport.detection.probe_runner import Laboratory, Question
 
 THINKS = {"on_only": True, "off_only": False}
 

@@ -8,8 +8,8 @@ from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Failed
 from toolsupport.core.outcomes import Outcome
-from toolsupport.detection.laboratory import Laboratory, Question
-from toolsupport.detection.replies import Reply
+from toolsupport.detection.probe_reply import Reply
+from toolsupport.detection.probe_runner import Laboratory, Question
 
 ASKED = Question(())
 SECONDS = 5.0

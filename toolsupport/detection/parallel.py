@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from toolsupport.core.outcomes import Outcome
 from toolsupport.core.side_findings import settled
-from toolsupport.detection.laboratory import Laboratory
-from toolsupport.detection.questions import TICKET, TOOLS, Demand, both, demand
-from toolsupport.detection.replies import Reply, calls_of, trouble
+from toolsupport.detection.probe_prompts import TICKET, TOOLS, Demand, both, demand
+from toolsupport.detection.probe_reply import Reply, calls_of, trouble
+from toolsupport.detection.probe_runner import Laboratory
 
 
 async def run(lab: Laboratory) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from toolsupport.core.outcomes import Outcome, of_step
 from toolsupport.core.side_findings import LEAST, MOST, decided, needed, results, settled
-from toolsupport.core.words import Message, Role, ToolSpec
-from toolsupport.detection.judging import quoted
-from toolsupport.detection.laboratory import Laboratory
-from toolsupport.detection.replies import Reply, trouble
+from toolsupport.core.types import Message, Role, ToolSpec
+from toolsupport.detection.grading import quoted
+from toolsupport.detection.probe_reply import Reply, trouble
+from toolsupport.detection.probe_runner import Laboratory
 
 
 def _spec(name: str, description: str, *required: str) -> ToolSpec:

@@ -7,9 +7,9 @@ import asyncio
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.outcomes import Outcome
-from toolsupport.detection.laboratory import Laboratory
-from toolsupport.detection.questions import GREETING, TICKET, TOOLS
-from toolsupport.detection.replies import Reply
+from toolsupport.detection.probe_prompts import GREETING, TICKET, TOOLS
+from toolsupport.detection.probe_reply import Reply
+from toolsupport.detection.probe_runner import Laboratory
 
 SECONDS = 5.0
 

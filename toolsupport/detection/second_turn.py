@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from toolsupport.core.outcomes import Outcome
 from toolsupport.core.side_findings import settled
-from toolsupport.core.words import ToolCall
-from toolsupport.detection.judging import quoted
-from toolsupport.detection.laboratory import Laboratory
-from toolsupport.detection.questions import TICKET, TOOLS, answered, demand, secret
-from toolsupport.detection.replies import Reply, trouble
+from toolsupport.core.types import ToolCall
+from toolsupport.detection.grading import quoted
+from toolsupport.detection.probe_prompts import TICKET, TOOLS, answered, demand, secret
+from toolsupport.detection.probe_reply import Reply, trouble
+from toolsupport.detection.probe_runner import Laboratory
 
 
 async def run(lab: Laboratory) -> None:

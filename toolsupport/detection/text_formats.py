@@ -8,12 +8,12 @@ from toolsupport.core.events import CallReady
 from toolsupport.core.format_choice import CODE, READ_ONLY
 from toolsupport.core.formats import FORMATS, parser
 from toolsupport.core.formats.prose import format_of
+from toolsupport.core.types import ToolSpec
 from toolsupport.core.verdicts import format_settled, format_works
-from toolsupport.core.words import ToolSpec
-from toolsupport.detection.judging import judge
-from toolsupport.detection.laboratory import Laboratory, Question
-from toolsupport.detection.programs import calls_in
-from toolsupport.detection.questions import PROGRAM, TICKET, TOOLS, demand
+from toolsupport.detection.code_mode_calls import calls_in
+from toolsupport.detection.grading import judge
+from toolsupport.detection.probe_prompts import PROGRAM, TICKET, TOOLS, demand
+from toolsupport.detection.probe_runner import Laboratory, Question
 
 # Worth trying with any model; each of them reads the neighbours that differ only in their marks.
 GENERAL = ("hermes", "llama3_json", "pythonic", "mistral", "qwen3_coder_xml")

@@ -28,9 +28,9 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.words import Brief, Message, Role, ToolCall
-from toolsupport.gateway.preparing import Prepared
-from toolsupport.registry.call_tally import CallTally
+from toolsupport.core.types import Brief, Message, Role, ToolCall
+from toolsupport.gateway.request_preparation import Prepared
+from toolsupport.registry.metrics.call_tally import CallTally
 
 MOST_RETRIES = 2
 NO_CALL = "An answer without a call cannot be used here. Call one of the tools now."

@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.words import JSON, Message, Role, ToolCall
-from toolsupport.gateway.wrong import WrongField
+from toolsupport.core.types import JSON, Message, Role, ToolCall
+from toolsupport.gateway.field_errors import WrongField
 
 IMAGE = re.compile(r"data:image/(?:png|jpeg|jpg|gif|webp);base64,", re.I)
 NOT_FETCHED = "Send an image as a data URL (data:image/png;base64,…): other addresses are not fetched."

@@ -11,14 +11,25 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_GET, require_POST
 
-from toolsupport import api_errors
-from toolsupport.access import Action, requires
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.events import Event, Failed
-from toolsupport.gateway import asking, description, failures, listing, preparing, running, shapes, waiting
+from toolsupport.gateway import (
+    answer_runner,
+    chat_request,
+    chat_response,
+    error_replies,
+    keep_alive,
+    model_list,
+    request_preparation,
+)
+from toolsupport.gateway import (
+    openapi as gateway_openapi,
+)
 from toolsupport.gateway.attempts import Tally
-from toolsupport.gateway.preparing import Prepared
-from toolsupport.gateway.wrong import WrongField
+from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.request_preparation import Prepared
+from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.web import api_errors
 
 BODY_LIMIT = 8 * 1024 * 1024
 TOO_LARGE = "The request is larger than this site takes."
@@ -30,7 +41,7 @@ STILL_HERE = b": the model is still at it\n\n"
 @requires(Action.CHAT)
 def models(request: HttpRequest) -> JsonResponse:
     """Every model that may be asked."""
-    return JsonResponse({"object": "list", "data": listing.models()})
+    return JsonResponse({"object": "list", "data": model_list.models()})
 
 
 @require_GET
@@ -38,16 +49,16 @@ def models(request: HttpRequest) -> JsonResponse:
 def model(request: HttpRequest, model_id: str) -> HttpResponse:
     """One of them."""
     try:
-        return JsonResponse(listing.model(model_id))
+        return JsonResponse(model_list.model(model_id))
     except NotFound as error:
-        return failures.missing(error)
+        return error_replies.missing(error)
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def openapi(request: HttpRequest) -> JsonResponse:
     """What may be asked here, for machines."""
-    return JsonResponse(description.document(request.build_absolute_uri("/").rstrip("/")))
+    return JsonResponse(gateway_openapi.document(request.build_absolute_uri("/").rstrip("/")))
 
 
 @require_POST
@@ -59,30 +70,30 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
         return api_errors.answer(413, TOO_LARGE)
     person = await request.auser()
     try:
-        prepared = await in_database(preparing.prepare)(asking.read(body), person.pk or 0)
+        prepared = await in_database(request_preparation.prepare)(chat_request.read(body), person.pk or 0)
         return await (_streamed(prepared) if prepared.stream else _whole(prepared))
     except (WrongField, NotFound, ConfigError, Busy) as error:
-        return failures.before(error)
+        return error_replies.before(error)
 
 
 async def _whole(prepared: Prepared) -> HttpResponseBase:
     tally = _tally(prepared)
-    async with aclosing(running.answer(prepared, tally)) as batches:
+    async with aclosing(answer_runner.answer(prepared, tally)) as batches:
         events = [event async for batch in batches for event in batch]
     if isinstance(events[-1], Failed):
-        return _with_headers(failures.answer(events[-1]), prepared, tally)
-    return _with_headers(JsonResponse(shapes.whole(prepared.model, events, tally)), prepared, tally)
+        return _with_headers(error_replies.answer(events[-1]), prepared, tally)
+    return _with_headers(JsonResponse(chat_response.whole(prepared.model, events, tally)), prepared, tally)
 
 
 async def _streamed(prepared: Prepared) -> HttpResponseBase:
     """Waits a while for the first event, so that a failure before it gets its own status."""
     tally = _tally(prepared)
-    batches = waiting.patiently(running.answer(prepared, tally))
+    batches = keep_alive.patiently(answer_runner.answer(prepared, tally))
     first = await anext(batches, STOPPED)
     if first and isinstance(first[0], Failed):
         await batches.aclose()
-        return _with_headers(failures.answer(first[0]), prepared, tally)
-    pieces = shapes.Pieces(prepared.model, tally, prepared.include_usage)
+        return _with_headers(error_replies.answer(first[0]), prepared, tally)
+    pieces = chat_response.Pieces(prepared.model, tally, prepared.include_usage)
     response = StreamingHttpResponse(_lines(first, batches, pieces), content_type="text/event-stream")
     # Nobody on the way may gather the pieces: a compressor, a proxy.
     response.headers["Content-Encoding"] = "identity"
@@ -91,7 +102,7 @@ async def _streamed(prepared: Prepared) -> HttpResponseBase:
 
 
 async def _lines(
-    first: list[Event], batches: AsyncGenerator[list[Event], None], pieces: shapes.Pieces
+    first: list[Event], batches: AsyncGenerator[list[Event], None], pieces: chat_response.Pieces
 ) -> AsyncIterator[bytes]:
     async with aclosing(batches):
         yield _written(pieces, first)
@@ -102,13 +113,13 @@ async def _lines(
         yield _written(pieces, STOPPED)
 
 
-def _written(pieces: shapes.Pieces, events: list[Event]) -> bytes:
+def _written(pieces: chat_response.Pieces, events: list[Event]) -> bytes:
     """The lines of these events; a failure takes the place of the end mark, a remark that of silence."""
     if not events:
         return STILL_HERE
     lines = [b"data: " + orjson.dumps(piece) + b"\n\n" for piece in pieces.take(events)]
     if pieces.failed is not None:
-        lines.append(b"event: error\ndata: " + orjson.dumps(failures.body(pieces.failed)) + b"\n\n")
+        lines.append(b"event: error\ndata: " + orjson.dumps(error_replies.body(pieces.failed)) + b"\n\n")
     elif pieces.ended:
         lines.append(b"data: [DONE]\n\n")
     return b"".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from toolsupport.core.words import Build
+from toolsupport.core.types import Build
 
 
 class Server(models.Model):

@@ -1,12 +1,20 @@
 """How to talk to each kind of model server."""
 
-from toolsupport.providers.client import close, get_json, post_json
 from toolsupport.providers.codec import Codec
-from toolsupport.providers.embedding import embed
-from toolsupport.providers.inventory import describe, survey
-from toolsupport.providers.rendering import Rendered, rendered
-from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
-from toolsupport.providers.table import PROVIDERS, VERSIONED, Provider, codec, path_at, provider, switches_thinking
+from toolsupport.providers.embeddings import embed
+from toolsupport.providers.http_client import close, get_json, post_json
+from toolsupport.providers.model_listing import describe, survey
+from toolsupport.providers.prompt_rendering import Rendered, rendered
+from toolsupport.providers.server_kinds import (
+    PROVIDERS,
+    VERSIONED,
+    Provider,
+    codec,
+    path_at,
+    provider,
+    switches_thinking,
+)
+from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 from toolsupport.providers.transport import stream
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from toolsupport.core.events import Event
-from toolsupport.core.words import Request
+from toolsupport.core.types import Request
 
 
 class Codec(Protocol):

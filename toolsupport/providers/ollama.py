@@ -14,11 +14,19 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.envelopes import unwrap
-from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta, Usage, finish_reason
-from toolsupport.core.words import JSON, Request
-from toolsupport.providers.lines import LineSplitter
-from toolsupport.providers.native_calls import NativeCalls
+from toolsupport.core.error_body import unwrap
+from toolsupport.core.events import (
+    Event,
+    Failed,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+    finish_reason,
+)
+from toolsupport.core.types import JSON, Request
+from toolsupport.providers.line_splitter import LineSplitter
+from toolsupport.providers.ollama_calls import NativeCalls
 from toolsupport.providers.ollama_request import encode
 
 SHOWN_BODY = 65_536

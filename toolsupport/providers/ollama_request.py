@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.words import JSON, Message, Request, Role, ToolCall
+from toolsupport.core.types import JSON, Message, Request, Role, ToolCall
 
 # Choices for which this wire has no word, or one that is no option.
 NO_OPTIONS = ("tool_choice", "parallel_tool_calls", "response_format")

@@ -9,9 +9,9 @@ from typing import Any
 
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
-from toolsupport.core.words import JSON, Endpoint
-from toolsupport.providers import client, failures
-from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
+from toolsupport.core.types import JSON, Endpoint
+from toolsupport.providers import error_text, http_client
+from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 
 # What templates of Llama 3 say as they fail with two calls in one message.
 ONE_CALL = "only supports single tool-calls"
@@ -21,20 +21,20 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     """Version, models, and which of them are loaded. Raises ProviderError."""
     paths = ("/api/tags", "/api/version", "/api/ps")
     tags, version, running = await asyncio.gather(
-        client.get_json(endpoint, paths[0]), *(_if_known(endpoint, path) for path in paths[1:])
+        http_client.get_json(endpoint, paths[0]), *(_if_known(endpoint, path) for path in paths[1:])
     )
     loaded = {str(entry.get("name")) for entry in _entries(running)}
     if not isinstance(tags, dict) or "models" not in tags:
-        raise client.raised(failures.failed(endpoint, "garbled", "it lists no models"))
+        raise http_client.raised(error_text.failed(endpoint, "garbled", "it lists no models"))
     models = {report.name: report for entry in _entries(tags) if (report := _report(entry, loaded)).name}
     return ServerReport(_text(version, "version"), tuple(models.values()))
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     """What /api/show tells of one model. Raises ProviderError."""
-    shown = await client.post_json(endpoint, "/api/show", {"model": name})
+    shown = await http_client.post_json(endpoint, "/api/show", {"model": name})
     if not isinstance(shown, dict):
-        raise client.raised(failures.failed(endpoint, "garbled", "it does not describe its models"))
+        raise http_client.raised(error_text.failed(endpoint, "garbled", "it does not describe its models"))
     info, details = _mapping(shown, "model_info"), _mapping(shown, "details")
     template = _text(shown, "template")
     return ModelDetails(
@@ -54,7 +54,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
 async def _if_known(endpoint: Endpoint, path: str) -> JSON:
     """Nothing where a server does not know the path: only the list of models is indispensable."""
     try:
-        answer = await client.get_json(endpoint, path)
+        answer = await http_client.get_json(endpoint, path)
     except ProviderError as error:
         if error.kind == "unreachable":
             raise

@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event
-from toolsupport.core.formats.completeness import CUT
-from toolsupport.core.words import JSON, ToolCall, is_json_object
+from toolsupport.core.formats.cut_replies import CUT
+from toolsupport.core.types import JSON, ToolCall, is_json_object
 
 NAMELESS = "A call without a name cannot be run. Name one of the offered tools."
 NO_OBJECT = "The arguments have to be one JSON object. Call again with valid JSON."

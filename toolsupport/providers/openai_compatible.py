@@ -15,11 +15,19 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.envelopes import unwrap
-from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta, Usage, finish_reason
-from toolsupport.core.words import JSON, Request
+from toolsupport.core.error_body import unwrap
+from toolsupport.core.events import (
+    Event,
+    Failed,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+    finish_reason,
+)
+from toolsupport.core.types import JSON, Request
 from toolsupport.providers import openai_request
-from toolsupport.providers.lines import LineSplitter
+from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
 from toolsupport.providers.openai_request import PLAIN, Dialect
 

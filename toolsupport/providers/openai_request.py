@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.words import JSON, Message, Request, Role, ToolCall
+from toolsupport.core.types import JSON, Message, Request, Role, ToolCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from typing import Any
 
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
-from toolsupport.core.words import JSON, Endpoint
-from toolsupport.providers import client, failures
-from toolsupport.providers.reports import ModelDetails, ModelReport, ServerReport
-from toolsupport.providers.table import provider
+from toolsupport.core.types import JSON, Endpoint
+from toolsupport.providers import error_text, http_client
+from toolsupport.providers.server_kinds import provider
+from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 
 LIST = "/v1/models"
 ABILITIES = ("tools", "thinking", "vision")
@@ -29,9 +29,9 @@ Told = Mapping[str, Any]
 
 async def survey(endpoint: Endpoint) -> ServerReport:
     """The models, each with all that is told of it, and the version where there is one. Raises ProviderError."""
-    entries = _entries(await client.get_json(endpoint, LIST))
+    entries = _entries(await http_client.get_json(endpoint, LIST))
     if entries is None:
-        raise client.raised(failures.failed(endpoint, "garbled", "it lists no models"))
+        raise http_client.raised(error_text.failed(endpoint, "garbled", "it lists no models"))
     about = await _about(endpoint, entries)
     extras = {_text(extra, "id"): extra for extra in _entries(about) or []}
     if "chat_template_caps" in about and len(entries) == 1:
@@ -49,7 +49,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     report = await survey(endpoint)
     found = next((model.details for model in report.models if model.name == name), None)
     if found is None:
-        raise client.raised(failures.answered(endpoint, 404, f'{{"error":"model {name} is not in its list"}}'))
+        raise http_client.raised(error_text.answered(endpoint, 404, f'{{"error":"model {name} is not in its list"}}'))
     return found
 
 
@@ -60,7 +60,7 @@ async def _about(endpoint: Endpoint, entries: list[Told]) -> JSON:
     if not path:
         return {}
     try:
-        answer = await client.get_json(endpoint, path)
+        answer = await http_client.get_json(endpoint, path)
     except ProviderError as error:
         if error.kind == "unreachable":
             raise

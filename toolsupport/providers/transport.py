@@ -19,10 +19,10 @@ import httpx
 
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
-from toolsupport.core.words import Endpoint, Limits, Request
-from toolsupport.providers import client, failures
+from toolsupport.core.types import Endpoint, Limits, Request
+from toolsupport.providers import error_text, http_client
 from toolsupport.providers.codec import Codec
-from toolsupport.providers.table import provider
+from toolsupport.providers.server_kinds import provider
 
 PAUSES = (0.25, 1.0)  # seconds before the second and the third try; each is stretched by up to a half
 LONGEST_PAUSE = 10.0
@@ -90,7 +90,7 @@ async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Ev
     except (ToolsupportError, ValueError) as error:
         yield [Failed("refused", str(error))]
         return
-    client.client()  # making the first one is not the server's time
+    http_client.client()  # making the first one is not the server's time
     clock = _Clock(endpoint)
     response = await _open(endpoint, body, clock)
     if isinstance(response, Failed):
@@ -120,18 +120,18 @@ async def _open(endpoint: Endpoint, body: bytes, clock: _Clock) -> httpx.Respons
 async def _try(endpoint: Endpoint, body: bytes, clock: _Clock) -> httpx.Response | _NotOpened:
     try:
         async with asyncio.timeout_at(clock.deadline()) as waiting:
-            sent = client.request(endpoint, provider(endpoint.kind).chat_path, body)
-            response = await client.client().send(sent, stream=True)
-    except failures.FAULTS as error:
+            sent = http_client.request(endpoint, provider(endpoint.kind).chat_path, body)
+            response = await http_client.client().send(sent, stream=True)
+    except error_text.FAULTS as error:
         if waiting.expired():
             return _NotOpened(clock.late())
-        return _NotOpened(failures.not_reached(endpoint, error), failures.cause_of(error).again)
+        return _NotOpened(error_text.not_reached(endpoint, error), error_text.cause_of(error).again)
     if response.status_code != 200:
         return await _refused(endpoint, response)
     if response.headers.get("content-type", "").startswith("text/html"):
         # Such as the sign-in page of a network, which some put in the place of every answer.
         await response.aclose()
-        return _NotOpened(failures.failed(endpoint, "garbled", "it sent a web page"))
+        return _NotOpened(error_text.failed(endpoint, "garbled", "it sent a web page"))
     return response
 
 
@@ -140,13 +140,13 @@ async def _refused(endpoint: Endpoint, response: httpx.Response) -> _NotOpened:
     body = b""
     try:
         async with asyncio.timeout(ERROR_BODY):
-            body = await client.read(response, client.LARGEST_ERROR)
-    except failures.FAULTS:
+            body = await http_client.read(response, http_client.LARGEST_ERROR)
+    except error_text.FAULTS:
         pass
     finally:
         await response.aclose()
-    text = body[: client.LARGEST_ERROR].decode(errors="replace")
-    failure = failures.answered(endpoint, response.status_code, text)
+    text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
+    failure = error_text.answered(endpoint, response.status_code, text)
     return _NotOpened(failure, failure.kind == "busy", _asked_pause(response))
 
 
@@ -165,10 +165,10 @@ async def _read(response: httpx.Response, codec: Codec, clock: _Clock) -> AsyncG
             try:
                 async with asyncio.timeout_at(clock.deadline()) as waiting:
                     piece = await anext(pieces, b"")
-            except failures.FAULTS as error:
+            except error_text.FAULTS as error:
                 last = codec.flush()  # the end mark may have come before the connection was lost
                 if not ended_well(last):
-                    last = [clock.late() if waiting.expired() else failures.broken_off(error)]
+                    last = [clock.late() if waiting.expired() else error_text.broken_off(error)]
                 yield last
                 return
             clock.begun = True

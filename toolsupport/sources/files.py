@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 
-from toolsupport.sources.nouns import ROWS, Column, Source, SourceError, Table, TableShape, table
+from toolsupport.sources.types import ROWS, Column, Source, SourceError, Table, TableShape, table
 
 READERS = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}
 MOST_FILES = 200

@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from toolsupport.sources.nouns import SourceError
+from toolsupport.sources.types import SourceError
 
 DIALECTS = {"sqlite": "sqlite", "postgresql": "postgres", "files": "duckdb"}
 LONGEST = 20_000

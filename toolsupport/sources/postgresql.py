@@ -8,7 +8,16 @@ from contextlib import closing, contextmanager
 import psycopg
 from psycopg.rows import TupleRow
 
-from toolsupport.sources.nouns import ROWS, SECONDS, Column, Source, SourceError, Table, TableShape, table
+from toolsupport.sources.types import (
+    ROWS,
+    SECONDS,
+    Column,
+    Source,
+    SourceError,
+    Table,
+    TableShape,
+    table,
+)
 
 SETTINGS = (
     "-c default_transaction_read_only=on"

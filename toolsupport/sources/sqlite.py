@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import quote
 
-from toolsupport.sources.nouns import BYTES, SECONDS, Column, Source, SourceError, Table, TableShape, table
+from toolsupport.sources.types import (
+    BYTES,
+    SECONDS,
+    Column,
+    Source,
+    SourceError,
+    Table,
+    TableShape,
+    table,
+)
 
 # What a statement may do: select, read a column, recurse in a WITH, call one of FUNCTIONS.
 READS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from toolsupport.sources import guard
-from toolsupport.sources.nouns import Source, SourceError
+from toolsupport.sources.types import Source, SourceError
 
 MIB = 1024 * 1024
 # DuckDB reserves more than it uses, and keeps to a limit of its own.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from chat.tools.files.workspace import Workspace
 from chat.tools.tool import ToolContext
-from chat.tools.workspace import Workspace
 
 
 @pytest.fixture

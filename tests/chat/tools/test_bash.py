@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chat.tools import bash, sandbox
-from chat.tools.sandbox import Ended
+from chat.tools import bash
+from chat.tools.sandbox import shell_process
+from chat.tools.sandbox.shell_process import Ended
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ToolError
 
@@ -28,7 +29,7 @@ async def test_what_a_model_reads(
     async def ran(*_: object) -> Ended:
         return ended
 
-    monkeypatch.setattr(sandbox, "run", ran)
+    monkeypatch.setattr(shell_process, "run", ran)
     result = await bash.run(context, {"command": "make"})
     assert result.content == content and result.is_error == bool(ended.why)
 

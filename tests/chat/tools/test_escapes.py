@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chat.tools.workspace import Workspace
+from chat.tools.files.workspace import Workspace
 from toolsupport.core.errors import NotFound, ToolError
 
 CANARY = b"canary: nobody may read this"

@@ -11,7 +11,7 @@ from chat.tools import execute_sql, search_schemas
 from chat.tools.databases import Found
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ToolError
-from toolsupport.sources.nouns import Column, Table, TableShape
+from toolsupport.sources.types import Column, Table, TableShape
 
 ORDERS = TableShape("orders", (Column("id", "INTEGER"), Column("day", "TEXT", "ISO 8601")), "What was sold")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chat.tools import memory_dump
-from chat.tools.changes import basis_of
+from chat.tools.diff_preview import basis_of
 from chat.tools.memory_dump import MOST_BYTES
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ToolError

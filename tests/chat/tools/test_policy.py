@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from chat.tools import policy
+from chat.tools.files.workspace import Content
 from chat.tools.tool import LEVELS, Tool, ToolContext
-from chat.tools.workspace import Content
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.core.words import JSON, ToolCall, ToolResult, ToolSpec
+from toolsupport.core.types import JSON, ToolCall, ToolResult, ToolSpec
 
 pytestmark = pytest.mark.asyncio
 Run = Callable[[ToolContext, JSON], Awaitable[ToolResult]]

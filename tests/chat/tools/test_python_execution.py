@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chat.tools import policy, python_execution
-from chat.tools.interpreter import Called
-from chat.tools.plain_values import LARGEST
 from chat.tools.python_execution import TOOL, asked, functions, resume, run
+from chat.tools.sandbox.json_values import LARGEST
+from chat.tools.sandbox.python_interpreter import Called
 from chat.tools.tool import Answered, Pause, ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.words import ToolCall, ToolResult, ToolSpec
+from toolsupport.core.types import ToolCall, ToolResult, ToolSpec
 
 pytestmark = pytest.mark.asyncio
 LOOK = ToolSpec(

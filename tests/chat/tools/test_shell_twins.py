@@ -15,11 +15,11 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from chat.tools import BUILTINS, policy
+from chat.tools.files.workspace import Workspace
 from chat.tools.policy import Outcome
 from chat.tools.tool import ToolContext
-from chat.tools.workspace import Workspace
-from toolsupport.core.translate import equivalent
-from toolsupport.core.words import ToolCall
+from toolsupport.core.tool_translation import equivalent
+from toolsupport.core.types import ToolCall
 
 BASH = shutil.which("bash") or pytest.skip("there is no shell to compare with", allow_module_level=True)
 SIGNS = "abAB019 ._-+=,:@%^~#!?*[](){}<>|&;$`'\"\\/\n\t\réß漢😀"

@@ -10,7 +10,7 @@ import pytest
 from chat.tools.tool import ToolContext
 from chat.tools.tool_search import run
 from toolsupport.core.errors import ToolError
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.types import ToolSpec
 
 pytestmark = pytest.mark.asyncio
 

@@ -9,8 +9,8 @@ from django.db.models import Model
 from django.utils import timezone
 
 from chat.models import Conversation, Grant, Memory, Message, Question, ResultTable, ToolRun, Turn
-from chat.transcript import turns
-from chat.transcript.turns import Outcome
+from chat.transcript.turns import lifecycle
+from chat.transcript.turns.lifecycle import Outcome
 from toolsupport.models import CallMetric, HistoryEntry, ModelProfile, PromptCount, ProvenCall
 
 ME, ANOTHER = "me", "another"
@@ -27,7 +27,7 @@ def run_out(turn_id: int) -> None:
 def interrupted(turn: int) -> None:
     """Another process saw that the lease had run out."""
     run_out(turn)
-    assert [one.turn for one in turns.settle()[0]] == [turn]
+    assert [one.turn for one in lifecycle.settle()[0]] == [turn]
 
 
 def taken(turn: int) -> None:
@@ -36,13 +36,13 @@ def taken(turn: int) -> None:
 
 
 def finished(turn: int) -> None:
-    assert turns.end(ME, turn, Outcome("done")) is not None
+    assert lifecycle.end(ME, turn, Outcome("done")) is not None
 
 
 def finished_elsewhere(turn: int) -> None:
     """Another process took it and came to the end of it."""
     taken(turn)
-    assert turns.end(ANOTHER, turn, Outcome("done")) is not None
+    assert lifecycle.end(ANOTHER, turn, Outcome("done")) is not None
 
 
 def waits(turn: int) -> None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from chat import exports
 from chat.models import Conversation, Message, Question, ToolRun, Turn
+from chat.pages import export_formats
 from chat.tools.policy import Outcome, fingerprint
-from chat.transcript import history, questions, recording, repeating, shown, turns
-from chat.transcript.exporting import export
-from chat.transcript.questions import Answer, Asking, Spent
-from chat.transcript.repeating import Repeat
+from chat.transcript.conversations.export import export
+from chat.transcript.messages import history, present
+from chat.transcript.questions import questions
+from chat.transcript.questions.questions import Answer, Asking, Spent
 from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import lifecycle, record, repeat_call
+from chat.transcript.turns.repeat_call import Repeat
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.events import CallReady
-from toolsupport.core.words import ToolCall, ToolResult
+from toolsupport.core.types import ToolCall, ToolResult
 
 pytestmark = pytest.mark.django_db
 CODE = ToolCall("p1", "python_execution", {"code": "write_file('a.md', 'x')"})
@@ -27,11 +29,11 @@ WRITE = ToolCall("inner-1", "write_file", {"path": "a.md", "content": "x"})
 def program(alice: User) -> ToolRun:
     """A program that runs, in an answer of this process."""
     conversation: Conversation = ConversationFactory(owner=alice)
-    accepted = turns.accept(alice, str(conversation.pk), turns.Sent("c1", "go"), "me")
+    accepted = lifecycle.accept(alice, str(conversation.pk), lifecycle.Sent("c1", "go"), "me")
     assert accepted.reply is not None
-    asked = recording.AskedCall(CODE, "native", "A3")
-    recording.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, recording.Reply("", "", None, (asked,)))
-    recording.start_call(TurnStore("me", accepted.turn), CODE.id)
+    asked = record.AskedCall(CODE, "native", "A3")
+    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("", "", None, (asked,)))
+    record.start_call(TurnStore("me", accepted.turn), CODE.id)
     return ToolRun.objects.get()
 
 
@@ -41,8 +43,8 @@ def store_of(program: ToolRun) -> TurnStore:
 
 def inside(program: ToolRun) -> ToolRun:
     """The program calls a tool."""
-    made = recording.AskedCall(WRITE, "code_mode", "A2", program=program.pk)
-    recording.made_inside(store_of(program), program.message_id, made)
+    made = record.AskedCall(WRITE, "code_mode", "A2", program=program.pk)
+    record.made_inside(store_of(program), program.message_id, made)
     return ToolRun.objects.get(program=program)
 
 
@@ -56,26 +58,26 @@ def parked(program: ToolRun, inner: ToolRun) -> questions.Parked:
 # T9
 def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: ToolRun) -> None:
     inner = inside(program)
-    recording.start_call(store_of(program), WRITE.id)
-    _, card = recording.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
+    record.start_call(store_of(program), WRITE.id)
+    _, card = record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
     assert card.program == str(program.pk) and not card.repeatable
-    _, whole = recording.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
+    _, whole = record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
     assert [call.result for call in whole.inner] == ["Wrote."] and whole.repeatable
-    [message] = [one for one in shown.messages(program.turn.conversation) if one.calls]
+    [message] = [one for one in present.messages(program.turn.conversation) if one.calls]
     assert [(call.name, [one.name for one in call.inner]) for call in message.calls] == [
         ("python_execution", ["write_file"])
     ]
     exported = export(alice, str(program.turn.conversation_id))
     [calls] = [entry.calls for entry in exported.messages if entry.calls]
     assert [call["result"] for call in calls] == ["end"] and calls[0]["calls"][0]["result"] == "Wrote."
-    written = exports.markdown(exported)
+    written = export_formats.markdown(exported)
     assert written.index("python_execution") < written.index("**write_file**")
 
 
 def test_a_model_is_told_of_its_program_only(program: ToolRun) -> None:
     inner = inside(program)
-    recording.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
-    recording.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
+    record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
+    record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
     program.turn.conversation.refresh_from_db()
     log = history.canonical(program.turn.conversation)
     assert [call.name for message in log for call in message.calls] == ["python_execution"]
@@ -87,7 +89,7 @@ def test_a_parked_program_is_gone_on_with_from_its_rows(alice: User, program: To
     found = parked(program, inside(program))
     assert (found.call.id, found.call.status, found.call.asks) == (str(program.pk), "waiting", True)
     questions.answer(alice, found.question.id, Answer("once"))
-    accepted = turns.claim(program.turn_id, "another process")
+    accepted = lifecycle.claim(program.turn_id, "another process")
     assert accepted is not None and accepted.claimed is not None and accepted.claimed.resumed is not None
     resumed = accepted.claimed.resumed
     assert resumed.pending == (CODE,) and resumed.pause is not None
@@ -98,7 +100,7 @@ def test_a_parked_program_is_gone_on_with_from_its_rows(alice: User, program: To
 
 def test_the_state_is_forgotten_with_the_end(alice: User, program: ToolRun) -> None:
     parked(program, inside(program))
-    turns.request_stop(alice, str(program.turn.conversation_id))
+    lifecycle.request_stop(alice, str(program.turn.conversation_id))
     assert list(ToolRun.objects.values_list("status", "snapshot")) == [("stopped", None)] * 2
     assert not Question.objects.filter(answer="").exists()
 
@@ -116,18 +118,18 @@ def test_an_allowed_call_is_bound_to_its_arguments(alice: User, program: ToolRun
 
 def test_a_call_of_a_program_is_not_run_again_alone(alice: User, program: ToolRun) -> None:
     inner = inside(program)
-    recording.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
-    recording.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
-    turns.end("me", program.turn_id, turns.Outcome("done"))
+    record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
+    record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
+    lifecycle.end("me", program.turn_id, lifecycle.Outcome("done"))
     with pytest.raises(NotFound):
-        repeating.accept(alice, str(program.turn.conversation_id), Repeat("again", str(inner.pk)), "me")
+        repeat_call.accept(alice, str(program.turn.conversation_id), Repeat("again", str(inner.pk)), "me")
 
 
 # F4
 def test_a_call_that_did_not_fit_stands_in_its_program_too(program: ToolRun) -> None:
-    rejection = recording.Rejection("r1", "write_file", "No path.", "{}", program.pk)
-    _, card = recording.reject_call(store_of(program), program.message_id, rejection)
+    rejection = record.Rejection("r1", "write_file", "No path.", "{}", program.pk)
+    _, card = record.reject_call(store_of(program), program.message_id, rejection)
     assert (card.program, card.status) == (str(program.pk), "rejected")
     message = Message.objects.get(pk=program.message_id)
-    [only] = shown.message(message, message.tool_runs.order_by("id")).calls
+    [only] = present.message(message, message.tool_runs.order_by("id")).calls
     assert [call.error for call in only.inner] == ["No path."]

@@ -13,19 +13,29 @@ from django.db.models import Value
 from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
-from chat.transcript import recording, turns
-from chat.transcript.again import Anew
-from chat.transcript.again import accept as accept_again
-from chat.transcript.repeating import Repeat
-from chat.transcript.requested import Requested
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import Outcome, Sent
-from tests.chat.transcript.losses import ANOTHER, ME, dump, finished, interrupted, run_out, taken, waits
+from chat.transcript.turns import lifecycle, record
+from chat.transcript.turns.lifecycle import Outcome, Sent
+from chat.transcript.turns.regenerate import Anew
+from chat.transcript.turns.regenerate import accept as accept_again
+from chat.transcript.turns.repeat_call import Repeat
+from chat.transcript.turns.requested_call import Requested
+from tests.chat.transcript.losses import (
+    ANOTHER,
+    ME,
+    dump,
+    finished,
+    interrupted,
+    run_out,
+    taken,
+    waits,
+)
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy
-from toolsupport.core.words import ToolCall
-from toolsupport.registry import leases, overrides
-from toolsupport.registry.call_metrics import CallCount
+from toolsupport.core.types import ToolCall
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.metrics.call_metrics import CallCount
+from toolsupport.registry.testing import leases
 
 pytestmark = pytest.mark.django_db
 WRITE = ToolCall("c1", "read_file", {"path": "a"})
@@ -40,14 +50,12 @@ def conversation(alice: User) -> Conversation:
 
 
 @pytest.fixture
-def begun(alice: User, conversation: Conversation) -> turns.Accepted:
+def begun(alice: User, conversation: Conversation) -> lifecycle.Accepted:
     """An answer that this process writes, with a call that waits to run."""
-    accepted = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
     assert accepted.reply is not None
-    asked = recording.AskedCall(WRITE, "native", "A1")
-    recording.finish_reply(
-        TurnStore(ME, accepted.turn), accepted.reply.id, recording.Reply("So far", "", None, (asked,))
-    )
+    asked = record.AskedCall(WRITE, "native", "A1")
+    record.finish_reply(TurnStore(ME, accepted.turn), accepted.reply.id, record.Reply("So far", "", None, (asked,)))
     return accepted
 
 
@@ -62,13 +70,13 @@ def text_of(turn: int) -> str:
 def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
     alice: User, conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
-    accepted = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
     assert accepted.reply is not None
     loss(accepted.turn)
     # As if another process wrote the message on: a text that is not finished could be written over.
     Message.objects.filter(pk=accepted.reply.id).update(finished=False, content="theirs")
     before = dump()
-    pulse = turns.keep_alive(ME, [accepted.turn], [(accepted.reply.id, "mine", "mine")])
+    pulse = lifecycle.keep_alive(ME, [accepted.turn], [(accepted.reply.id, "mine", "mine")])
     assert pulse.lost == {accepted.turn} and not pulse.stop
     assert dump() == before
 
@@ -77,37 +85,41 @@ def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
 def test_the_end_of_a_turn_that_was_lost_changes_nothing(
     alice: User, conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
-    accepted = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
     assert accepted.reply is not None
     loss(accepted.turn)
     Message.objects.filter(pk=accepted.reply.id).update(finished=False, content="theirs")
     before = dump()
     outcome = Outcome("done", "", {"x": 1}, (accepted.reply.id, "mine", "mine", 1), (CallCount("native", "ready"),))
-    assert turns.end(ME, accepted.turn, outcome) is None
+    assert lifecycle.end(ME, accepted.turn, outcome) is None
     assert dump() == before
 
 
 def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None:
-    own, other = (turns.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2))
+    own, other = (
+        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2)
+    )
     taken(other.turn)
     for turn in (own.turn, other.turn):
         run_out(turn)
-    turns.keep_alive(ME, [own.turn, other.turn], [])
-    assert [one.turn for one in turns.settle()[0]] == [other.turn]
+    lifecycle.keep_alive(ME, [own.turn, other.turn], [])
+    assert [one.turn for one in lifecycle.settle()[0]] == [other.turn]
 
 
 def test_a_text_is_written_into_messages_of_its_own_turn_only(alice: User) -> None:
-    own, other = (turns.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2))
+    own, other = (
+        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2)
+    )
     assert own.reply is not None and other.reply is not None
-    turns.end(ME, own.turn, Outcome("done", reply=(other.reply.id, "wrong", "", None)))
+    lifecycle.end(ME, own.turn, Outcome("done", reply=(other.reply.id, "wrong", "", None)))
     assert text_of(other.turn) == ""
 
 
-def test_a_reply_that_is_whole_is_not_written_over(begun: turns.Accepted) -> None:
+def test_a_reply_that_is_whole_is_not_written_over(begun: lifecycle.Accepted) -> None:
     assert begun.reply is not None
-    turns.keep_alive(ME, [begun.turn], [(begun.reply.id, "more", "")])
+    lifecycle.keep_alive(ME, [begun.turn], [(begun.reply.id, "more", "")])
     assert text_of(begun.turn) == "So far"
-    turns.end(ME, begun.turn, Outcome("done", reply=(begun.reply.id, "more", "", None)))
+    lifecycle.end(ME, begun.turn, Outcome("done", reply=(begun.reply.id, "more", "", None)))
     assert text_of(begun.turn) == "So far"
 
 
@@ -126,40 +138,42 @@ MOMENT = timezone.now().replace(microsecond=500_000)
     ],
 )
 def test_a_lease_holds_until_its_last_moment(
-    begun: turns.Accepted, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
+    begun: lifecycle.Accepted, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(lease_until=until)
-    monkeypatch.setattr(turns, "Now", lambda: Value(MOMENT))
-    assert bool(turns.settle()[0]) is gone
+    monkeypatch.setattr(lifecycle, "Now", lambda: Value(MOMENT))
+    assert bool(lifecycle.settle()[0]) is gone
 
 
 @pytest.mark.parametrize("status", ["queued", "waiting", "done", "failed", "stopped", "interrupted"])
-def test_only_what_runs_is_interrupted(begun: turns.Accepted, status: str) -> None:
+def test_only_what_runs_is_interrupted(begun: lifecycle.Accepted, status: str) -> None:
     run_out(begun.turn)
     Turn.objects.filter(pk=begun.turn).update(status=status)
-    assert turns.settle()[0] == [] and Turn.objects.get(pk=begun.turn).status == status
+    assert lifecycle.settle()[0] == [] and Turn.objects.get(pk=begun.turn).status == status
 
 
 def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other process writes between the look at the expired turns and the change of each."""
-    found = [turns.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME).turn for _ in range(2)]
+    found = [
+        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME).turn for _ in range(2)
+    ]
     for turn in found:
         run_out(turn)
-    ordinary = turns._close
+    ordinary = lifecycle._close
 
-    def close(turn: Turn, reason: str) -> turns.Ended:
-        turns.keep_alive(ME, found, [])
+    def close(turn: Turn, reason: str) -> lifecycle.Ended:
+        lifecycle.keep_alive(ME, found, [])
         return ordinary(turn, reason)
 
-    monkeypatch.setattr(turns, "_close", close)
-    assert len(turns.settle()[0]) == 1
+    monkeypatch.setattr(lifecycle, "_close", close)
+    assert len(lifecycle.settle()[0]) == 1
     assert sorted(Turn.objects.filter(pk__in=found).values_list("status", flat=True)) == ["interrupted", "running"]
 
 
-def test_a_new_lease_is_as_long_as_a_renewed_one(begun: turns.Accepted) -> None:
+def test_a_new_lease_is_as_long_as_a_renewed_one(begun: lifecycle.Accepted) -> None:
     """Three heartbeats of 1.6 s may be missed; the written statement has the length in itself."""
     first = Turn.objects.get(pk=begun.turn)
-    turns.keep_alive(ME, [begun.turn], [])
+    lifecycle.keep_alive(ME, [begun.turn], [])
     renewed = Turn.objects.get(pk=begun.turn)
     for turn in (first, renewed):
         assert turn.lease_until is not None
@@ -167,19 +181,19 @@ def test_a_new_lease_is_as_long_as_a_renewed_one(begun: turns.Accepted) -> None:
         assert leases.TURN - timedelta(seconds=2) < left <= leases.TURN + timedelta(milliseconds=50)
 
 
-def test_the_sweep_spares_what_runs_in_this_process(begun: turns.Accepted) -> None:
+def test_the_sweep_spares_what_runs_in_this_process(begun: lifecycle.Accepted) -> None:
     run_out(begun.turn)
-    assert turns.settle([begun.turn])[0] == []
-    assert [one.turn for one in turns.settle()[0]] == [begun.turn]
+    assert lifecycle.settle([begun.turn])[0] == []
+    assert [one.turn for one in lifecycle.settle()[0]] == [begun.turn]
 
 
 # -- room for another turn, in the process that runs one --
 
 
-def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> turns.Accepted:
+def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> lifecycle.Accepted:
     here = str(conversation.pk)
-    ways: dict[str, Callable[[], turns.Accepted]] = {
-        "message": partial(turns.accept, person, here, Sent("c2", "more"), owner),
+    ways: dict[str, Callable[[], lifecycle.Accepted]] = {
+        "message": partial(lifecycle.accept, person, here, Sent("c2", "more"), owner),
         "again": partial(accept_again, person, here, Anew("c2", reply), owner),
         "repeat": partial(Repeat("c2", str(ToolRun.objects.get().pk)).begin, person, here, owner),
         "program": partial(
@@ -191,7 +205,7 @@ def begin(kind: str, person: User, conversation: Conversation, owner: str, reply
 
 @pytest.mark.parametrize("kind", ["message", "again", "repeat", "program"])
 def test_what_runs_in_this_process_is_not_expired_by_the_next_message(
-    alice: User, conversation: Conversation, begun: turns.Accepted, kind: str
+    alice: User, conversation: Conversation, begun: lifecycle.Accepted, kind: str
 ) -> None:
     ToolRun.objects.update(status="done")
     run_out(begun.turn)
@@ -205,14 +219,14 @@ def test_what_runs_in_this_process_is_not_expired_by_the_next_message(
 
 
 def test_what_waits_for_a_person_gives_way_in_every_process(
-    alice: User, conversation: Conversation, begun: turns.Accepted
+    alice: User, conversation: Conversation, begun: lifecycle.Accepted
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(status="waiting", owner="")
     assert [one.turn for one in begin("message", alice, conversation, ME, 0).ended] == [begun.turn]
 
 
 def test_a_claimed_turn_carries_its_store(alice: User, conversation: Conversation) -> None:
-    queued = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"))
-    accepted = turns.claim(queued.turn, ANOTHER)
+    queued = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"))
+    accepted = lifecycle.claim(queued.turn, ANOTHER)
     assert accepted is not None and accepted.claimed is not None
     assert accepted.claimed.store == TurnStore(ANOTHER, queued.turn)

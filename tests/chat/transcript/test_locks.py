@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from chat.models import Conversation, Message
-from chat.transcript.conversations import say
+from chat.transcript.conversations.conversations import say
 from tests.factories import ConversationFactory
 
 WRITERS, NOTICES = 4, 10

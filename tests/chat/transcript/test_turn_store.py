@@ -16,17 +16,20 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 import chat
-from chat import context_guard, transcript
+from chat import transcript
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.tools.policy import Outcome as Ran
-from chat.transcript import memories, prompts, questions, recording, swaps, toolsets, turns
+from chat.transcript.conversations import memory, prompts
+from chat.transcript.questions import questions
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import Sent
+from chat.transcript.turns import found_tools, lifecycle, model_changes, record
+from chat.transcript.turns.lifecycle import Sent
 from tests.chat.transcript.losses import LOSSES, ME, dump, run_out
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Lost
-from toolsupport.core.words import ToolCall, ToolResult
-from toolsupport.registry import overrides
+from toolsupport.core.types import ToolCall, ToolResult
+from toolsupport.registry.knowledge import overrides
+from toolsupport.services import context_guard
 
 pytestmark = pytest.mark.django_db
 WRITE = ToolCall("c1", "read_file", {"path": "a"})
@@ -51,7 +54,7 @@ RUN_BY_A_TURN = (
     *("turn_run", "turn", "hands", "finding", "lessons", "databases", "live_output"),
     *("context_cures", "context_guard", "format_guard"),
 )
-ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.learning")
+ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")
 
 
 @pytest.fixture
@@ -63,14 +66,12 @@ def conversation(alice: User) -> Conversation:
 
 
 @pytest.fixture
-def begun(alice: User, conversation: Conversation) -> turns.Accepted:
+def begun(alice: User, conversation: Conversation) -> lifecycle.Accepted:
     """An answer that this process writes, with a call that waits to run."""
-    accepted = turns.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
     assert accepted.reply is not None
-    asked = recording.AskedCall(WRITE, "native", "A1")
-    recording.finish_reply(
-        TurnStore(ME, accepted.turn), accepted.reply.id, recording.Reply("So far", "", None, (asked,))
-    )
+    asked = record.AskedCall(WRITE, "native", "A1")
+    record.finish_reply(TurnStore(ME, accepted.turn), accepted.reply.id, record.Reply("So far", "", None, (asked,)))
     return accepted
 
 
@@ -96,8 +97,8 @@ def takes_a_turn(one: Callable[..., Any]) -> bool:
 
 def of_recording() -> dict[str, Callable[..., Any]]:
     """All that `recording` offers and that is not a plain value: it is there to write turns."""
-    members = inspect.getmembers(recording, inspect.isfunction)
-    own = {name: one for name, one in members if one.__module__ == recording.__name__ and not name.startswith("_")}
+    members = inspect.getmembers(record, inspect.isfunction)
+    own = {name: one for name, one in members if one.__module__ == record.__name__ and not name.startswith("_")}
     return {f"recording.{name}": one for name, one in own.items() if name not in ("automatic", "run_of", "turn_of")}
 
 
@@ -120,7 +121,7 @@ def called_by_turns() -> dict[str, str]:
 def handed_to_tools() -> set[str]:
     """What the handles that tools get let the database's thread do."""
     found = set()
-    for module in (memories, prompts):
+    for module in (memory, prompts):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "in_database":
                 found.add(f"{module.__name__.rsplit('.', 1)[-1]}.{ast.unparse(node.args[0])}")
@@ -137,7 +138,7 @@ WRITES = {**fenced(), **of_recording()}
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: str(loss.__name__))
 @pytest.mark.parametrize("write", WRITES)
 def test_every_write_of_a_turn_that_was_lost_is_refused(
-    begun: turns.Accepted, write: str, loss: Callable[[int], None]
+    begun: lifecycle.Accepted, write: str, loss: Callable[[int], None]
 ) -> None:
     loss(begun.turn)
     before = dump()
@@ -154,27 +155,27 @@ def test_every_write_that_a_turn_makes_is_among_them() -> None:
     assert handed_to_tools() == {"memories.write_for_model", "prompts.choose_for_model"} <= {*WRITES}
 
 
-def test_what_is_said_to_read_writes_nothing(begun: turns.Accepted, conversation: Conversation) -> None:
+def test_what_is_said_to_read_writes_nothing(begun: lifecycle.Accepted, conversation: Conversation) -> None:
     assert begun.claimed is not None
     before = dump()
     questions.granted(str(conversation.pk))
-    swaps.model_changed(begun.turn)
-    recording.run_of(begun.turn, "c1")
-    context_guard.without(toolsets.briefing(begun.turn), ["read_file"])
-    toolsets.searchable(begun.claimed.briefing)
+    model_changes.model_changed(begun.turn)
+    record.run_of(begun.turn, "c1")
+    context_guard.without(found_tools.briefing(begun.turn), ["read_file"])
+    found_tools.searchable(begun.claimed.briefing)
     assert dump() == before
 
 
-def test_a_write_of_another_turn_is_not_covered(alice: User, begun: turns.Accepted) -> None:
+def test_a_write_of_another_turn_is_not_covered(alice: User, begun: lifecycle.Accepted) -> None:
     """The store of one turn opens the rows of no other one."""
-    other = turns.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c1", "hi"), ME)
+    other = lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c1", "hi"), ME)
     store, run = TurnStore(ME, other.turn), ToolRun.objects.get(call_id="c1")
     assert begun.reply is not None
     for write in (
-        lambda: recording.finish_call(store, run.pk, Ran("done", ToolResult("x"), 1)),
-        lambda: recording.finish_reply(store, begun.reply.id, recording.Reply("x", "", None)),
-        lambda: recording.made_inside(store, begun.reply.id, recording.AskedCall(WRITE, "native", "A1")),
-        lambda: recording.reject_call(store, begun.reply.id, recording.Rejection("r", "n", "why", "")),
+        lambda: record.finish_call(store, run.pk, Ran("done", ToolResult("x"), 1)),
+        lambda: record.finish_reply(store, begun.reply.id, record.Reply("x", "", None)),
+        lambda: record.made_inside(store, begun.reply.id, record.AskedCall(WRITE, "native", "A1")),
+        lambda: record.reject_call(store, begun.reply.id, record.Rejection("r", "n", "why", "")),
         lambda: questions.park(store, run.pk, questions.Asking(WRITE, "", "", False), questions.Spent({})),
     ):
         before = dump()
@@ -183,22 +184,24 @@ def test_a_write_of_another_turn_is_not_covered(alice: User, begun: turns.Accept
         assert dump() == before
 
 
-def test_the_owner_of_a_running_turn_writes_though_its_lease_ran_out(begun: turns.Accepted) -> None:
+def test_the_owner_of_a_running_turn_writes_though_its_lease_ran_out(begun: lifecycle.Accepted) -> None:
     run_out(begun.turn)
-    recording.start_call(TurnStore(ME, begun.turn), "c1")
+    record.start_call(TurnStore(ME, begun.turn), "c1")
     assert ToolRun.objects.get().status == "running"
 
 
-def test_a_write_that_fails_leaves_nothing(begun: turns.Accepted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "announce", Mock(side_effect=RuntimeError))
+def test_a_write_that_fails_leaves_nothing(begun: lifecycle.Accepted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "announce", Mock(side_effect=RuntimeError))
     before = dump()
     with pytest.raises(RuntimeError):
-        recording.start_call(TurnStore(ME, begun.turn), "c1")
+        record.start_call(TurnStore(ME, begun.turn), "c1")
     assert dump() == before
 
 
-def test_a_stop_that_came_before_the_question_keeps_the_turn_from_waiting(alice: User, begun: turns.Accepted) -> None:
-    turns.request_stop(alice, str(Turn.objects.get(pk=begun.turn).conversation_id))
+def test_a_stop_that_came_before_the_question_keeps_the_turn_from_waiting(
+    alice: User, begun: lifecycle.Accepted
+) -> None:
+    lifecycle.request_stop(alice, str(Turn.objects.get(pk=begun.turn).conversation_id))
     asking = questions.Asking(WRITE, "Read?", "", False)
     run = ToolRun.objects.get()
     assert questions.park(TurnStore(ME, begun.turn), run.pk, asking, questions.Spent({})) is None

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from toolsupport.core.words import Message, Role
+from toolsupport.core.types import Message, Role
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NINE = re.compile(r"[A-Za-z0-9]{9}")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toolsupport.core import calls
 from toolsupport.core.calls import check
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.words import JSON, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
 READ = ToolSpec(
     "read_file",

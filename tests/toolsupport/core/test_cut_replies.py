@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.toolsupport.core.told import told
 from toolsupport.core.events import CallRejected, Finished, TextDelta, finish_reason
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.formats.completeness import CUT, is_complete
-from toolsupport.core.listening import Listener
-from toolsupport.core.words import ToolCall
+from toolsupport.core.formats.cut_replies import CUT, is_complete
+from toolsupport.core.reply_reader import Listener
+from toolsupport.core.types import ToolCall
 
 ONE = [ToolCall("a", "get_weather", {"city": "Bonn", "days": 3})]
 OTHER = [ToolCall("b", "now", {})]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from toolsupport.core.prompt.fitting import (
+from toolsupport.core.prompt.token_counts import (
     Counted,
     Counts,
     characters,
@@ -15,7 +15,7 @@ from toolsupport.core.prompt.fitting import (
     tools_digest,
     was_cut,
 )
-from toolsupport.core.words import Brief, Capabilities, Message, Role, ToolCall, ToolSpec
+from toolsupport.core.types import Brief, Capabilities, Message, Role, ToolCall, ToolSpec
 
 TOOL = ToolSpec("read_file", "Read a file.")
 LOG = (

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core.format_choice import FormatWishes, judged, label, names, usable
-from toolsupport.core.switches import Switches
-from toolsupport.core.words import Capabilities, Capability
+from toolsupport.core.team_switches import Switches
+from toolsupport.core.types import Capabilities, Capability
 
 ALL = Switches(text_formats="all")
 OFF = Switches(text_formats="off")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.prompt.making_room import LeaveOut, Raise, Window, after_cut, cure, fits
+from toolsupport.core.prompt.context_fitting import LeaveOut, Raise, Window, after_cut, cure, fits
 
 TOOLS = {"far": 300, "near": 300, "bash": 200}
 

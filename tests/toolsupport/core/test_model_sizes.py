@@ -6,7 +6,7 @@ import pytest
 
 from toolsupport.core import families, model_sizes
 from toolsupport.core.tool_limits import limits_of
-from toolsupport.core.words import Capabilities, Capability
+from toolsupport.core.types import Capabilities, Capability
 
 BILLION = 10**9
 UNKNOWN = Capabilities({"max_tools": Capability("max_tools", None, "default", "")})

@@ -11,8 +11,8 @@ from importlib import import_module
 import pytest
 
 from toolsupport import core
-from toolsupport.core.command_shapes import _parts
-from toolsupport.core.mending import nesting
+from toolsupport.core.json_repair import nesting
+from toolsupport.core.shell_equivalents import _parts
 
 LONG = 20_000
 MOST_BYTES = 2  # for each character

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.toolsupport.core.told import Told, told
-from toolsupport.core.events import CallReady, CallRejected, Event, Failed, Finished, TextDelta, ThinkingDelta
+from toolsupport.core.events import (
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Finished,
+    TextDelta,
+    ThinkingDelta,
+)
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.reasoning import (
     CLOSING,
@@ -19,7 +27,7 @@ from toolsupport.core.reasoning import (
     prompt_begins_inside,
     template_begins_inside,
 )
-from toolsupport.core.words import ToolCall
+from toolsupport.core.types import ToolCall
 
 WRITTEN = (ToolCall("a", "get_weather", {"city": "Bonn", "days": 3}),)
 CALLS = [("get_weather", {"city": "Bonn", "days": 3})]

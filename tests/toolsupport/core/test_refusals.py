@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, RULES, SAYS_NOTHING, UNSUPPORTED, classify
+from toolsupport.core.refusals import (
+    MALFORMED,
+    MISCONFIGURED,
+    OTHER,
+    RULES,
+    SAYS_NOTHING,
+    UNSUPPORTED,
+    classify,
+)
 
 LABELS = (UNSUPPORTED, MISCONFIGURED, MALFORMED, OTHER)
 WIRE = Path(__file__).parents[2] / "wire" / "errors.jsonl"

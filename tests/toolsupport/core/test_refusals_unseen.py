@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core.envelopes import LONGEST, unwrap
+from toolsupport.core.error_body import LONGEST, unwrap
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, classify
 
 LABELS = (UNSUPPORTED, MISCONFIGURED, MALFORMED, OTHER)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.toolsupport.core import strict_servers
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import Target, history
-from toolsupport.core.prompt.rendering import BEGINNING, BROKEN_OFF, INTERRUPTED
-from toolsupport.core.words import Message, Role, ToolCall, ToolSpec
+from toolsupport.core.prompt.history_rendering import BEGINNING, BROKEN_OFF, INTERRUPTED
+from toolsupport.core.types import Message, Role, ToolCall, ToolSpec
 
 NATIVE, WORDS, HERMES = Target("native"), Target(), Target("hermes")
 

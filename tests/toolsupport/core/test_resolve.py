@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core.families import Family, find
+from toolsupport.core.override_sources import SOURCES, STORED
 from toolsupport.core.resolve import CAPABILITIES, Claim, explain, resolve
-from toolsupport.core.sources import SOURCES, STORED
 
 NOW, THEN, CHAT, OTHER_CHAT = "build-now", "build-then", "chat-1", "chat-2"
 

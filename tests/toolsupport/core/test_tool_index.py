@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.data.public_tools import questions, tools
 from toolsupport.core.tool_index import Entry, ToolIndex, entry_of, fused
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.types import ToolSpec
 
 # What docs/tool_search.md says, less a little.
 RECALL_AT_5, RECALL_AT_2 = 0.92, 0.84

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.verdicts import CODES, MOST, VERDICTS, Outcome, format_settled, format_works, judge, sure, wanted
+from toolsupport.core.verdicts import (
+    CODES,
+    MOST,
+    VERDICTS,
+    Outcome,
+    format_settled,
+    format_works,
+    judge,
+    sure,
+    wanted,
+)
 
 BARE = Outcome("accepted", "right", subject="bare")
 TAKEN = Outcome("accepted", "right", subject="tools")

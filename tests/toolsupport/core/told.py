@@ -18,8 +18,8 @@ from toolsupport.core.events import (
     TextDelta,
     ThinkingDelta,
 )
-from toolsupport.core.listening import Listener
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.reply_reader import Listener
+from toolsupport.core.types import ToolSpec
 
 
 @dataclass

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from toolsupport import providers
+from toolsupport.core.types import Brief, Capabilities, Endpoint
 from toolsupport.core.verdicts import Verdict
-from toolsupport.core.words import Brief, Capabilities, Endpoint
 from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.examination import Step, examine
+from toolsupport.detection.test_run import Step, examine
 
 GREETS = {"message": {"role": "assistant", "content": "Hello."}, "done": True, "done_reason": "stop"}
 

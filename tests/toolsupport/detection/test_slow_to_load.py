@@ -13,10 +13,10 @@ import pytest
 from toolsupport import exchange, providers
 from toolsupport.core.errors import Unreachable
 from toolsupport.core.events import Event, Finished, TextDelta
+from toolsupport.core.types import Brief, Capabilities, Endpoint, Message
 from toolsupport.core.verdicts import Verdict
-from toolsupport.core.words import Brief, Capabilities, Endpoint, Message
-from toolsupport.detection import Laboratory, Subject, Trial, laboratory
-from toolsupport.detection.examination import Step, examine
+from toolsupport.detection import Laboratory, Subject, Trial, probe_runner
+from toolsupport.detection.test_run import Step, examine
 
 LOAD = 90.0
 
@@ -67,7 +67,7 @@ def examined(
         random.Random(1),
     )
     loop = JumpingLoop()
-    monkeypatch.setattr(laboratory, "time", SimpleNamespace(monotonic=loop.time))
+    monkeypatch.setattr(probe_runner, "time", SimpleNamespace(monotonic=loop.time))
     monkeypatch.setattr(exchange, "ask", ask)
     monkeypatch.setattr(providers, "describe", describe)
     try:
@@ -94,7 +94,7 @@ def test_loading_is_waited_for_and_not_counted(monkeypatch: pytest.MonkeyPatch) 
     verdict, lab, seconds = examined(after_loading, monkeypatch)
     # It answered each question, and called nothing: that was measured, with the model loaded.
     assert (verdict.name, lab.load_ms) == ("ignored", round((LOAD - 1) * 1000))
-    assert lab.run_ms < laboratory.TOTAL_SECONDS * 1000 and seconds > LOAD
+    assert lab.run_ms < probe_runner.TOTAL_SECONDS * 1000 and seconds > LOAD
 
 
 # D6
@@ -119,15 +119,15 @@ def hangs_after_a_while(heard: int, _: Brief) -> float:
 def test_a_server_that_never_answers_is_given_up(slow: Slowness, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, lab, seconds = examined(slow, monkeypatch, kind)
     assert (verdict.name, dict[str, Any](verdict.values)) == ("inconclusive", {})
-    assert lab.run_ms <= laboratory.TOTAL_SECONDS * 1000
-    assert seconds <= laboratory.LOAD_SECONDS + laboratory.TOTAL_SECONDS
+    assert lab.run_ms <= probe_runner.TOTAL_SECONDS * 1000
+    assert seconds <= probe_runner.LOAD_SECONDS + probe_runner.TOTAL_SECONDS
 
 
 # D6
 def test_a_model_that_thinks_has_more_time_and_no_more_than_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, lab, _ = examined(lambda heard, _: 1.0 if heard < 3 else 19.0, monkeypatch, words="<think>Hm.</think>Hi.")
     assert verdict.name == "ignored"
-    assert laboratory.TOTAL_SECONDS * 1000 < lab.run_ms <= laboratory.THINKING_TOTAL * 1000
+    assert probe_runner.TOTAL_SECONDS * 1000 < lab.run_ms <= probe_runner.THINKING_TOTAL * 1000
 
 
 # D6

@@ -11,12 +11,12 @@ import pytest
 
 from tests.toolsupport.detection.test_silent_servers import server
 from toolsupport.core.formats import FORMATS, parser
+from toolsupport.core.types import Brief, Capabilities, ToolCall
 from toolsupport.core.verdicts import Verdict
-from toolsupport.core.words import Brief, Capabilities, ToolCall
 from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.examination import Step, examine
-from toolsupport.detection.programs import calls_in
-from toolsupport.detection.questions import TICKET, TOOLS
+from toolsupport.detection.code_mode_calls import calls_in
+from toolsupport.detection.probe_prompts import TICKET, TOOLS
+from toolsupport.detection.test_run import Step, examine
 from toolsupport.detection.text_formats import GENERAL, formats_for, written_in
 
 WISH = re.compile(r'with ticket "([A-Z0-9-]+)" and copies (\d+)')

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tests.toolsupport.detection.test_silent_servers import server
+from toolsupport.core.types import Brief, Capabilities
 from toolsupport.core.verdicts import Verdict
-from toolsupport.core.words import Brief, Capabilities
 from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.examination import Step, examine
+from toolsupport.detection.test_run import Step, examine
 
 WISH = re.compile(r'with ticket "([A-Z0-9-]+)" and copies (\d+)')
 Body = dict[str, Any]

@@ -16,8 +16,9 @@ from django.test import AsyncClient
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport import providers
 from toolsupport.models import Server
-from toolsupport.registry import keys, overrides
-from toolsupport.registry.overrides import Decision
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.people import api_keys
 from toolsupport.simulator.server import Simulator
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -65,7 +66,7 @@ async def simulator() -> AsyncIterator[Simulator]:
 def _alice() -> Program:
     Group.objects.get_or_create(name="user")
     person = UserFactory(role="user")
-    return Program(keys.create(person.pk, "tests"), person)
+    return Program(api_keys.create(person.pk, "tests"), person)
 
 
 @pytest_asyncio.fixture

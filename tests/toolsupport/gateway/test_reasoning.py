@@ -11,10 +11,10 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 
 from tests.toolsupport.gateway.conftest import Program, pieces
-from tests.toolsupport.gateway.test_running import END, HEAD, answering, called, said
+from tests.toolsupport.gateway.test_answer_runner import END, HEAD, answering, called, said
 from tests.toolsupport.providers.scripted import scripted
 from toolsupport.models import ModelProfile
-from toolsupport.registry import reasoning_starts
+from toolsupport.registry.knowledge import reasoning_starts
 
 pytestmark = pytest.mark.asyncio
 Knows = Callable[..., Any]

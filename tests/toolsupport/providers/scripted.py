@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from toolsupport import providers
-from toolsupport.core.words import Endpoint, Limits
+from toolsupport.core.types import Endpoint, Limits
 
 Step = bytes | Callable[["Scripted"], Awaitable[None]]
 CLOSE: Sequence[Step] = ()

@@ -21,7 +21,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     Usage,
 )
-from toolsupport.core.words import ToolCall
+from toolsupport.core.types import ToolCall
 from toolsupport.providers import codec
 
 KEYS = ["role", "content", "thinking", "tool_calls", "function", "name", "arguments", "index", "id", "error", "done"]

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.words import JSON, Message, Permit, Request, Role, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, Message, Permit, Request, Role, ToolCall, ToolSpec
 from toolsupport.providers import codec
 
 TOOL = ToolSpec("f", "Does f.")

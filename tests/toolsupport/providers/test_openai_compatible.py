@@ -24,7 +24,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     Usage,
 )
-from toolsupport.core.words import ToolCall
+from toolsupport.core.types import ToolCall
 from toolsupport.providers import codec
 
 KEYS = [

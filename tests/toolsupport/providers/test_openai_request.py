@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.words import JSON, Message, Request, Role, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, Message, Request, Role, ToolCall, ToolSpec
 from toolsupport.providers import PROVIDERS, codec
 
 TOOL = ToolSpec("f", "Does f.")

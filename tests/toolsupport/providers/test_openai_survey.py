@@ -12,7 +12,7 @@ import pytest
 from tests.toolsupport.providers.scripted import answer, scripted, told
 from toolsupport import providers
 from toolsupport.core.errors import Garbled, Refused, Unreachable
-from toolsupport.core.words import Endpoint
+from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails, ServerReport
 
 ABOUT = Path(__file__).parents[2] / "wire" / "openai" / "about"
@@ -44,7 +44,7 @@ def survey(monkeypatch: pytest.MonkeyPatch) -> Survey:
                 raise value
             return value
 
-        monkeypatch.setattr("toolsupport.providers.client.get_json", get_json)
+        monkeypatch.setattr("toolsupport.providers.http_client.get_json", get_json)
         return await providers.survey(Endpoint(kind, "http://127.0.0.1:1"))
 
     asked: list[str] = []

@@ -23,7 +23,7 @@ from tests.toolsupport.providers.scripted import (
 )
 from toolsupport import providers
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, Usage
-from toolsupport.core.words import Endpoint, Limits, Message, Request, Role, ToolSpec
+from toolsupport.core.types import Endpoint, Limits, Message, Request, Role, ToolSpec
 from toolsupport.providers import transport
 
 QUESTION = Request("m", (Message(Role.USER, "Hello"),))

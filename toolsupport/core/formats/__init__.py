@@ -31,7 +31,7 @@ from toolsupport.core.formats import (
 )
 from toolsupport.core.formats.format import Format, Parser
 from toolsupport.core.formats.reading import Grammar, ReplyParser
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.types import ToolSpec
 
 _ALL = (
     hermes.FORMAT,

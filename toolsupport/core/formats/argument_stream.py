@@ -10,8 +10,8 @@ from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, Written, compac
 from toolsupport.core.coercion import properties, types
 from toolsupport.core.events import CallRejected
 from toolsupport.core.formats.reply import Reply
-from toolsupport.core.offered import find_tool
-from toolsupport.core.words import ToolCall, ToolSpec
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import ToolCall, ToolSpec
 
 TEXT = frozenset({"string"})
 ENCODE = json.JSONEncoder(ensure_ascii=False).encode

@@ -27,7 +27,7 @@ from toolsupport.core.formats import (
 from toolsupport.core.formats.named_json import NamedCalls
 from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
 from toolsupport.core.scanner import Steps
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.types import ToolSpec
 
 FENCE = "```"
 # Openers that nothing else begins with.

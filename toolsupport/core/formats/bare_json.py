@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, WRAPPERS, read_call, schema_of
+from toolsupport.core.arguments import (
+    ARGUMENT_KEYS,
+    NAME_KEYS,
+    OTHER_KEYS,
+    WRAPPERS,
+    read_call,
+    schema_of,
+)
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Reading
 from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.tool_lookup import find_tool
 
 NO_ENDS = Markers(())
 FENCE = Markers(["```"])

@@ -18,7 +18,7 @@ from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import blocks
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 TOOL = "python_execution"
 TAG = "<|python_tag|>"

@@ -11,7 +11,7 @@ from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 
 def spellings(mark: str) -> Iterator[str]:

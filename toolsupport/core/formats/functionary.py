@@ -13,7 +13,7 @@ from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 LINE = ">>>"
 TO_ALL = Markers(["all\n", "all \n"])

@@ -16,10 +16,10 @@ from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
 from toolsupport.core.formats.lookahead import peek
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST
-from toolsupport.core.mending import read_json
 from toolsupport.core.scanner import Markers, Source, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 CALLED = Markers(["call:"])
 NAME = re.compile(r"[\w.:/-]*")

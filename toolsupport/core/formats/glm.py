@@ -18,9 +18,9 @@ from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TWICE
 from toolsupport.core.formats.writing import listed
-from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import ToolCall, ToolSpec
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import ToolCall, ToolSpec
 
 NAME = re.compile(r"[\w.:/-]*")
 KEY_TEXT = re.compile(r"[^<>\n]*")

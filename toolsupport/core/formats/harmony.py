@@ -14,11 +14,11 @@ from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.formats.xml_dialects import INVOKE
+from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.mending import read_json
-from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 START, CHANNEL, MESSAGE, CALLED = "<|start|>", "<|channel|>", "<|message|>", "<|call|>"
 ENDS = Markers([CALLED, "<|end|>", "<|return|>", "<|eom|>", "<|eot|>"])

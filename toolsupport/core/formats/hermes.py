@@ -11,7 +11,7 @@ from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 OPENERS = ("<tool_call>", "<toolcall>")
 CLOSERS = Markers(["</tool_call>", "</toolcall>"])

@@ -11,7 +11,7 @@ from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 BEGIN, END = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 CALL, ARGUMENTS, CALL_END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"

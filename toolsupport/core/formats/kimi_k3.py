@@ -12,7 +12,7 @@ from toolsupport.core.formats.tag_value import KEPT, written_value
 from toolsupport.core.formats.tags import TaggedCalls, Tags
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 OPEN, CLOSE, END = "<|open|>", "<|close|>", "<|sep|>"
 TOOLS, TOOLS_END = f"{OPEN}tools{END}", f"{CLOSE}tools{END}"

@@ -12,7 +12,7 @@ from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import JSON, Message, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, Message, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True)

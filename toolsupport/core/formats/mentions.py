@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.formats.surroundings import Place, Surroundings
+from toolsupport.core.formats.call_context import Place, Surroundings
 
 Call = CallReady | CallRejected
 

@@ -14,7 +14,7 @@ from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.words import ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 # What a text may not hold outside of CDATA: signs of tags, and breaks at its beginning, which would be left out.
 SPECIAL = re.compile(r"[<>&]|\A\s")

@@ -17,9 +17,9 @@ from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import NO_PARAMETERS, TWICE
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_walk import DEEPEST
-from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import JSON, Message, ToolCall, ToolSpec
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import JSON, Message, ToolCall, ToolSpec
 
 MARK = "]<]minimax[>["
 BLOCK, BLOCK_END = f"{MARK}<tool_call>", f"{MARK}</tool_call>"

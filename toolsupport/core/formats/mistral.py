@@ -14,10 +14,10 @@ from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.mending import read_json
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 OPENER, CLOSER, ARGUMENTS, CALL_ID = "[TOOL_CALLS]", "[/TOOL_CALLS]", "[ARGS]", "[CALL_ID]"
 CLOSERS = Markers([CLOSER])

@@ -12,10 +12,10 @@ from toolsupport.core.coercion import properties
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Reading
+from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.mending import read_json
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.types import ToolSpec
 
 NAME = re.compile(r"[\w.:/-]*")
 LONGEST_NAME = 128

@@ -15,9 +15,9 @@ from toolsupport.core.formats.named_json import NAME_LINE, NAME_LINE_BEGUN, Name
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.mending import read_json
+from toolsupport.core.json_repair import read_json
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 PREFIX, SUFFIX = "<|tools_prefix|>", "<|tools_suffix|>"
 SUFFIXES, ENDS = Markers([SUFFIX]), Markers([PREFIX, SUFFIX])

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from toolsupport.core.events import CallFound, CallReady, Event
 from toolsupport.core.formats import auto, pure_json
 from toolsupport.core.formats.reading import Grammar, ReplyParser
-from toolsupport.core.offered import find_tool
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import ToolSpec
 
 MOST_FOUND = 16
 PYTHON_LIST = re.compile(r"\[[\w.:/-]+\(")

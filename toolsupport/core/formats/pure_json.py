@@ -11,7 +11,7 @@ from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.writing import harmless, listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 FENCES = ("```json", "```")
 OPENERS = ("{", "[", *FENCES)

@@ -11,7 +11,7 @@ from toolsupport.core.formats.lookahead import peek
 from toolsupport.core.formats.python_literals import LiteralReader
 from toolsupport.core.formats.python_strings import Broken, Sink
 from toolsupport.core.scanner import Source, Steps
-from toolsupport.core.words import JSON, ToolSpec
+from toolsupport.core.types import JSON, ToolSpec
 
 Put = Callable[[str], None]
 

@@ -10,7 +10,7 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.writing import blocks
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 Wrap = Callable[[Sequence[str]], str]
 

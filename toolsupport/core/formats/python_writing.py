@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolsupport.core.words import ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 WORDS = {True: "True", False: "False", None: "None"}
 

@@ -18,9 +18,9 @@ from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.python_calls import CallReader
 from toolsupport.core.formats.python_strings import Broken
 from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import SPACE, Markers, Source, Steps
-from toolsupport.core.words import ToolCall
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import ToolCall
 
 # What may stand around the calls, by family. Every variant reads them all: a marker is as explicit as can be.
 WRAPPERS = {

@@ -13,7 +13,7 @@ from toolsupport.core.formats.tag_value import PAIRED, written_value
 from toolsupport.core.formats.tags import TaggedCalls, Tags
 from toolsupport.core.formats.writing import listed
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 SEED = "<seed:tool_call>"
 WRAPPERS = ("<tool_call>", SEED, "<function_invocation>")

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from toolsupport.core.events import Event
 from toolsupport.core.formats.mentions import Fence
 from toolsupport.core.formats.reply import Reply
-from toolsupport.core.offered import find_tool
 from toolsupport.core.reasoning import Reasoning
 from toolsupport.core.scanner import Markers, Source, Steps
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.tool_lookup import find_tool
+from toolsupport.core.types import ToolSpec
 
 
 @dataclass(slots=True)

@@ -20,11 +20,11 @@ from toolsupport.core.events import (
     TextDelta,
     ThinkingDelta,
 )
-from toolsupport.core.formats.completeness import CUT, is_complete
+from toolsupport.core.formats.cut_replies import CUT, is_complete
 from toolsupport.core.formats.end_marks import EndMarks
 from toolsupport.core.formats.mentions import Fence, Item, Mention, Mentions
 from toolsupport.core.reasoning import PROOFS, QuotedMarks
-from toolsupport.core.words import JSON, ToolCall
+from toolsupport.core.types import JSON, ToolCall
 
 UNWANTED_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]")
 LONGEST_ID = 64

@@ -13,7 +13,7 @@ from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.xml_dialects import Dialect, invoke, write_results
 from toolsupport.core.scanner import Steps
-from toolsupport.core.words import ToolCall
+from toolsupport.core.types import ToolCall
 
 STEPTML = invoke("steptml:function_calls", "steptml:").tags
 BREAKS = ("", "\n")

@@ -20,10 +20,10 @@ from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonA
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Reading
 from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, Value, is_json_of, without_breaks
+from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.mending import read_json
-from toolsupport.core.offered import find_tool
 from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.tool_lookup import find_tool
 
 LONGEST_NAME = 128
 NAME = re.compile(r"[^<>\n]*")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from toolsupport.core.arguments import compact
-from toolsupport.core.words import Message, ToolSpec
+from toolsupport.core.types import Message, ToolSpec
 
 # What may open or close something in any format: one sign of it is replaced by one that looks alike.
 MARKS = re.compile(

@@ -14,7 +14,7 @@ from toolsupport.core.formats.tag_value import KEPT, PAIRED, written_value
 from toolsupport.core.formats.tags import TaggedCalls, Tags
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.words import Message, ToolCall, ToolSpec
+from toolsupport.core.types import Message, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolsupport.core.prompt.instructions import system
-from toolsupport.core.prompt.rendering import Target, history
+from toolsupport.core.prompt.history_rendering import Target, history
 from toolsupport.core.prompt.sampling import options
+from toolsupport.core.prompt.system_prompt import system
 from toolsupport.core.prompt.turn_context import GO_ON, kept
-from toolsupport.core.words import Brief, Message, Role
+from toolsupport.core.types import Brief, Message, Role
 
 __all__ = ["GO_ON", "Target", "history", "messages", "options", "system"]
 

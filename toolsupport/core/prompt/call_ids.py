@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from types import MappingProxyType
 
-from toolsupport.core.words import ToolCall
+from toolsupport.core.types import ToolCall
 
 NINE = re.compile(r"[A-Za-z0-9]{9}")
 MEANINGLESS = re.compile(r"[\w-]*", re.ASCII)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolsupport.core.words import Brief, Message, Role
+from toolsupport.core.types import Brief, Message, Role
 
 NUM_CTX = 8192  # tokens; always the same for a model, with tools and without, since another one loads it anew
 TEMPERATURE_WITH_TOOLS = 0.3

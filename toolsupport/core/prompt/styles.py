@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.types import ToolSpec
 
 STANDARD = "standard"
 MOST_NAMES = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.words import Brief, Message, Permit, Role
+from toolsupport.core.types import Brief, Message, Permit, Role
 
 # Context → what people call it. Models that lose their way in a long conversation call tools well in a short one.
 TURN_CONTEXTS = {

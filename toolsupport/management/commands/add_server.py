@@ -9,10 +9,11 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.core.management.base import BaseCommand, CommandError
 
-from toolsupport import providers, refreshing
+from toolsupport import providers
 from toolsupport.core.errors import ConfigError
-from toolsupport.refreshing import Refreshed
-from toolsupport.registry import servers
+from toolsupport.registry.servers import servers
+from toolsupport.services import refresh
+from toolsupport.services.refresh import Refreshed
 
 
 class Command(BaseCommand):
@@ -52,6 +53,6 @@ def key_from(variable: str | None) -> str:
 
 async def ask(server_id: int) -> Refreshed:
     try:
-        return await refreshing.refresh(server_id)
+        return await refresh.refresh(server_id)
     finally:
         await providers.close()

@@ -8,9 +8,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from toolsupport.access import Action, may
 from toolsupport.core.errors import Busy, ConfigError
-from toolsupport.registry import keys
+from toolsupport.registry.people import api_keys
+from toolsupport.registry.people.permissions import Action, may
 
 
 class Command(BaseCommand):
@@ -27,6 +27,6 @@ class Command(BaseCommand):
         if not may(person, Action.CHAT):
             raise CommandError(f"The role of {options['username']} does not allow to {Action.CHAT}.")
         try:
-            self.stdout.write(keys.create(person.pk, options["name"]))
+            self.stdout.write(api_keys.create(person.pk, options["name"]))
         except (Busy, ConfigError) as error:
             raise CommandError(str(error)) from error

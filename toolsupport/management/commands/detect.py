@@ -14,10 +14,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.detecting import UNREACHABLE
-from toolsupport.registry import detection_reports, detections, picker
-from toolsupport.registry.detection_reports import ShownDetection
-from toolsupport.work import Work
+from toolsupport.registry.models import picker
+from toolsupport.registry.testing import detection_reports, detections
+from toolsupport.registry.testing.detection_reports import ShownDetection
+from toolsupport.services.background_jobs import Work
+from toolsupport.services.detection_worker import UNREACHABLE
 
 LOOK = 0.2  # seconds between two looks at how far it is
 WORKS, WORKS_NOT, UNPROVED = 0, 1, 2

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from chat import mcp_findings
-from chat.tool_findings import tool_findings
-from toolsupport.examination import Finding, examine
+from chat.doctor_checks import tool_findings
+from chat.mcp import doctor_checks
+from toolsupport.services.doctor import Finding, examine
 
 MARKS = {True: "ok  ", False: "FAIL", None: "note"}
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         findings = [*examine(), *tool_findings()]
         if any(found.what == "database" and found.ok for found in findings):
-            findings += mcp_findings.findings()
+            findings += doctor_checks.findings()
         if options["json"]:
             report = {"ok": healthy(findings), "findings": [found.to_json() for found in findings]}
             self.stdout.write(json.dumps(report))

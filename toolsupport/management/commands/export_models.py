@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from toolsupport import portability
+from toolsupport.services import user_models_files
 
 
 class Command(BaseCommand):
@@ -19,10 +19,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["file"] is None:
-            self.stdout.write(portability.exported(), ending="")
+            self.stdout.write(user_models_files.exported(), ending="")
             return
         try:
-            portability.export_to(options["file"])
+            user_models_files.export_to(options["file"])
         except OSError as error:
             raise CommandError(f"{options['file']} cannot be written: {error.strerror}.") from error
         self.stdout.write(f"Wrote {options['file']}")

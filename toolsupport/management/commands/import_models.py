@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from toolsupport import portability
-from toolsupport.access import Action, actions_of
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.registry import people
-from toolsupport.registry.portable import Plan, Ticks
+from toolsupport.registry.models.user_models_merge import Plan, Ticks
+from toolsupport.registry.people import first_admin
+from toolsupport.registry.people.permissions import Action, actions_of
+from toolsupport.services import user_models_files
 
 
 class Command(BaseCommand):
@@ -33,10 +33,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            token = portability.take(options["file"].read_bytes())
-            plans = portability.preview(token)
+            token = user_models_files.take(options["file"].read_bytes())
+            plans = user_models_files.preview(token)
             ticks = ticked(plans, options)
-            done = plans if options["dry_run"] else portability.merge(token, ticks)
+            done = plans if options["dry_run"] else user_models_files.merge(token, ticks)
         except OSError as error:
             raise CommandError(f"{options['file']} cannot be read: {error.strerror}.") from error
         except (ConfigError, NotFound) as error:
@@ -48,7 +48,7 @@ class Command(BaseCommand):
 def ticked(plans: tuple[Plan, ...], options: dict[str, Any]) -> Ticks:
     """The ticks of the command line, for every entry alike. Raises ConfigError, NotFound."""
     person = options["person"]
-    actor = people.id_of(person) if person else None
+    actor = first_admin.id_of(person) if person else None
     wants = options["confirm"] or options["outrank"]
     if wants and actor is None:
         raise ConfigError("Say who decides: --as USERNAME.")

@@ -9,11 +9,12 @@ from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
 from django.core.management.base import BaseCommand, CommandError
 
-from toolsupport import providers, refreshing
+from toolsupport import providers
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.refreshing import Refreshed
-from toolsupport.registry import servers
-from toolsupport.registry.servers import ListedServer
+from toolsupport.registry.servers import servers
+from toolsupport.registry.servers.servers import ListedServer
+from toolsupport.services import refresh
+from toolsupport.services.refresh import Refreshed
 
 
 class Command(BaseCommand):
@@ -35,7 +36,7 @@ class Command(BaseCommand):
     async def ask(self, name: str | None) -> list[Refreshed]:
         """One after the other, so that each line is written as its server answers."""
         try:
-            await refreshing.ensure_servers()
+            await refresh.ensure_servers()
             return [await self.ask_one(server) for server in await database_sync_to_async(chosen)(name)]
         finally:
             await providers.close()
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         if self.stdout.isatty():
             self.stdout.write(f"{server.name} … ", ending="\r")
             self.stdout.flush()
-        asked = await refreshing.refresh(server.id)
+        asked = await refresh.refresh(server.id)
         words = f"no answer: {asked.why}" if asked.why else f"models {asked.models}, described anew {asked.described}"
         self.stdout.write(f"{server.name}: {words}")
         return asked

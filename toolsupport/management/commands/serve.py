@@ -10,13 +10,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 # Twisted must be told which loop to use before anything else imports it.
-from toolsupport.bounds import BoundedServer  # isort: skip
+from toolsupport.web.server import BoundedServer  # isort: skip
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from twisted.internet import reactor
 
-from toolsupport.registry import people, servers
+from toolsupport.registry.people import first_admin
+from toolsupport.registry.servers import servers
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
@@ -44,7 +45,7 @@ class Command(BaseCommand):
 
     def serve(self, host: str, port: int) -> None:
         """Run until a signal ends it."""
-        from toolsupport import asgi
+        from toolsupport.config import asgi
 
         meet_simulator(self.simulator)
         lines = self.greeting()
@@ -72,10 +73,10 @@ class Command(BaseCommand):
         """Where the site is; on a fresh machine also how to become its administrator."""
         lines = [f"toolsupport is ready at {self.address}"]
         given = settings.ENV["TOOLSUPPORT_ADMIN"]
-        if given and people.needs_setup():
-            people.admin_from_environment(given)
-        if people.needs_setup():
-            token = people.new_setup_token()
+        if given and first_admin.needs_setup():
+            first_admin.admin_from_environment(given)
+        if first_admin.needs_setup():
+            token = first_admin.new_setup_token()
             lines.append(f"Make the first administrator at {self.address}/setup/?token={token} (works once)")
         return lines
 
@@ -106,7 +107,8 @@ def make_server(application: Any, host: str, port: int) -> BoundedServer:
 
 def stop_on_signals(server: BoundedServer) -> None:
     """At SIGTERM or SIGINT: listen no more, let running answers finish, then stop."""
-    from toolsupport import asgi, work
+    from toolsupport.config import asgi
+    from toolsupport.services import background_jobs
 
     async def end() -> None:
         try:
@@ -121,7 +123,7 @@ def stop_on_signals(server: BoundedServer) -> None:
         for number in STOPS:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_IGN)
-        work.current().spawn(end())
+        background_jobs.current().spawn(end())
 
     for number in STOPS:
         loop.add_signal_handler(number, asked_to_stop)

@@ -6,7 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from toolsupport.simulator.nouns import Prompt, Said, Tool
-from toolsupport.simulator.reading import carried, written_json, written_lists, written_python, written_tags
+from toolsupport.simulator.reading import (
+    carried,
+    written_json,
+    written_lists,
+    written_python,
+    written_tags,
+)
 
 Reader = Callable[[str], Iterable[Tool]]
 

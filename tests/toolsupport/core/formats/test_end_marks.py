@@ -12,7 +12,7 @@ from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, Finished, TextDelta
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.end_marks import END_MARKS
-from toolsupport.core.listening import Listener
+from toolsupport.core.reply_reader import Listener
 
 CALL = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
 # These belong to the format itself.

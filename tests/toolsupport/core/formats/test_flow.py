@@ -10,7 +10,7 @@ from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport.core.events import CallDelta, CallReady, Event, TextDelta
 from toolsupport.core.formats import FORMATS, parser
 from toolsupport.core.scanner import Markers, Source
-from toolsupport.core.words import JSON, ToolCall
+from toolsupport.core.types import JSON, ToolCall
 
 # Two marks of MiniMax M3, which stand between two values; no reader looks further ahead to decide.
 LONGEST_WAIT = 56

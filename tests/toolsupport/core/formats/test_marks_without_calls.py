@@ -7,7 +7,7 @@ import pytest
 from toolsupport.core.events import CallReady
 from toolsupport.core.formats import FORMATS, auto, parser
 from toolsupport.core.formats.prose import ProseWatcher
-from toolsupport.core.words import ToolSpec
+from toolsupport.core.types import ToolSpec
 
 TOOLS = (ToolSpec("lookup_ticket"),)
 OPENERS = sorted(auto.openers(TOOLS))

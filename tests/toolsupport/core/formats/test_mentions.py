@@ -11,7 +11,7 @@ from tests.toolsupport.core.formats.reading import calls, read, text
 from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, TextDelta
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.words import ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOLS = (

@@ -12,9 +12,17 @@ from hypothesis import strategies as st
 
 from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.reading import OFFERED, calls, joined, read
-from toolsupport.core.events import CallDelta, CallFound, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
+from toolsupport.core.events import (
+    CallDelta,
+    CallFound,
+    CallReady,
+    CallRejected,
+    Event,
+    TextDelta,
+    ThinkingDelta,
+)
 from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.words import Message, Role, ToolCall
+from toolsupport.core.types import Message, Role, ToolCall
 
 # Scraps of every format, of JSON and of plain text: chance makes calls, half calls and nonsense of them.
 SCRAPS = (

@@ -11,7 +11,7 @@ from tests.toolsupport.core.formats.reading import joined
 from tests.toolsupport.core.formats.test_cases import cut, ready, text_of
 from toolsupport.core.events import CallDelta, Event
 from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.words import ToolCall
+from toolsupport.core.types import ToolCall
 
 VARIANTS = ("pythonic", "llama4_pythonic", "lfm2_pythonic", "olmo3_pythonic")
 each_variant = pytest.mark.parametrize("name", VARIANTS)

@@ -12,7 +12,7 @@ from tests.factories import ServerFactory
 from tests.toolsupport.stand_in import Servers
 from toolsupport.models import Server
 from toolsupport.providers import ModelReport, ServerReport
-from toolsupport.registry import servers
+from toolsupport.registry.servers import servers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BOX = "http://box:11434"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolsupport.core.words import JSON
+from toolsupport.core.types import JSON
 
 MARKERS = (
     "<tool_call> </tool_call> <toolcall> [TOOL_CALLS] [/TOOL_CALLS] [ARGS] [CALL_ID] <|python_tag|> <function=x> "

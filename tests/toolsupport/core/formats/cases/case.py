@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from toolsupport.core.words import JSON, ToolSpec
+from toolsupport.core.types import JSON, ToolSpec
 
 
 def tool(name: str, /, *required: str, **properties: object) -> ToolSpec:

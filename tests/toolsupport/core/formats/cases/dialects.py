@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.toolsupport.core.formats.cases.case import Case
 from tests.toolsupport.core.formats.cases.frames import OSLO
-from toolsupport.core.words import JSON
+from toolsupport.core.types import JSON
 
 FORMATS: tuple[str, ...] = ()
 CALL = [("weather", OSLO)]

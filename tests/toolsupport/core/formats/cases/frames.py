@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tests.toolsupport.core.formats.cases.arguments import BROKEN, LEFT_ALONE, SOUND
 from tests.toolsupport.core.formats.cases.case import Case
-from toolsupport.core.words import JSON
+from toolsupport.core.types import JSON
 
 OSLO: JSON = {"city": "Oslo"}
 

@@ -9,7 +9,7 @@ from typing import Any
 from tests.toolsupport.core.formats.cases.arguments import MARKERS, SOUND
 from tests.toolsupport.core.formats.cases.case import Case, tool
 from tests.toolsupport.core.formats.cases.frames import OSLO, Frame, cases_of
-from toolsupport.core.words import JSON
+from toolsupport.core.types import JSON
 
 FORMATS = ("pythonic",)
 CALL = [("weather", OSLO)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.toolsupport.core.formats.cases.case import Case
 from tests.toolsupport.core.formats.cases.dialects import CALL, DAYS, JSON_CALL, TWO, case, file
 from tests.toolsupport.core.formats.cases.seldom import BEGIN, CITY, DSML, END, HARMONY, MARK, V3, V31
-from toolsupport.core.words import JSON
+from toolsupport.core.types import JSON
 
 FORMATS: tuple[str, ...] = ()
 M3_CALL = f'{MARK}<invoke name="{{}}">{{}}{MARK}</invoke>'

@@ -1,0 +1,30 @@
+"""The HTML of one thing of the chat, from the same partials a reload uses."""
+
+from __future__ import annotations
+
+from django.template.loader import render_to_string
+
+from chat.transcript.messages.view_models import ShownCall, ShownMessage, ShownQuestion
+
+# Questions about a model look otherwise than those of calls.
+TEMPLATES = {
+    "unknown_model": "chat/asks.html#unknown_model",
+    "runtime_learning": "chat/conversation.html#learning",
+}
+
+
+def message(shown: ShownMessage) -> str:
+    """A bubble or a notice."""
+    part = "notice" if shown.role == "notice" else "message"
+    return render_to_string(f"chat/conversation.html#{part}", {"message": shown})
+
+
+def question(shown: ShownQuestion) -> str:
+    """An open question with its buttons."""
+    template = TEMPLATES.get(shown.kind, "chat/conversation.html#question")
+    return render_to_string(template, {"question": shown})
+
+
+def call(shown: ShownCall) -> str:
+    """A tool card."""
+    return render_to_string("chat/conversation.html#call", {"call": shown})

@@ -1,0 +1,398 @@
+"""The websocket vocabulary: which frames a client may send, which a server sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import orjson
+
+from chat.broadcast.detection_frames import DetectionCancel, DetectionSkip, DetectionStart
+from chat.broadcast.error_codes import ERRORS as ERRORS
+from chat.broadcast.error_codes import FrameError as FrameError
+
+# How an answer is made again.
+Mode = Literal["same", "without_tools", "text"]
+
+TEXT_LIMIT = 64 * 1024
+FRAME_LIMIT = 256 * 1024
+
+
+# -- what a client may send -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSend:
+    """`parent` is the message it stands after: none for the end of the branch shown, 0 for the very beginning.
+
+    `attachments` are paths of images that were added to the conversation.
+    """
+
+    client_id: str
+    text: str
+    parent: int | None = None
+    attachments: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSelect:
+    client_id: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsSwitch:
+    on: bool
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStop:
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContinue:
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRegenerate:
+    """Answer again; `model` is another one for this answer only."""
+
+    message: int
+    mode: Mode = "same"
+    model: str | None = None
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSelect:
+    message: int
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResync:
+    message: int
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallStop:
+    call: str
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRepeat:
+    call: str
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswer:
+    client_id: str
+    question: int
+    answer: str
+    arguments: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    client_id: str | None = None
+
+
+ClientFrame = (
+    MessageSend
+    | ModelSelect
+    | ToolsSwitch
+    | TurnStop
+    | TurnContinue
+    | TurnRegenerate
+    | BranchSelect
+    | TurnResync
+    | CallStop
+    | CallRepeat
+    | QuestionAnswer
+    | DetectionStart
+    | DetectionSkip
+    | DetectionCancel
+    | Ping
+)
+
+CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
+    "message.send": MessageSend,
+    "model.select": ModelSelect,
+    "tools.switch": ToolsSwitch,
+    "turn.stop": TurnStop,
+    "turn.continue": TurnContinue,
+    "turn.regenerate": TurnRegenerate,
+    "branch.select": BranchSelect,
+    "turn.resync": TurnResync,
+    "call.stop": CallStop,
+    "call.repeat": CallRepeat,
+    "question.answer": QuestionAnswer,
+    "detection.start": DetectionStart,
+    "detection.skip": DetectionSkip,
+    "detection.cancel": DetectionCancel,
+    "ping": Ping,
+}
+
+
+# -- what a server sends --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFrame:
+    """A frame to a page. `seq` is set where a thing is announced; what may be absent is, where it is None."""
+
+    type: ClassVar[str]
+
+    def render(self) -> str:
+        # The names as the class holds them: `dataclasses.fields` takes longer than all the rest.
+        known = self.__dataclass_fields__
+        fields = {name: getattr(self, name) for name in known}
+        kept = {name: told for name, told in fields.items() if told is not None or known[name].default is not None}
+        return orjson.dumps(kept).decode()
+
+    def weight(self) -> int:
+        """About how many characters wait with it in a queue: those of its texts."""
+        values = [getattr(self, name) for name in self.__dataclass_fields__ if name != "type"]
+        inner = [part for value in values if isinstance(value, dict) for part in value.values()]
+        return sum(len(value) for value in (*values, *inner) if isinstance(value, str))
+
+
+@dataclass(frozen=True, slots=True)
+class Hello(ServerFrame):
+    type: ClassVar[str] = "hello"
+    conversation: str
+    model: dict[str, Any] | None
+    capabilities: dict[str, Any]
+    tail: int
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(ServerFrame):
+    type: ClassVar[str] = "notice"
+    seq: int
+    code: str
+    text: str
+    html: str
+    model: dict[str, Any] | None = None
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStarted(ServerFrame):
+    type: ClassVar[str] = "message.started"
+    seq: int
+    message: int
+    parent: int | None
+    role: str
+    turn: int | None
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAccepted(ServerFrame):
+    type: ClassVar[str] = "message.accepted"
+    client_id: str
+    message: int
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(ServerFrame):
+    type: ClassVar[str] = "turn.started"
+    seq: int
+    turn: int
+    model: str
+    format: str
+    tools: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnWaiting(ServerFrame):
+    type: ClassVar[str] = "turn.waiting"
+    seq: int
+    turn: int
+    question: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked(ServerFrame):
+    type: ClassVar[str] = "question.asked"
+    seq: int
+    question: int
+    kind: str
+    text: str
+    options: list[str]
+    html: str
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionClosed(ServerFrame):
+    type: ClassVar[str] = "question.closed"
+    seq: int
+    question: int
+    answer: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionProgress(ServerFrame):
+    """A step of a test of the page's model; the end of the test is a step without a name."""
+
+    type: ClassVar[str] = "detection.progress"
+    detection: int
+    step: str
+    state: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(ServerFrame):
+    """`offset` counts UTF-16 code units, as the page's script does."""
+
+    type: ClassVar[str] = "text.delta"
+    message: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta(ServerFrame):
+    type: ClassVar[str] = "thinking.delta"
+    message: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta(ServerFrame):
+    """A piece of the arguments of a call while the model writes it; `call` is the model's own id of it."""
+
+    type: ClassVar[str] = "call.delta"
+    message: int
+    call: str
+    name: str
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutput(ServerFrame):
+    """A piece of what a tool says while it runs; `call` is the id of its card."""
+
+    type: ClassVar[str] = "call.output"
+    message: int
+    call: str
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted(ServerFrame):
+    type: ClassVar[str] = "call.started"
+    seq: int
+    message: int
+    call: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CallRejected(ServerFrame):
+    type: ClassVar[str] = "call.rejected"
+    seq: int
+    message: int
+    name: str
+    reason: str
+    html: str
+    suggestion: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished(ServerFrame):
+    type: ClassVar[str] = "call.finished"
+    seq: int
+    message: int
+    call: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFinished(ServerFrame):
+    type: ClassVar[str] = "message.finished"
+    seq: int
+    message: int
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(ServerFrame):
+    type: ClassVar[str] = "turn.ended"
+    seq: int
+    turn: int
+    reason: str
+    usage: dict[str, Any]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resync(ServerFrame):
+    type: ClassVar[str] = "resync"
+    message: int
+    text: str
+    thinking: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tail(ServerFrame):
+    """How far the rows are: a page that is not there yet has missed something."""
+
+    type: ClassVar[str] = "tail"
+    tail: int
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Error(ServerFrame):
+    type: ClassVar[str] = "error"
+    code: str
+    text: str
+    client_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pong(ServerFrame):
+    type: ClassVar[str] = "pong"
+
+
+SERVER_FRAMES: dict[str, type[ServerFrame]] = {
+    frame.type: frame
+    for frame in (
+        Hello,
+        Notice,
+        MessageStarted,
+        MessageAccepted,
+        TurnStarted,
+        TurnWaiting,
+        QuestionAsked,
+        QuestionClosed,
+        DetectionProgress,
+        TextDelta,
+        ThinkingDelta,
+        CallDelta,
+        CallOutput,
+        CallStarted,
+        CallRejected,
+        CallFinished,
+        MessageFinished,
+        TurnEnded,
+        Resync,
+        Tail,
+        Error,
+        Pong,
+    )
+}

@@ -1,0 +1,83 @@
+"""Tells the open pages of this process about tests of their models, wherever these run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.broadcast import fragments, frames
+from chat.broadcast.outbox import Listeners
+from chat.transcript.questions import model_news
+from chat.transcript.questions.model_news import Look, Told
+from toolsupport.registry.testing.detection_reports import ShownDetection
+
+Tell = Callable[[str, frames.ServerFrame], None]
+
+# What a step that the end of its test has overtaken still says of itself.
+UNFINISHED = ("waiting", "running")
+
+
+class Watcher:
+    """One for each process: `look` once a second. What becomes a thing of a chat goes through `tell`."""
+
+    def __init__(self, listeners: Listeners, tell: Tell) -> None:
+        self._listeners = listeners
+        self._tell = tell
+        self._steps: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
+        self._decisions: dict[int, int] = {}
+
+    async def look(self) -> None:
+        """Ask the rows once for all pages, tell what is new."""
+        here = self._listeners.conversations()
+        if not here:
+            self._decisions, self._steps = {}, {}
+            return
+        seen = await in_database(model_news.look)(here)
+        for conversation, profile in seen.models.items():
+            await self._tell_tests(conversation, [test for test in seen.tests if test.profile == profile])
+        await self._tell_decisions(seen)
+
+    async def _tell_tests(self, conversation: str, tests: list[ShownDetection]) -> None:
+        for test in tests:
+            known = self._steps.get((conversation, test.id))
+            if known is None or "" not in known:
+                self._tell_steps(conversation, test)
+                if not test.open:
+                    self._announce(conversation, await in_database(model_news.tell_end)(conversation, test))
+
+    def _tell_steps(self, conversation: str, test: ShownDetection) -> None:
+        """The steps that changed since the last look; the end is told as a step without a name."""
+        known = self._steps.setdefault((conversation, test.id), {})
+        steps = {step["step"]: (step["state"], step["detail"]) for step in test.steps}
+        if not test.open:
+            steps = {name: told for name, told in steps.items() if told[0] not in UNFINISHED}
+            steps[""] = (test.status, test.reason)
+        for name, (state, detail) in steps.items():
+            if known.get(name) != (state, detail):
+                self._listeners.tell(conversation, frames.DetectionProgress(test.id, name, state, detail))
+        known.update(steps)
+
+    async def _tell_decisions(self, seen: Look) -> None:
+        """A model that was not watched a second ago has no news: its pages have just read what holds."""
+        profiles = set(seen.models.values())
+        fresh = {
+            profile
+            for profile in profiles & self._decisions.keys()
+            if seen.decisions.get(profile, 0) > self._decisions[profile]
+        }
+        self._decisions = {profile: seen.decisions.get(profile, 0) for profile in profiles}
+        for conversation, profile in seen.models.items():
+            if profile in fresh:
+                decision = seen.decisions[profile]
+                self._announce(
+                    conversation, await in_database(model_news.tell_decision)(conversation, profile, decision)
+                )
+
+    def _announce(self, conversation: str, told: Told | None) -> None:
+        if told is None:
+            return
+        said, seq = told.notice, told.seq - len(told.closed)
+        self._tell(conversation, frames.Notice(seq, said.code, said.text, fragments.message(said), told.model))
+        for number, question in enumerate(told.closed, start=seq + 1):
+            self._tell(conversation, frames.QuestionClosed(number, question, "decided", ""))

@@ -1,0 +1,133 @@
+"""Which open pages listen to which conversation of this process, each with a bounded queue of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import replace
+from typing import Any, cast
+
+from chat.broadcast import frames
+from chat.broadcast.frames import ServerFrame
+from chat.broadcast.growing_text import utf16_length
+
+QUEUE_BYTES = 512 * 1024
+# Things are not dropped one by one: a page this far behind is closed, comes back and catches up from the rows.
+QUEUE_FRAMES, QUEUE_LIMIT = 2_000, 4 * 1024 * 1024
+JOINED = 64 * 1024  # a delta that is longer gets no more joined to it
+SHORTEST_PAUSE = 0.002  # seconds; a shorter one would cost more than it saves
+
+Send = Callable[[str], Awaitable[None]]
+Close = Callable[[], Coroutine[Any, Any, None]]
+Delta = frames.TextDelta | frames.ThinkingDelta | frames.CallDelta | frames.CallOutput
+
+
+class Socket:
+    """One open page. Frames are queued without waiting; `pump` sends them, joining deltas that piled up.
+
+    A page that reads too slowly loses its queued deltas and is told to ask for the text again: things
+    are never dropped, and the client finds the gap by the delta's offset. Where things pile up as well,
+    `give_up` is called once and nothing is queued any more.
+    """
+
+    def __init__(
+        self, send: Send, pause: Callable[[], float] = lambda: 0.0, give_up: Callable[[], object] = lambda: None
+    ) -> None:
+        self._send = send
+        self._pause = pause
+        self._give_up = give_up
+        self._queue: deque[ServerFrame] = deque()
+        self._bytes = 0
+        self._filled = asyncio.Event()
+        self.lost = False
+
+    def put(self, frame: ServerFrame) -> None:
+        if self.lost or (isinstance(frame, Delta) and self._bytes > QUEUE_BYTES):
+            return
+        self._bytes += frame.weight()
+        self._queue.append(frame)
+        self._filled.set()
+        if len(self._queue) > QUEUE_FRAMES or self._bytes > QUEUE_LIMIT:
+            self.lost = True
+            self._queue.clear()
+            self._give_up()
+
+    async def pump(self) -> None:
+        """Send what is queued, for as long as the page is open. Ends only by being cancelled."""
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            while self._queue:
+                frame = self._next()
+                await self._send(frame.render())
+                # The busier the process, the longer deltas gather: a frame costs system calls, a token does not.
+                pause = self._pause() if isinstance(frame, Delta) else 0.0
+                if pause > SHORTEST_PAUSE:
+                    await asyncio.sleep(pause)
+
+    def _next(self) -> ServerFrame:
+        """The next frame; deltas that follow each other without a gap are sent as one."""
+        frame = self._queue.popleft()
+        self._bytes -= frame.weight()
+        if not isinstance(frame, Delta):
+            return frame
+        pieces, end = [frame.text], frame.offset + utf16_length(frame.text)
+        while self._queue and end - frame.offset < JOINED and _continues(frame, end, self._queue[0]):
+            follower = cast(Delta, self._queue.popleft())
+            pieces.append(follower.text)
+            self._bytes -= follower.weight()
+            end += utf16_length(follower.text)
+        text = "".join(pieces)
+        return replace(frame, text=text) if len(pieces) > 1 else frame
+
+
+def _continues(first: Delta, end: int, follower: ServerFrame) -> bool:
+    return _of(follower) == _of(first) and cast(Delta, follower).offset == end
+
+
+def _of(frame: ServerFrame) -> tuple[object, ...]:
+    """Which text a delta belongs to."""
+    return type(frame), getattr(frame, "message", None), getattr(frame, "call", None)
+
+
+def joined(deltas: Iterable[Delta]) -> list[Delta]:
+    """The same text in as few deltas as possible."""
+    found: list[Delta] = []
+    for delta in deltas:
+        last = found[-1] if found else None
+        if last is not None and _continues(last, last.offset + utf16_length(last.text), delta):
+            found[-1] = replace(last, text=last.text + delta.text)
+        else:
+            found.append(delta)
+    return found
+
+
+class Listeners:
+    """The sockets of each conversation."""
+
+    def __init__(self) -> None:
+        self._sockets: dict[str, set[Socket]] = defaultdict(set)
+
+    def add(self, conversation: str, socket: Socket) -> None:
+        self._sockets[conversation].add(socket)
+
+    def remove(self, conversation: str, socket: Socket) -> None:
+        self._sockets[conversation].discard(socket)
+        if not self._sockets[conversation]:
+            del self._sockets[conversation]
+
+    def has(self, conversation: str) -> bool:
+        return conversation in self._sockets
+
+    def conversations(self) -> list[str]:
+        """Those that have a page open here."""
+        return list(self._sockets)
+
+    def tell(self, conversation: str, frame: ServerFrame) -> None:
+        """Hand a frame to every page that shows the conversation here."""
+        for socket in self._sockets.get(conversation, ()):
+            socket.put(frame)
+
+    def count(self) -> int:
+        return sum(len(sockets) for sockets in self._sockets.values())

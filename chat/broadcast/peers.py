@@ -1,0 +1,190 @@
+"""The pages that other processes serve, the turns that they run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.broadcast import bus, frames
+from chat.broadcast.bus import Message
+from chat.broadcast.outbox import Delta, Listeners, joined
+from chat.transcript.turns import process_lists
+
+log = logging.getLogger(__name__)
+
+FOLLOWED_SECONDS = 15.0
+RENEWED_SECONDS = 5.0
+TICK = 0.050
+ENDS = (frames.TurnEnded.type, frames.TurnWaiting.type)
+
+Spawn = Callable[[Coroutine[Any, Any, Any]], object]
+
+
+class Here(Protocol):
+    """What this process has itself; each of these is quick."""
+
+    listeners: Listeners
+
+    def growing(self, conversation: str) -> list[frames.ServerFrame] | None:
+        """The whole so far of what is being written in a conversation here; None where no turn runs here."""
+
+    def request_stop(self, turn_id: int) -> None: ...
+
+    def stop_call(self, conversation: str, call_id: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Carried(frames.ServerFrame):
+    """A frame that another process has made: handed on as it is."""
+
+    text: str
+
+    def render(self) -> str:
+        return self.text
+
+
+class Elsewhere:
+    """Things go to every process with a page of their conversation; text only to those that ask to follow it."""
+
+    def __init__(self, owner: str, here: Here) -> None:
+        self.here = here
+        self.relay = bus.Relay(owner, self._hear)
+        self._followers: dict[str, dict[str, float]] = {}
+        self._leaders: dict[str, str] = {}
+        self._grown: dict[str, list[Delta]] = defaultdict(list)
+        self._grew = asyncio.Event()
+        # Of each conversation with a page here: how far it was at the last look, and whether the pages know.
+        self._standings: dict[str, tuple[tuple[int, int | None], bool]] = {}
+
+    def start(self, spawn: Spawn) -> None:
+        for work in (self.relay.receive(), self.relay.post(), self._tick(), self._renew(), self._look_after()):
+            spawn(work)
+
+    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
+        """Hand on what this process has told its own pages."""
+        if isinstance(frame, Delta):
+            if conversation in self._followers:
+                self._grown[conversation].append(frame)
+                self._grew.set()
+            return
+        # The text goes first, so that whoever follows has all of it when the message is finished.
+        self._flush(conversation)
+        group, text = bus.of_conversation(conversation), frame.render()
+        self.relay.send(group, "thing", conversation=conversation, frame=frame.type, text=text)
+        if frame.type in ENDS:
+            self._followers.pop(conversation, None)
+
+    def follow(self, conversation: str, leader: str, whole: bool = True) -> None:
+        """Ask the process that writes here for its text, and for what comes after it."""
+        self._leaders[conversation] = leader
+        self.relay.send(bus.of_process(leader), "follow", conversation=conversation, whole=whole)
+
+    def stop(self, leader: str, turn_id: int) -> None:
+        self.relay.send(bus.of_process(leader), "stop", turn=turn_id)
+
+    def stop_call(self, leader: str, conversation: str, call_id: str) -> None:
+        self.relay.send(bus.of_process(leader), "stop_call", conversation=conversation, call=call_id)
+
+    async def _tick(self) -> None:
+        while True:
+            await self._grew.wait()
+            await asyncio.sleep(TICK)
+            self._grew.clear()
+            for conversation in list(self._grown):
+                self._flush(conversation)
+
+    async def _renew(self) -> None:
+        """Follow on while somebody looks; let those go who do not."""
+        while True:
+            await asyncio.sleep(RENEWED_SECONDS)
+            now = asyncio.get_running_loop().time()
+            for conversation, followers in list(self._followers.items()):
+                self._followers[conversation] = {name: until for name, until in followers.items() if until > now}
+                if not self._followers[conversation]:
+                    del self._followers[conversation]
+            for conversation, leader in list(self._leaders.items()):
+                if self.here.listeners.has(conversation):
+                    self.follow(conversation, leader, whole=False)
+                else:
+                    del self._leaders[conversation]
+
+    async def _look_after(self) -> None:
+        """What was told while Redis was away is lost: once a conversation is quiet, its pages hear how far it is."""
+        while True:
+            await asyncio.sleep(RENEWED_SECONDS)
+            try:
+                await self.tell_tails()
+            except Exception as error:
+                log.error("pages could not be told how far their conversations are: %s", error)
+
+    async def tell_tails(self) -> None:
+        """Tell the pages of each conversation that did not move since the last time how far it is, once."""
+        found = await in_database(process_lists.standings)(self.here.listeners.conversations())
+        for conversation, standing in found.items():
+            before, told = self._standings.get(conversation, (None, False))
+            quiet = standing == before
+            if quiet and not told:
+                self.here.listeners.tell(conversation, frames.Tail(*standing))
+            self._standings[conversation] = (standing, quiet)
+        for conversation in self._standings.keys() - found.keys():
+            del self._standings[conversation]
+
+    def _flush(self, conversation: str) -> None:
+        grown = joined(self._grown.pop(conversation, []))
+        for follower in self._followers.get(conversation, {}) if grown else ():
+            self._send_text(follower, conversation, grown)
+
+    def _send_text(self, follower: str, conversation: str, told: list[Any]) -> None:
+        said = [{"kind": frame.type, **asdict(frame)} for frame in told]
+        self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=said)
+
+    # -- what others say --
+
+    def _hear(self, message: Message) -> None:
+        HEARD[message["type"]](self, message)
+
+    def _thing(self, message: Message) -> None:
+        conversation = message["conversation"]
+        self.here.listeners.tell(conversation, Carried(message["text"]))
+        if message["frame"] in ENDS:
+            self._leaders.pop(conversation, None)
+        elif message["frame"] == frames.TurnStarted.type:
+            self.follow(conversation, message["from"])
+
+    def _text(self, message: Message) -> None:
+        for fields in message["frames"]:
+            frame = frames.SERVER_FRAMES[fields.pop("kind")](**fields)
+            self.here.listeners.tell(message["conversation"], frame)
+
+    def _followed(self, message: Message) -> None:
+        conversation, follower = message["conversation"], message["from"]
+        whole = self.here.growing(conversation)
+        if whole is None:
+            return
+        self._flush(conversation)
+        until = asyncio.get_running_loop().time() + FOLLOWED_SECONDS
+        self._followers.setdefault(conversation, {})[follower] = until
+        if message["whole"] and whole:
+            self._send_text(follower, conversation, whole)
+
+    def _stop(self, message: Message) -> None:
+        self.here.request_stop(message["turn"])
+
+    def _stop_call(self, message: Message) -> None:
+        self.here.stop_call(message["conversation"], message["call"])
+
+
+HEARD: dict[str, Callable[[Elsewhere, Message], None]] = {
+    "thing": Elsewhere._thing,
+    "text": Elsewhere._text,
+    "follow": Elsewhere._followed,
+    "stop": Elsewhere._stop,
+    "stop_call": Elsewhere._stop_call,
+    "joined": lambda elsewhere, message: None,
+}

@@ -1,0 +1,1 @@
+"""MCP servers of this process and the tools they offer."""

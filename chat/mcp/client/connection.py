@@ -1,0 +1,128 @@
+"""One connection to one MCP server: entered, asked for its tools, asked to run them, left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Any
+
+from chat.mcp.client import http, stdio
+from toolsupport.core.errors import ToolsupportError
+from toolsupport.core.remote_tools import MOST_TOOLS, RemoteServer
+from toolsupport.core.types import JSON
+
+TRANSPORTS = {"stdio": stdio.opened, "http": http.opened}
+LISTING = 20.0  # seconds
+CALL = 120.0
+Progress = Callable[[float, float | None, str | None], None]
+
+
+class Connection:
+    """A server that is being spoken with. Its methods raise whatever the SDK does: `in_words` makes sense of it."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    @property
+    def version(self) -> str:
+        """What the server calls itself, or ""."""
+        info = self._client.server_info
+        return f"{info.name} {info.version}".strip() if info else ""
+
+    async def tools(self) -> list[JSON]:
+        """The definitions as they came, whole: what the SDK leaves out of its own objects belongs to them too."""
+        import mcp_types as types
+
+        found: list[JSON] = []
+        cursor: str | None = None
+        async with asyncio.timeout(LISTING):
+            while len(found) <= MOST_TOOLS:
+                asked = types.ListToolsRequest(params=types.PaginatedRequestParams(cursor=cursor))
+                page = await self._ask(asked, LISTING)
+                found += page["tools"]
+                cursor = page.get("nextCursor")
+                if not cursor or not page["tools"]:
+                    break
+        return found
+
+    async def call(self, name: str, arguments: JSON, progress: Progress) -> JSON:
+        """The result as it came. Cancelling it tells the server."""
+        import mcp_types as types
+
+        async def told(done: float, total: float | None, message: str | None) -> None:
+            progress(done, total, message)
+
+        asked = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
+        return await self._ask(asked, CALL, told)
+
+    async def _ask(self, asked: Any, seconds: float, progress: Any = None) -> JSON:
+        from pydantic import TypeAdapter
+
+        # Not call_tool: that would run the patterns of a schema of theirs over their own result, in our loop.
+        answer: JSON = await self._client.session.send_request(
+            asked, TypeAdapter(dict[str, Any]), request_read_timeout_seconds=seconds, progress_callback=progress
+        )
+        return answer
+
+
+@asynccontextmanager
+async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncIterator[Connection]:
+    """A connection for as long as it is entered; to be left by the task that entered it.
+
+    `changed` is called when the server says that its tools are others now, and when it has no more to say.
+    """
+    # It takes a second and 55 MB: nobody pays for that who has no server, and nothing waits for it.
+    sdk = await asyncio.to_thread(import_module, "mcp.client.client")
+    anyio = import_module("anyio")
+    types = import_module("mcp_types")
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            changed()
+
+    info = types.Implementation(name="toolsupport", version="0.1.0")
+    transport = TRANSPORTS[server.kind](server, changed)
+    async with (
+        sdk.Client(
+            transport, cache=None, message_handler=hear, client_info=info, read_timeout_seconds=LISTING
+        ) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(_follow, client, changed)
+        try:
+            yield Connection(client)
+        finally:
+            tasks.cancel_scope.cancel()
+
+
+async def _follow(client: Any, changed: Callable[[], None]) -> None:
+    """Newer servers tell of changes only to those who ask to be told."""
+    subscriptions = import_module("mcp.client.subscriptions")
+    errors = import_module("mcp.shared.exceptions")
+    tools = client.server_capabilities.tools
+    if tools is None or not tools.list_changed:
+        return
+    try:
+        async with client.listen(tools_list_changed=True) as heard:
+            async for _ in heard:
+                changed()
+    except (subscriptions.ListenNotSupportedError, subscriptions.SubscriptionLost, errors.MCPError, TimeoutError):
+        return  # an older one tells without; and all are asked again every minute
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, as people are told: the first cause of several, in at most 300 characters."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "It does not answer in time."
+    if isinstance(error, ToolsupportError):
+        return str(error)
+    kind = type(error).__name__
+    if kind == "MCPError":
+        return f"It answered with an error: {' '.join(str(error).split())[:300]}"
+    if kind == "ValidationError":
+        return "It answered with something that is not of the protocol."
+    return f"It cannot be reached ({kind}: {' '.join(str(error).split())[:200]})."

@@ -1,0 +1,72 @@
+"""The HTTP transport that keeps the rules for outgoing calls; importing it costs what the SDK does.
+
+A name is looked up once for each request, its addresses are judged, and the connection goes to one that was judged.
+Nothing is followed elsewhere, no proxy comes from the environment, and no answer is unpacked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+
+from chat.mcp.client.address_check import judged_address
+from toolsupport.core.errors import ConfigError
+
+ANSWER_BYTES = 8 * 1024 * 1024
+REFUSED = {401: "It wants another token", 403: "It refuses this token", 407: "A proxy in between wants a password"}
+
+
+class Bounded(httpx2.AsyncByteStream):
+    """The body of an answer, up to a size."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self.inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self.inner:
+            size += len(piece)
+            if size > ANSWER_BYTES:
+                raise httpx2.StreamError("the answer is too large")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+class Careful(httpx2.AsyncBaseTransport):
+    """Connects to judged addresses only. Raises ConfigError for answers that are refused."""
+
+    def __init__(self) -> None:
+        self.inner = httpx2.AsyncHTTPTransport(trust_env=False)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        host = request.url.host
+        request.extensions = {**request.extensions, "sni_hostname": host}
+        request.url = request.url.copy_with(host=await judged_address(host))
+        response = await self.inner.handle_async_request(request)
+        complaint = complaint_about(response)
+        if complaint:
+            await response.aclose()
+            raise ConfigError(complaint)
+        # A stream of events may go on for hours; of those each single one is bounded.
+        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = Bounded(response.stream)
+        return response
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+def complaint_about(response: httpx2.Response) -> str:
+    """Why an answer is not read, "" where it is."""
+    status = response.status_code
+    if status in REFUSED:
+        return f"{REFUSED[status]} (status {status})."
+    if response.is_redirect:
+        return f"It sends elsewhere (status {status}), which is not followed. Enter the address it sends to."
+    if response.headers.get("content-encoding", "identity") != "identity":
+        return "It packs its answers, which nobody asked for."
+    return ""

@@ -1,0 +1,110 @@
+"""Keeps one MCP server connected: the one task that enters and leaves its client, again and again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable
+from contextlib import suppress
+from typing import Protocol
+
+from chat.mcp.client.connection import CALL, Connection, Progress, connected, in_words
+from toolsupport.core import remote_tools
+from toolsupport.core.errors import ToolError
+from toolsupport.core.remote_tools import RemoteServer, RemoteTool
+from toolsupport.core.types import JSON
+
+ENTERING = 30.0  # seconds
+LOOK_AGAIN = 60.0
+# At least so long between two looks, however often a server says that it has changed.
+LEAST = 1.0
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+# A connection that held so long was a good one: the next failure is a new beginning.
+GOOD = 30.0
+
+
+class Heard(Protocol):
+    """Who is told what a server says of itself."""
+
+    def seen(self, server: int, version: str, definitions: list[JSON]) -> Awaitable[None]: ...
+
+    def failed(self, server: int, why: str) -> Awaitable[None]: ...
+
+
+class Host:
+    """One server. `serve` runs until `stop`; calls come from other tasks."""
+
+    def __init__(self, server: RemoteServer, heard: Heard) -> None:
+        self.server = server
+        self._heard = heard
+        self._connection: Connection | None = None
+        self._digests: dict[str, str] = {}
+        self._stopping = asyncio.Event()
+        self._look = asyncio.Event()
+
+    def look(self) -> None:
+        """Ask for the tools again, soon."""
+        self._look.set()
+
+    def stop(self) -> None:
+        """Leave the server; a pause ends at once."""
+        self._stopping.set()
+        self._look.set()
+
+    async def serve(self) -> None:
+        """Connect, and connect again with longer and longer pauses while that fails."""
+        pause, clock = FIRST_PAUSE, asyncio.get_running_loop().time
+        while not self._stopping.is_set():
+            began = clock()
+            why = await self._once()
+            if self._stopping.is_set():
+                return
+            await self._heard.failed(self.server.id, why)
+            pause = FIRST_PAUSE if clock() - began > GOOD else pause
+            await _until(self._stopping, pause * random.uniform(0.5, 1.0))
+            pause = min(LONGEST_PAUSE, pause * 2)
+
+    async def _once(self) -> str:
+        """One connection from beginning to end; why it ended."""
+        try:
+            async with asyncio.timeout(ENTERING) as clock, connected(self.server, self.look) as connection:
+                clock.reschedule(None)
+                await self._keep(connection)
+            return "It was left."
+        except Exception as error:  # of the SDK, of its transports, of whatever the server made them do
+            return in_words(error)
+        finally:
+            self._connection = None
+
+    async def _keep(self, connection: Connection) -> None:
+        """Ask for its tools now, whenever it says that they are others, and every minute, until that fails."""
+        while not self._stopping.is_set():
+            self._look.clear()
+            definitions = await connection.tools()
+            taken, _ = remote_tools.taken(definitions)
+            self._digests = {name: remote_tools.digest(one) for name, one in taken.items()}
+            self._connection = connection
+            await self._heard.seen(self.server.id, connection.version, definitions)
+            await _until(self._stopping, LEAST)
+            await _until(self._look, LOOK_AGAIN - LEAST)
+
+    async def call(self, tool: RemoteTool, arguments: JSON, progress: Progress) -> JSON:
+        """What the tool gives back. Raises ToolError; only what was approved is ever called."""
+        connection, name = self._connection, self.server.name
+        if connection is None:
+            raise ToolError(f"{name} does not answer at the moment. Go on without it, or try again later.")
+        if self._digests.get(tool.name) != tool.digest:
+            raise ToolError(f"{tool.name} of {name} is not what was approved any more. An administrator has to look.")
+        try:
+            async with asyncio.timeout(CALL):
+                return await connection.call(tool.name, arguments, progress)
+        except Exception as error:
+            self.look()  # whether it is still there
+            raise ToolError(f"{name} could not do it. {in_words(error)}") from error
+
+
+async def _until(event: asyncio.Event, seconds: float) -> None:
+    """Wait for it, but not longer than that."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

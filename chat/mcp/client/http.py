@@ -1,0 +1,27 @@
+"""Speaks with an MCP server over HTTP, through the transport that keeps the rules for outgoing calls."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Any
+
+from toolsupport.core.remote_tools import RemoteServer
+
+EVENT_BYTES = 8 * 1024 * 1024
+CONNECT, WRITE, SILENCE = 5.0, 30.0, 300.0  # seconds
+
+
+@asynccontextmanager
+async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterator[Any]:
+    """The streams that the SDK's client speaks through. Nothing tells that an HTTP server went: it is asked again."""
+    careful, http, sdk = map(import_module, ("chat.mcp.client.guarded_http", "httpx2", "mcp.client.streamable_http"))
+    headers = {"accept-encoding": "identity"}
+    if server.token:
+        headers["authorization"] = f"Bearer {server.token}"
+    limits = http.Timeout(SILENCE, connect=CONNECT, write=WRITE, pool=CONNECT)
+    client = http.AsyncClient(transport=careful.Careful(), headers=headers, timeout=limits, trust_env=False)
+    spoken = sdk.streamable_http_client(server.url, http_client=client, max_sse_event_size=EVENT_BYTES)
+    async with client, spoken as streams:
+        yield streams

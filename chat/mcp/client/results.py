@@ -1,0 +1,118 @@
+"""Turns what an MCP tool gave back into what a model reads, each kind of content said by its name."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from chat.tools.files.text_decoding import size_in_words
+from chat.tools.files.workspace import Workspace
+from toolsupport.core import sanitize
+from toolsupport.core.errors import ToolError
+from toolsupport.core.types import JSON, ToolResult
+
+MOST_PARTS = 100
+# What is kept of bytes is called by what its kind says it is, if that is one of these.
+ENDINGS = {
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "audio/wav": "wav",
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg",
+    "application/pdf": "pdf",
+    "application/json": "json",
+    "text/plain": "txt",
+}
+
+
+class Reader:
+    """Reads one result of one server; bytes are kept in the workspace, where a model or a person can open them."""
+
+    def __init__(self, server: str, workspace: Workspace) -> None:
+        self.server = server
+        self.workspace = workspace
+
+    def read(self, result: JSON) -> ToolResult:
+        """The whole result. Blocks on the disk; raises ToolError for what is not one."""
+        parts = result.get("content")
+        if not isinstance(parts, list):
+            raise ToolError(f"{self.server} asked for something back instead of giving a result.")
+        said = [self._part(part) for part in parts[:MOST_PARTS] if isinstance(part, dict)]
+        if len(parts) > MOST_PARTS:
+            said.append(f"[Cut here: these are the first {MOST_PARTS} of {len(parts)} parts.]")
+        structured = result.get("structuredContent")
+        if structured is not None and not any(_same(part, structured) for part in parts):
+            said.append(f"[structured]\n{json.dumps(structured, ensure_ascii=False, indent=1)}")
+        text = "\n\n".join(filter(None, said)) or "[The tool gave nothing back.]"
+        return ToolResult(sanitize.text(text), is_error=result.get("isError") is True)
+
+    def _part(self, part: JSON) -> str:
+        kind = str(part.get("type"))
+        return KINDS[kind](self, part) if kind in KINDS else f"[{kind[:40]}: a kind of content that is not known here]"
+
+    def _text(self, part: JSON) -> str:
+        return str(part.get("text", ""))
+
+    def _bytes(self, part: JSON) -> str:
+        return f"[{part['type']}: {self._kept(part.get('mimeType'), part.get('data'))}]"
+
+    def _resource(self, part: JSON) -> str:
+        inner = part.get("resource")
+        resource: JSON = inner if isinstance(inner, dict) else {}
+        address = _line(resource.get("uri"))
+        if "blob" in resource:
+            return f"[resource {address}: {self._kept(resource.get('mimeType'), resource['blob'])}]"
+        return f"[resource {address}]\n{resource.get('text', '')}"
+
+    def _link(self, part: JSON) -> str:
+        words = [_line(part.get(name)) for name in ("uri", "title", "name", "description", "mimeType")]
+        return f"[resource link, not opened: {', '.join(filter(None, words))}]"
+
+    def _kept(self, kind: Any, data: Any) -> str:
+        """Where some bytes are now, in words."""
+        kind = _line(kind)[:80] or "of no kind"
+        try:
+            content = base64.b64decode(data, validate=True)
+        except (binascii.Error, TypeError, ValueError):
+            return f"{kind}, which cannot be read"
+        name = hashlib.sha256(content).hexdigest()[:12]
+        path = f"mcp/{self.server}/{name}.{ENDINGS.get(kind, 'bin')}"
+        try:
+            self.workspace.write(path, [content])
+        except ToolError as error:
+            return f"{kind}, {size_in_words(len(content))}, not kept: {error}"
+        return f"{kind}, {size_in_words(len(content))}, kept in the chat's files as {path}"
+
+
+KINDS: dict[str, Callable[[Reader, JSON], str]] = {
+    "text": Reader._text,
+    "image": Reader._bytes,
+    "audio": Reader._bytes,
+    "resource": Reader._resource,
+    "resource_link": Reader._link,
+}
+
+
+def _line(value: Any) -> str:
+    """A short text of theirs on one line, without brackets that would end ours."""
+    return re.sub(r"[\[\]\s]+", " ", value).strip()[:300] if isinstance(value, str) else ""
+
+
+def _same(part: Any, structured: Any) -> bool:
+    """Whether a part says the structured result already, as servers do for older clients."""
+    if not isinstance(part, dict) or part.get("type") != "text":
+        return False
+    text = str(part.get("text"))
+    # A value that is no object is put under this name, as what it is.
+    alone = structured["result"] if isinstance(structured, dict) and structured.keys() == {"result"} else structured
+    try:
+        return text == alone or json.loads(text) in (structured, alone)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,159 @@
+"""The MCP servers of this process: a host for each that is in use, through which tools are called."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+from django.db import DatabaseError, InterfaceError
+
+from chat.mcp.client.host import Host
+from chat.mcp.client.results import Reader
+from chat.tools.tool import ToolContext
+from toolsupport.core.errors import ConfigError, ToolError
+from toolsupport.core.remote_tools import RemoteServer, RemoteTool
+from toolsupport.core.types import JSON, ToolResult
+from toolsupport.registry.mcp import mcp_servers, reported_tools
+
+log = logging.getLogger(__name__)
+
+# How soon another process sees what one changed, in seconds.
+EVERY = 2.0
+LEAVING = 10.0
+# What a database says that is away, and what Django says of a connection that is.
+UNWRITABLE = (DatabaseError, InterfaceError)
+Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
+
+
+class Rows:
+    """Writes down what servers say; where the database does not take it, that is told at the next time."""
+
+    async def seen(self, server: int, version: str, definitions: list[JSON]) -> None:
+        await self._write(lambda: reported_tools.seen(server, version, definitions))
+
+    async def failed(self, server: int, why: str) -> None:
+        await self._write(lambda: reported_tools.failed(server, why))
+
+    async def _write(self, work: Callable[[], None]) -> None:
+        try:
+            await in_database(work)()
+        except UNWRITABLE as error:
+            log.error("what an MCP server said could not be written down: %s", error)
+
+
+@dataclass(slots=True)
+class Hosted:
+    """A host with the task that it runs in."""
+
+    host: Host
+    task: asyncio.Task[Any]
+
+
+@dataclass(slots=True)
+class Hosts:
+    """One for each process."""
+
+    running: dict[int, Hosted] = field(default_factory=dict)
+    stopping: bool = False
+    _spawn: Spawn | None = None
+    _loop: asyncio.AbstractEventLoop | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def start(self, spawn: Spawn) -> None:
+        """Begin to watch which servers are in use; needs the running event loop."""
+        self._spawn, self._loop = spawn, asyncio.get_running_loop()
+        spawn(self._watch())
+
+    def nudge(self) -> None:
+        """Look at the rows and at what servers offer, at once; from any thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._changed.set)
+
+    async def stop(self) -> None:
+        """Leave every server; one that takes too long is cut off."""
+        self.stopping = True
+        self._changed.set()
+        leaving = [self._leave(server) for server in list(self.running)]
+        if leaving:
+            await asyncio.wait(leaving, timeout=LEAVING)
+
+    async def _watch(self) -> None:
+        try:
+            await in_database(mcp_servers.ensure_stdio)()
+        except (ConfigError, *UNWRITABLE) as error:
+            log.error("%s", error)
+        while not self.stopping:
+            self._changed.clear()
+            try:
+                self._follow(await in_database(mcp_servers.enabled_servers)())
+            except Exception:
+                log.exception("the MCP servers could not be looked up; trying again")
+            try:
+                async with asyncio.timeout(EVERY):
+                    await self._changed.wait()
+                for hosted in self.running.values():
+                    hosted.host.look()
+            except TimeoutError:
+                continue
+
+    def _follow(self, wanted: Iterable[RemoteServer]) -> None:
+        """Leave what is not wanted any more, or is another now; begin what is new."""
+        servers = {server.id: server for server in wanted}
+        for id_, hosted in list(self.running.items()):
+            if servers.get(id_) != hosted.host.server:
+                self._leave(id_)
+        for id_, server in servers.items():
+            if id_ not in self.running and not self.stopping and self._spawn is not None:
+                host = Host(server, Rows())
+                self.running[id_] = Hosted(host, self._spawn(host.serve()))
+
+    def _leave(self, id_: int) -> asyncio.Task[Any]:
+        hosted = self.running.pop(id_)
+        hosted.host.stop()
+        return hosted.task
+
+    async def run(self, tool: RemoteTool, context: ToolContext, arguments: JSON) -> ToolResult:
+        """Call a tool and read its result. Raises ToolError."""
+        hosted = self.running.get(tool.server.id)
+        if hosted is None:
+            raise ToolError(f"{tool.server.name} is not connected. Go on without it, or try again later.")
+        if not await in_database(mcp_servers.may_still_be_called)(tool):
+            raise ToolError(
+                f"{tool.spec.name} may not be called any more: an administrator changed that, or its server."
+            )
+
+        def progress(done: float, total: float | None, message: str | None) -> None:
+            context.say(progress_in_words(done, total, message))
+
+        result = await hosted.host.call(tool, arguments, progress)
+        return await asyncio.to_thread(Reader(tool.server.name, context.workspace).read, result)
+
+
+def progress_in_words(done: float, total: float | None, message: str | None) -> str:
+    """A line for people: how far it is, and what the server says of it."""
+    far = f"{done:g} of {total:g}" if total else f"{done:g}"
+    words = " ".join((message or "").split())[:200]
+    return f"{far} {words}".strip() + "\n"
+
+
+_hosts: Hosts | None = None
+
+
+def current() -> Hosts:
+    """This process's hosts, made at the first call. `asgi.start` starts them, `asgi.stop` ends them."""
+    global _hosts
+    if _hosts is None:
+        _hosts = Hosts()
+    return _hosts
+
+
+async def shut_down() -> None:
+    """Leave every server, then forget this process's hosts."""
+    global _hosts
+    if _hosts is not None:
+        await _hosts.stop()
+        _hosts = None

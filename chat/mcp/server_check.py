@@ -1,0 +1,35 @@
+"""Asks an MCP server once, beside whatever keeps it connected, and writes down what it said."""
+
+from __future__ import annotations
+
+import asyncio
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.mcp.client.connection import connected, in_words
+from toolsupport.core.errors import NotFound
+from toolsupport.core.remote_tools import RemoteServer
+from toolsupport.core.types import JSON
+from toolsupport.registry.mcp import mcp_servers, reported_tools
+
+PATIENCE = 15.0  # seconds
+
+
+async def ask(server_id: int) -> str:
+    """Why it does not answer, "" where it does. Raises NotFound."""
+    try:
+        server = await in_database(mcp_servers.reached)(server_id)
+        version, definitions = await _ask(server)
+    except NotFound:
+        raise
+    except Exception as error:  # of the settings, of the SDK, of whatever the server made it do
+        why = in_words(error)
+        await in_database(reported_tools.failed)(server_id, why)
+        return why
+    await in_database(reported_tools.seen)(server_id, version, definitions)
+    return ""
+
+
+async def _ask(server: RemoteServer) -> tuple[str, list[JSON]]:
+    async with asyncio.timeout(PATIENCE), connected(server, lambda: None) as connection:
+        return connection.version, await connection.tools()

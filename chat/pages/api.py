@@ -1,0 +1,126 @@
+"""Runs one call of a tool for a program, under the policy that holds for a model that makes it (T7)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import orjson
+from channels.db import database_sync_to_async as in_database
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_POST
+
+from chat.transcript.turns import requested_call
+from chat.transcript.turns.requested_call import Requested, State, WrongCall
+from chat.turns import ephemeral_run, runner
+from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
+from toolsupport.core.types import is_json_object
+from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.web import api_errors
+
+BODY_LIMIT = 2 * 1024 * 1024
+# A result is asked for again after so many seconds, should its end be told to another process; then it is too late.
+LOOK, LONGEST = 1.0, 120
+ENDS = ("turn.ended", "turn.waiting")
+
+# Which error is told with which status and code.
+ERRORS: dict[type[Exception], tuple[int, str]] = {
+    Busy: (429, "busy"),
+    ConfigError: (502, "not_configured"),
+    NotAllowed: (403, "not_allowed"),
+    WrongCall: (400, "invalid_value"),
+}
+WAITS = "A person has to allow this call. Answer the question in its conversation, then send the same request again."
+LATE = "The call still runs. Send the same request again to get its result."
+
+
+@require_POST
+@requires(Action.CHAT)
+async def execute(request: HttpRequest) -> JsonResponse:
+    """One call, in a conversation of one's own or in a workspace that is gone afterwards."""
+    try:
+        said, person = asked(request.read(BODY_LIMIT + 1)), await request.auser()
+        wish = await in_database(_wish)(said)
+        if said.get("conversation") is None:
+            return JsonResponse(await ephemeral_run.run(wish, person.pk or 0))
+        return await _in_chat(wish, person.pk or 0, str(said["conversation"]))
+    except NotFound as error:
+        return api_errors.answer(404, str(error), "conversation", "conversation_not_found")
+    except tuple(ERRORS) as error:
+        return refusal(error)
+
+
+def refusal(error: Exception) -> JsonResponse:
+    """The answer to what cannot be done."""
+    status, code = next(told for kind, told in ERRORS.items() if isinstance(error, kind))
+    return api_errors.answer(status, str(error), getattr(error, "param", None) or None, code)
+
+
+def asked(body: bytes) -> dict[str, Any]:
+    """The fields of a request. Raises WrongCall, which names the field that is wrong."""
+    if len(body) > BODY_LIMIT:
+        raise WrongCall("The request is larger than this site takes.", "arguments")
+    try:
+        said = orjson.loads(body)
+    except ValueError as error:
+        raise WrongCall(f"The body is not JSON: {error}.", "") from error
+    if not is_json_object(said):
+        raise WrongCall("The body has to be a JSON object.", "")
+    for field in ("model", "name"):
+        if not isinstance(said.get(field), str) or not said[field].strip():
+            raise WrongCall(f"{field} has to be a text.", field)
+    if not is_json_object(said.setdefault("arguments", {})):
+        raise WrongCall("arguments has to be an object.", "arguments")
+    if not isinstance(said.get("conversation"), str | None):
+        raise WrongCall("conversation has to be the id of a conversation.", "conversation")
+    return said
+
+
+def _wish(said: dict[str, Any]) -> Requested:
+    try:
+        return Requested(requested_call.profile(said["model"]), said["name"], said["arguments"])
+    except NotFound as error:
+        raise WrongCall(str(error), "model") from error
+
+
+async def _in_chat(wish: Requested, person: int, conversation: str) -> JsonResponse:
+    async with _ends(conversation) as ended:
+        accepted = await runner.current().repeat(person, conversation, wish)
+        for _ in range(LONGEST):
+            ended.clear()
+            state = await in_database(requested_call.state)(accepted.turn)
+            if state.question is not None or state.call is not None:
+                return _told(state)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK):
+                    await ended.wait()
+    return api_errors.answer(504, LATE, None, "still_running")
+
+
+def _told(state: State) -> JsonResponse:
+    if state.call is not None:
+        return JsonResponse({"call": state.call, "result": state.result})
+    wrong = api_errors.body(409, WAITS, None, "approval_needed")
+    return JsonResponse(wrong | {"question": state.question}, status=409)
+
+
+@asynccontextmanager
+async def _ends(conversation: str) -> AsyncIterator[asyncio.Event]:
+    """Set whenever a turn of the conversation ends or begins to wait: heard as a page hears it."""
+    ended = asyncio.Event()
+
+    async def hear(frame: str) -> None:
+        if json.loads(frame)["type"] in ENDS:
+            ended.set()
+
+    async def fall_behind() -> None:
+        ended.set()
+
+    socket, pump = runner.current().listen(conversation, hear, fall_behind)
+    try:
+        yield ended
+    finally:
+        runner.current().forget(conversation, socket, pump)

@@ -1,0 +1,97 @@
+"""The pages of the chat."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.transcript.conversations import conversations, listing, raw_request
+from chat.transcript.conversations.conversations import FormSettings
+from toolsupport.core import sanitize
+from toolsupport.registry.people.permissions import Action, may, public, requires
+
+PAGE = "chat/conversation.html"
+
+
+@require_GET
+@public
+def home(request: HttpRequest) -> HttpResponse:
+    """Where one goes first: the latest chat, a new one, or the models for those who may not chat."""
+    if not request.user.is_authenticated:
+        return redirect("login")
+    if not may(request.user, Action.CHAT):
+        return redirect("models")
+    return redirect("conversation", conversations.latest(request.user) or conversations.create(request.user))
+
+
+@require_POST
+@requires(Action.CHAT)
+def new(request: HttpRequest) -> HttpResponse:
+    """Make a conversation and go there."""
+    return redirect("conversation", conversations.create(request.user))
+
+
+@require_GET
+@requires(Action.CHAT)
+def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The chat page."""
+    context = {
+        "conversation": conversations.show(request.user, str(conversation_id)),
+        "page": listing.page(request.user),
+        "choices": conversations.choices(request.user),
+    }
+    return render(request, PAGE, context)
+
+
+@require_GET
+@requires(Action.CHAT)
+def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The transcript as it stands, for a page that missed something."""
+    shown = conversations.show(request.user, str(conversation_id))
+    return render(request, f"{PAGE}#transcript", {"conversation": shown})
+
+
+@require_GET
+@requires(Action.CHAT)
+def wire(request: HttpRequest, conversation_id: UUID, message_id: int) -> HttpResponse:
+    """What went over the wire for one answer."""
+    shown = raw_request.of(request.user, str(conversation_id), message_id)
+    return render(request, "chat/wire.html", {"wire": shown})
+
+
+@require_GET
+@requires(Action.CHAT)
+def table(request: HttpRequest, run_id: int) -> HttpResponse:
+    """The whole table that a call gave, to be saved."""
+    headers = {"Content-Disposition": f'attachment; filename="table-{run_id}.csv"', "X-Content-Type-Options": "nosniff"}
+    return HttpResponse(
+        raw_request.table(request.user, run_id), content_type="text/csv; charset=utf-8", headers=headers
+    )
+
+
+@require_GET
+@requires(Action.CHAT)
+def picker(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The model picker, after a swap or to look again."""
+    context = {
+        "conversation": conversations.show(request.user, str(conversation_id)),
+        "choices": conversations.choices(request.user),
+    }
+    return render(request, f"{PAGE}#picker", context)
+
+
+@require_POST
+@requires(Action.CHAT)
+def settings(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Keep the conversation's own system prompt, temperature and call format."""
+    sent = {name: sanitize.replaced(request.POST.get(name, "")) for name in ("system", "temperature", "format")}
+    context = sent | {"saved": True}
+    try:
+        conversations.save_settings(request.user, str(conversation_id), FormSettings(**sent))
+    except ValueError as error:
+        context |= {"saved": False, "error": str(error)}
+    shown = conversations.show(request.user, str(conversation_id))
+    return render(request, f"{PAGE}#settings", {"conversation": shown} | context)

@@ -1,0 +1,65 @@
+"""The page that tells why a model gets the tools it gets, where a chat can leave some of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.transcript.conversations import explain as conversations_explain
+from chat.transcript.conversations import tool_filter
+from chat.transcript.conversations.explain import Explained
+from chat.transcript.conversations.tool_filter import Change, Choice
+from toolsupport.core.errors import ConfigError
+from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.web.pages.htmx import wants_part
+
+PAGE = "chat/explain.html"
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def of_model(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """A new chat with this model."""
+    return _answer(request, lambda text: conversations_explain.of_model(request.user, profile_id, text))
+
+
+@require_GET
+@requires(Action.CHAT)
+def of_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """A conversation of one's own, as it would go on."""
+    return _answer(
+        request, lambda text: conversations_explain.of_conversation(request.user, str(conversation_id), text)
+    )
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_CHAT)
+def narrow(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Keep which of the team's tools this conversation leaves out."""
+    here = str(conversation_id)
+    change = Change(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
+    others = tool_filter.put(request.user, here, change)
+    said = {"saved": True, "others": sorted(others)}
+    return _answer(request, lambda text: conversations_explain.of_conversation(request.user, here, text), said)
+
+
+def _choice(request: HttpRequest, kind: str) -> Choice:
+    return Choice(request.POST.getlist(f"{kind}-shown"), request.POST.getlist(f"{kind}-kept"))
+
+
+def _answer(
+    request: HttpRequest, explain: Callable[[str], Explained], said: dict[str, Any] | None = None
+) -> HttpResponse:
+    part = "#explained" if wants_part(request) else ""
+    given = request.POST if request.method == "POST" else request.GET
+    try:
+        explained = explain(given.get("message", ""))
+    except ConfigError as error:
+        return render(request, PAGE, {"error": str(error)})
+    context = {"explained": explained, "seen": tool_filter.stamp(explained.left_out)}
+    return render(request, PAGE + part, context | (said or {}))

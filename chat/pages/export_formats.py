@@ -1,0 +1,99 @@
+"""An exported conversation written as Markdown or as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from chat.transcript.conversations.export import Exported, ExportedMessage
+
+VERSION = 1
+NAME = "toolsupport.conversation"
+
+
+def to_json(found: Exported) -> str:
+    """Every branch: `messages` form a tree by `parent`, `shown` names the branch that was shown."""
+    whole = {
+        "format": NAME,
+        "version": VERSION,
+        "id": found.id,
+        "title": found.title,
+        "model": found.model,
+        "created_at": found.created_at.isoformat(),
+        "updated_at": found.updated_at.isoformat(),
+        "settings": found.settings,
+        "memory": found.memory,
+        "shown": found.shown,
+        "messages": [_entry(message) for message in found.messages],
+    }
+    return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def markdown(found: Exported) -> str:
+    """The branch that was shown, for people."""
+    shown = set(found.shown)
+    head = [f"# {found.title}", f"{_time(found.created_at)} · {found.model or 'no model'}"]
+    if found.memory:
+        head += ["## Remembered", found.memory]
+    said = (block for message in found.messages if message.id in shown for block in _blocks(message))
+    return "\n\n".join([*head, *said]) + "\n"
+
+
+def _entry(message: ExportedMessage) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "id": message.id,
+        "parent": message.parent,
+        "role": message.role,
+        "created_at": message.created_at.isoformat(),
+        "text": message.text,
+    }
+    optional: dict[str, Any] = {
+        "thinking": message.thinking,
+        "model": message.model,
+        "ended": message.ended,
+        "code": message.code,
+        "images": list(message.images),
+    }
+    return entry | {name: value for name, value in optional.items() if value} | {"calls": list(message.calls)}
+
+
+def _blocks(message: ExportedMessage) -> Iterator[str]:
+    if message.role == "notice":
+        yield f"*{message.text}*"
+        return
+    yield f"## {message.model or 'You'} · {_time(message.created_at)}"
+    if message.thinking:
+        yield "Thought:\n\n" + "\n".join(f"> {line}" for line in message.thinking.splitlines())
+    if message.text:
+        yield message.text
+    if message.images:
+        yield f"*Images: {', '.join(message.images)}*"
+    for call in message.calls:
+        yield from _call(call)
+    if message.ended not in ("", "done"):
+        yield f"*The answer was {message.ended}.*"
+
+
+def _call(call: dict[str, Any]) -> Iterator[str]:
+    took = "" if call["duration_ms"] is None else f" · {call['duration_ms']} ms"
+    yield f"**{call['name']}** · {call['status']}{took}"
+    yield fenced(json.dumps(call["arguments"], ensure_ascii=False, indent=2), "json")
+    given = call["result"] or call["error"]
+    if given:
+        yield fenced(given)
+    for inner in call.get("calls", ()):
+        yield from _call(inner)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A code block that its own content cannot end."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _time(when: datetime) -> str:
+    return when.strftime("%Y-%m-%d %H:%M UTC")

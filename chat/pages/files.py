@@ -1,0 +1,193 @@
+"""The panel of a conversation's files: listed, uploaded, downloaded, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import BinaryIO
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import render
+from django.urls import URLPattern, path
+from django.utils.http import content_disposition_header
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from chat.tools.files.text_decoding import size_in_words
+from chat.tools.files.workspace import MIB, Entry, Workspace
+from chat.transcript.conversations.conversations import workspace_of
+from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.registry.people.permissions import Action, requires
+
+CHUNK = 256 * 1024
+LISTED = 500
+# What the form's own fields and boundaries may add to the files.
+FORM_BYTES = MIB
+
+# Whatever the file holds: it is saved and never shown, and if a browser did show it, it could do nothing.
+# It is sent as it is: compressed in pieces, a client that reads the first piece only would take it for the whole.
+DOWNLOAD_HEADERS = {
+    "Content-Encoding": "identity",
+    "Content-Type": "application/octet-stream",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "private, no-store",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line above the list; `tone` is ok, ask or off."""
+
+    tone: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the list; `size` is in words."""
+
+    entry: Entry
+    size: str
+
+
+class Sent:
+    """The first `size` bytes of an open file, read in a thread; closed with the response."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file = file
+        self.left = size
+
+    def __aiter__(self) -> Sent:
+        return self
+
+    async def __anext__(self) -> bytes:
+        data = await asyncio.to_thread(self.file.read, min(CHUNK, self.left))
+        if not data:
+            raise StopAsyncIteration
+        self.left -= len(data)
+        return data
+
+    def close(self) -> None:
+        self.file.close()
+
+
+# Django's own check reads the whole body before a view can say that it is too large: here the size is judged
+# first, and `_upload` makes up for the check.
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(Action.CHAT)
+def files(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The panel; with POST, after an upload."""
+    workspace = workspace_of(request.user, str(conversation_id))
+    if request.method != "POST":
+        return _panel(request, workspace)
+    too_large = _too_large(request, workspace)
+    if too_large:
+        return _panel(request, workspace, [Said("off", too_large)], status=413)
+    try:
+        return _upload(request, workspace)
+    except (SuspiciousOperation, MultiPartParserError):
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        said = Said("off", f"That could not be read: send {most} files at most.")
+        return _panel(request, workspace, [said], status=422)
+
+
+@require_POST
+@requires(Action.CHAT)
+def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The panel without a file, or without a directory and what it held."""
+    workspace, path_ = workspace_of(request.user, str(conversation_id)), request.POST.get("path", "")
+    try:
+        workspace.delete(path_)
+    except NotFound:
+        return _panel(request, workspace, [Said("ask", f"{path_} was gone already.")])
+    except ToolError as error:
+        return _panel(request, workspace, [Said("off", str(error))], status=422)
+    return _panel(request, workspace, [Said("ok", f"Deleted {path_}.")])
+
+
+@require_safe
+@requires(Action.CHAT)
+def download(request: HttpRequest, conversation_id: UUID) -> StreamingHttpResponse:
+    """One file, always as something to save."""
+    workspace, path_ = workspace_of(request.user, str(conversation_id)), request.GET.get("path", "")
+    try:
+        file = workspace.open(path_)
+    except ToolError as error:
+        raise NotFound(str(error)) from error
+    size = os.fstat(file.fileno()).st_size
+    name = path_.rstrip("/").rpartition("/")[2]
+    headers = {"Content-Length": str(size), "Content-Disposition": content_disposition_header(True, name)}
+    return StreamingHttpResponse(Sent(file, size), headers=DOWNLOAD_HEADERS | headers)
+
+
+@csrf_protect
+def _upload(request: HttpRequest, workspace: Workspace) -> HttpResponse:
+    given = request.FILES.getlist("files")
+    said = _stored(workspace, given, replace="replace" in request.POST)
+    failed = not given or any(line.tone == "off" for line in said)
+    return _panel(request, workspace, said or [Said("ask", "Choose at least one file.")], status=422 if failed else 200)
+
+
+def _stored(workspace: Workspace, given: Iterable[UploadedFile[bytes]], *, replace: bool) -> list[Said]:
+    said = []
+    for upload in given:
+        name = upload.name or ""
+        try:
+            got = workspace.write(name, upload.chunks(), replace=replace)
+        except (ToolError, NotFound) as error:
+            said.append(Said("off", f"{name} was not uploaded. {error}"))
+            continue
+        said.append(Said("ok", f"Uploaded {got}.") if got == name else _renamed(name, got))
+    return said
+
+
+def _renamed(name: str, got: str) -> Said:
+    return Said("ask", f"There is a {name} already, so the new one is called {got}.")
+
+
+def _too_large(request: HttpRequest, workspace: Workspace) -> str:
+    """Why a body is not even read, or ""; without a length nobody knows, so it is not read either."""
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if not length.isdecimal():
+        return "The upload does not say how large it is, so it was not read."
+    if int(length) > workspace.quota + FORM_BYTES:
+        quota = size_in_words(workspace.quota)
+        return f"{size_in_words(int(length))} are too much: all files together may take {quota}."
+    return ""
+
+
+def _panel(request: HttpRequest, workspace: Workspace, said: Iterable[Said] = (), *, status: int = 200) -> HttpResponse:
+    said = list(said)
+    listing = workspace.entries(recursive=True, limit=LISTED)
+    try:
+        used = workspace.usage().size
+    except ToolError as error:
+        used, said = workspace.quota, [*said, Said("off", str(error))]
+    context = {
+        "conversation_id": workspace.root.name,
+        "rows": [Row(entry, size_in_words(entry.size)) for entry in listing.entries],
+        "more": listing.more,
+        "listed": LISTED,
+        "used": used,
+        "quota": workspace.quota,
+        "used_in_words": size_in_words(used),
+        "quota_in_words": size_in_words(workspace.quota),
+        "said": said,
+    }
+    return render(request, "chat/files.html", context, status=status)
+
+
+FILE_URLS: list[URLPattern] = [
+    path("chat/<uuid:conversation_id>/files/", files, name="conversation-files"),
+    path("chat/<uuid:conversation_id>/files/download/", download, name="conversation-files-download"),
+    path("chat/<uuid:conversation_id>/files/delete/", delete, name="conversation-files-delete"),
+]

@@ -1,0 +1,71 @@
+"""Images of a conversation: taken from the message field, shown beside the message."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from uuid import UUID
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.tools.files.images import HEAD, LARGEST, kind_of, read_picture
+from chat.tools.files.workspace import MIB, Workspace
+from chat.transcript.conversations import raw_request
+from chat.transcript.conversations.conversations import workspace_of
+from chat.transcript.messages.typed_results import pictures
+from chat.transcript.settings import turn_settings
+from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.registry.people.permissions import Action, requires
+
+ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
+# What a browser is told is what the bytes say; if it took them for anything else, it could do nothing with it.
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "private, max-age=3600",
+}
+
+
+@require_POST
+@requires(Action.CHAT)
+def add(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Keep an image among the conversation's files; gives its path, or an error in words."""
+    workspace, given = workspace_of(request.user, str(conversation_id)), request.FILES.get("image")
+    try:
+        return JsonResponse({"path": _kept(workspace, given)})
+    except (ToolError, NotFound) as error:
+        return JsonResponse({"error": str(error)}, status=422)
+
+
+@require_GET
+@requires(Action.CHAT)
+def shown(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """One image, as the type that its bytes say."""
+    data, kind = read_picture(workspace_of(request.user, str(conversation_id)), request.GET.get("path", ""))
+    return HttpResponse(data, content_type=kind, headers=HEADERS)
+
+
+@require_GET
+@requires(Action.CHAT)
+def of_call(request: HttpRequest, run_id: int) -> HttpResponse:
+    """An image that a tool of another program gave, if the result of this call names it."""
+    conversation, result = raw_request.result(request.user, run_id)
+    path = request.GET.get("path", "")
+    if path not in pictures(result):
+        raise NotFound("There is no such image.")
+    data, kind = read_picture(turn_settings.workspace(conversation), path)
+    return HttpResponse(data, content_type=kind, headers=HEADERS)
+
+
+def _kept(workspace: Workspace, given: UploadedFile[bytes] | None) -> str:
+    if given is None:
+        raise ToolError("Choose an image.")
+    kind = kind_of(given.read(HEAD))
+    given.seek(0)
+    if not kind:
+        raise ToolError(f"{given.name} is no image: PNG, JPEG, GIF and WebP can be attached.")
+    if (given.size or 0) > LARGEST:
+        raise ToolError(f"{given.name} is too large: an image may have {LARGEST // MIB} MiB at most.")
+    stem = PurePosixPath(given.name or "").stem or "image"
+    return workspace.write(f"images/{stem}.{ENDINGS[kind]}", given.chunks(), replace=False)

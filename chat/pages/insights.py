@@ -1,0 +1,40 @@
+"""The page of the calls behind a point of the insights."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from chat.transcript.conversations import counted_calls
+from chat.transcript.conversations.counted_calls import Wanted
+from toolsupport.registry.metrics import insights
+from toolsupport.registry.people.permissions import Action, requires
+
+
+class CallsForm(forms.Form):
+    """Which calls, as a point of the plots asks for them."""
+
+    day = forms.DateField()
+    profile = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    format = forms.CharField(required=False, max_length=40)
+
+
+@require_GET
+@requires(Action.CHAT)
+def calls(request: HttpRequest) -> HttpResponse:
+    """One's own calls of a day, beside how many there were of everybody."""
+    form = CallsForm(request.GET)
+    if not form.is_valid():
+        raise Http404("There is no such point.")
+    wanted = Wanted(**form.cleaned_data)
+    context = {"wanted": wanted, "points": _points(wanted), "calls": counted_calls.calls(request.user, wanted)}
+    return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED})
+
+
+def _points(wanted: Wanted) -> object:
+    day: date = wanted.day
+    return insights.found(insights.Filter(wanted.profile, wanted.format, day, day)).points

@@ -1,0 +1,66 @@
+"""What is remembered in a conversation, beside its files: read, changed, put back."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.tools.files.text_decoding import size_in_words
+from chat.tools.memory_dump import MOST_BYTES
+from chat.transcript.conversations import memory as conversations_memory
+from toolsupport.core import sanitize
+from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.registry.people.permissions import Action, requires
+
+
+@require_GET
+@requires(Action.CHAT)
+def memory(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The memory, to be read and changed."""
+    return _panel(request, str(conversation_id))
+
+
+@require_POST
+@requires(Action.CHAT)
+def write(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Keep what a person wrote; where it cannot be kept it stays in the form."""
+    here, text = str(conversation_id), sanitize.replaced(request.POST.get("text", "").replace("\r\n", "\n"))
+    try:
+        conversations_memory.write(request.user, here, text, request.POST.get("basis", ""))
+    except Conflict as error:
+        return _panel(request, here, {"failed": str(error), "stands": error.current, "given": text})
+    except ValueError as error:
+        return _panel(request, here, {"failed": str(error), "given": text})
+    return _panel(request, here, {"said": "Saved: the model is told from the next message on."})
+
+
+@require_POST
+@requires(Action.CHAT)
+def put_back(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Undo the last change."""
+    here = str(conversation_id)
+    # Raises NotFound for a conversation that is not one's own, before anything is said of its memory.
+    conversations_memory.show(request.user, here)
+    try:
+        conversations_memory.put_back(request.user, here, request.POST.get("basis", ""))
+    except (Conflict, NotFound) as error:
+        return _panel(request, here, {"failed": str(error)})
+    return _panel(request, here, {"said": "Put back what stood there before."})
+
+
+def _panel(request: HttpRequest, here: str, said: dict[str, Any] | None = None) -> HttpResponse:
+    found = conversations_memory.show(request.user, here)
+    context = {"conversation_id": here, "memory": found, "most": size_in_words(MOST_BYTES)}
+    return render(request, "chat/memory.html", context | (said or {}))
+
+
+MEMORY_URLS: list[URLPattern] = [
+    path("chat/<uuid:conversation_id>/memory/", memory, name="conversation-memory"),
+    path("chat/<uuid:conversation_id>/memory/write/", write, name="conversation-memory-write"),
+    path("chat/<uuid:conversation_id>/memory/back/", put_back, name="conversation-memory-back"),
+]

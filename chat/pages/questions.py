@@ -1,0 +1,79 @@
+"""Answering a question by a form, and taking back what an answer allowed."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.transcript.questions import questions, unknown_model
+from chat.turns import runner
+from toolsupport.core import sanitize
+from toolsupport.core.errors import Busy, ConfigError, Conflict
+from toolsupport.registry.people.permissions import Action, requires
+
+ARGUMENT = "argument."
+# What an answer is confirmed with.
+ANSWERED = {
+    "deny": "Denied.",
+    "auto": "It is tested.",
+    "yes": "Saved.",
+    "no": "Saved.",
+    "none": "Noted.",
+    "save": "Saved, or proposed where you may not decide for everyone.",
+    "session": "Noted for this chat.",
+    "text": "Calls are written as text in this chat from now on.",
+}
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_CHAT)
+def answer(request: HttpRequest, question_id: int) -> HttpResponse:
+    """Answer, and say in words what came of it."""
+    try:
+        closed = questions.answer(request.user, question_id, _given(request))
+    except (Busy, ConfigError, Conflict, ValueError) as error:
+        return HttpResponse(str(error))
+    runner.current().nudge(closed)
+    return HttpResponse(ANSWERED.get(closed.answer, "Allowed."))
+
+
+@require_GET
+@requires(Action.CHAT)
+def asks(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """What stands above the composer: a question about the model, the tests of it that run."""
+    question, tests = unknown_model.pending(request.user, str(conversation_id))
+    context = {"question": question, "tests": tests, "may_detect": True}
+    return render(request, "chat/asks.html", context)
+
+
+@require_GET
+@requires(Action.CHAT)
+def grants(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """The tools that run without being asked for in a conversation."""
+    return _grants(request, str(conversation_id))
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_CHAT)
+def revoke(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Ask for a tool again from now on."""
+    here, tool = str(conversation_id), request.POST.get("tool", "")
+    taken = questions.revoke(request.user, here, tool)
+    return _grants(request, here, f"{tool} asks again from now on." if taken else "It asks already.")
+
+
+def _grants(request: HttpRequest, here: str, said: str = "") -> HttpResponse:
+    context = {"conversation": {"id": here}, "grants": questions.grants(request.user, here), "said": said}
+    return render(request, "chat/conversation.html#grants", context)
+
+
+def _given(request: HttpRequest) -> questions.Answer:
+    """Browsers send line ends as CR LF, whatever the text had."""
+    fields = {
+        name.removeprefix(ARGUMENT): str(value) for name, value in request.POST.items() if name.startswith(ARGUMENT)
+    }
+    edited = {name: sanitize.replaced(value.replace("\r\n", "\n")) for name, value in fields.items()}
+    return questions.Answer(request.POST.get("answer", ""), edited)

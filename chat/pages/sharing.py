@@ -1,0 +1,79 @@
+"""Sharing a conversation with somebody, and reading what others share."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from chat.transcript.people import sharing
+from toolsupport.registry.people.permissions import Action, may, requires
+
+PAGE, OTHERS = "chat/shared.html", "chat/others.html"
+
+
+@require_http_methods(["GET", "POST"])
+@requires(Action.CHAT)
+def readers(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Who may read one's conversation; with POST, after letting somebody."""
+    error = ""
+    if request.method == "POST":
+        try:
+            sharing.share(request.user, str(conversation_id), request.POST.get("person", ""))
+        except ValueError as problem:
+            error = str(problem)
+    return _readers(request, conversation_id, error)
+
+
+@require_POST
+@requires(Action.CHAT)
+def withdraw(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Let somebody read it no longer."""
+    sharing.withdraw(request.user, str(conversation_id), request.POST.get("person", ""))
+    return _readers(request, conversation_id)
+
+
+@require_GET
+@requires(Action.CHAT)
+def listed(request: HttpRequest) -> HttpResponse:
+    """What others let one read."""
+    context = {"listed": sharing.with_me(request.user), "administers": may(request.user, Action.ADMINISTER)}
+    return render(request, PAGE, context)
+
+
+@require_GET
+@requires(Action.CHAT)
+def read(request: HttpRequest, shared_id: UUID) -> HttpResponse:
+    """A conversation of somebody else, to read."""
+    return render(request, PAGE, {"conversation": sharing.read(request.user, shared_id)})
+
+
+@require_GET
+@requires(Action.ADMINISTER)
+def others(request: HttpRequest) -> HttpResponse:
+    """Conversations of others that an administrator could read for a reason."""
+    return render(request, OTHERS, {"listed": sharing.of_others(request.user)})
+
+
+@require_http_methods(["GET", "POST"])
+@requires(Action.ADMINISTER)
+def look_into(request: HttpRequest, foreign_id: UUID) -> HttpResponse:
+    """Asks for the reason; with POST, the conversation itself, of which its owner is told each time."""
+    context: dict[str, Any] = {"foreign": sharing.foreign(request.user, foreign_id)}
+    if request.method == "POST":
+        context["reason"] = request.POST.get("reason", "")
+        try:
+            read = sharing.look_into(request.user, foreign_id, context["reason"])
+            return render(request, PAGE, {"conversation": read, "looked": True})
+        except ValueError as problem:
+            context["error"] = str(problem)
+    return render(request, OTHERS, context)
+
+
+def _readers(request: HttpRequest, conversation_id: UUID, error: str = "") -> HttpResponse:
+    here = str(conversation_id)
+    context = {"conversation": {"id": here}, "readers": sharing.readers(request.user, here), "error": error}
+    return render(request, f"{PAGE}#readers", context | {"looks": sharing.looks(request.user, here)})

@@ -1,0 +1,177 @@
+"""The page of the tools, with the team's defaults for every chat."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from chat.tools import BUILTINS, hot_swap, policy
+from chat.tools.tool import LEVELS
+from chat.transcript.settings import available_tools, prompt_context
+from toolsupport.core import format_choice
+from toolsupport.core.errors import Conflict, NotAllowed
+from toolsupport.core.tool_selection import Candidate
+from toolsupport.registry.databases import sql_sources
+from toolsupport.registry.mcp import mcp_servers
+from toolsupport.registry.models import picker
+from toolsupport.registry.people.permissions import Action, actions, may, requires
+from toolsupport.registry.settings import switches, team_settings, tool_settings
+from toolsupport.registry.testing import drift
+
+PAGE = "chat/tools.html"
+FOR_ADMINISTRATORS = ("A3", "A4")
+LONGEST_NAME = 200
+LONG_DESCRIPTION = 240
+PLACES = (
+    ("read_file", "list_directory", "write_file", "edit_file"),
+    ("bash", "python_execution"),
+    ("search_schemas", "execute_sql"),
+    ("memory_dump", "hot_swap"),
+    ("tool_search",),
+)
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def tools(request: HttpRequest) -> HttpResponse:
+    """Every tool with what it may do and its switch, then the formats and the defaults."""
+    return render(request, PAGE, _tools(request) | _formats(request) | _defaults(request) | _switches(request))
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_ALL)
+def switch(request: HttpRequest) -> HttpResponse:
+    """Switch a built-in tool on or off for every chat; code and outside effects are for administrators."""
+    name, on = request.POST.get("tool", ""), request.POST.get("on") == "on"
+    tool = BUILTINS.get(name)
+    if tool is None:
+        return render(request, f"{PAGE}#offered", _tools(request) | {"error": "There is no such tool."})
+    if tool.level in FOR_ADMINISTRATORS and not may(request.user, Action.ADMINISTER):
+        raise NotAllowed("Only an administrator can switch tools of this level.")
+    if not (on and tool.missing):
+        tool_settings.switch(name, on, tool.level, request.user.pk or 0)
+    return render(request, f"{PAGE}#offered", _tools(request) | {"saved": name})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def leave_out(request: HttpRequest) -> HttpResponse:
+    """Leave a tool of an MCP server, or the whole server, out of every chat, or allow it again."""
+    kind, name = request.POST.get("kind", ""), request.POST.get("name", "")
+    if kind not in ("tools", "servers") or not 0 < len(name) <= LONGEST_NAME:
+        return render(request, f"{PAGE}#offered", _tools(request) | {"error": "There is no such tool."})
+    tool_settings.leave_out(kind, name, request.POST.get("out") == "out")
+    return render(request, f"{PAGE}#offered", _tools(request) | {"saved": name})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def set_formats(request: HttpRequest) -> HttpResponse:
+    """Keep which call formats are used, and which comes first."""
+    kept = request.POST.getlist("kept")
+    disabled = frozenset(name for name in format_choice.names() if name not in kept)
+    wanted = tool_settings.Formats(request.POST.get("primary", ""), disabled)
+    said: dict[str, Any] = {"saved": True}
+    try:
+        tool_settings.put_formats(wanted, request.POST.get("seen", ""))
+    except (Conflict, ValueError) as error:
+        said = {"error": str(error), "clash": getattr(error, "current", ""), "wanted": wanted}
+    return render(request, f"{PAGE}#formats", _formats(request) | said)
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def defaults(request: HttpRequest) -> HttpResponse:
+    """Keep the team's defaults."""
+    given = [request.POST.get(name, "") for name in ("prompt", "temperature", "model")]
+    try:
+        team_settings.put_defaults(*given)
+    except ValueError as error:
+        return render(request, f"{PAGE}#defaults", _defaults(request) | {"error": str(error), "prompt": given[0]})
+    return render(request, f"{PAGE}#defaults", _defaults(request) | {"saved": True})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def set_switches(request: HttpRequest) -> HttpResponse:
+    """Keep what the team switched on or off."""
+    try:
+        switches.put({name: str(value) for name, value in request.POST.items()})
+    except ValueError as error:
+        return render(request, f"{PAGE}#switches", _switches(request) | {"error": str(error)})
+    drift.mark_all()
+    return render(request, f"{PAGE}#switches", _switches(request) | {"saved": True})
+
+
+def _tools(request: HttpRequest) -> dict[str, Any]:
+    allowed = actions(request.user)
+    databases = sql_sources.names(request.user.pk or 0)
+    candidates = available_tools.offer(prompts=prompt_context.offered(), databases=databases).candidates
+    deferred = [one for one in candidates if one.kind == "mcp"]
+    left_out = tool_settings.left_out()
+    built_in = sorted((one for one in candidates if one.spec.name in BUILTINS), key=_place)
+    return {
+        "tools": [_row(one, allowed) | {"idle": _idle(one, deferred)} for one in built_in],
+        "others": [{"candidate": one, "out": one.spec.name in left_out.tools} for one in deferred],
+        "servers_out": left_out.servers,
+        "waiting": mcp_servers.waiting(),
+        "may_change": Action.ADMINISTER in allowed,
+    }
+
+
+def _place(candidate: Candidate) -> int:
+    """What belongs together stands together; the order in which models read them is another."""
+    return next((place for place, names in enumerate(PLACES) if candidate.spec.name in names), len(PLACES))
+
+
+def _row(candidate: Candidate, allowed: Collection[Action]) -> dict[str, Any]:
+    tool = BUILTINS[candidate.spec.name]
+    needed = Action.ADMINISTER if tool.level in FOR_ADMINISTRATORS else Action.DECIDE_FOR_ALL
+    begins, _, goes_on = tool.spec.description.partition(". ")
+    long = len(tool.spec.description) > LONG_DESCRIPTION
+    return {
+        "tool": tool,
+        "candidate": candidate,
+        "about": f"{begins}." if long else tool.spec.description,
+        "more": goes_on if long else "",
+        "level": LEVELS[tool.level],
+        "asks": tool.level not in policy.RUNS,
+        "may_switch": needed in allowed,
+    }
+
+
+def _idle(candidate: Candidate, deferred: Sequence[Candidate]) -> dict[str, str]:
+    """Why a tool that works has nothing to work with yet, and the page where that is made; empty where it has."""
+    if candidate.kind == "sql" and not candidate.connected:
+        return {"why": "There is no database that your chats may read.", "url": "sources", "page": "Databases"}
+    if candidate.spec.name == hot_swap.TOOL.spec.name and candidate.missing:
+        return {"why": candidate.missing, "url": "prompts", "page": "Prompts"}
+    if candidate.kind == "search" and not deferred:
+        return {"why": "There are no approved tools to be found by it.", "url": "mcp", "page": "MCP servers"}
+    return {}
+
+
+def _formats(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "formats": tool_settings.formats(),
+        "every_format": [(name, format_choice.label(name)) for name in format_choice.names()],
+        "may_change": may(request.user, Action.ADMINISTER),
+    }
+
+
+def _switches(request: HttpRequest) -> dict[str, Any]:
+    return {"switches": switches.shown(), "may_change": may(request.user, Action.ADMINISTER)}
+
+
+def _defaults(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "prompt": team_settings.base_system_prompt(),
+        "temperature": team_settings.temperature(),
+        "model": team_settings.default_model(),
+        "choices": picker.choices(),
+        "may_change": may(request.user, Action.ADMINISTER),
+    }

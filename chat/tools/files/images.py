@@ -1,0 +1,33 @@
+"""Images in a workspace, known by their first bytes and never by their names."""
+
+from __future__ import annotations
+
+from chat.tools.files.workspace import MIB, Workspace
+from toolsupport.core.errors import NotFound, ToolError
+
+LARGEST = 6 * MIB
+HEAD = 16
+SIGNS = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF87a", "image/gif"),
+    (0, b"GIF89a", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+)
+
+
+def kind_of(data: bytes) -> str:
+    """The media type of an image, or "" for everything else."""
+    return next((kind for at, sign, kind in SIGNS if data[at : at + len(sign)] == sign), "")
+
+
+def read_picture(workspace: Workspace, path: str) -> tuple[bytes, str]:
+    """An image with its media type. Raises NotFound where there is none, whatever stands there instead."""
+    try:
+        content = workspace.read(path, LARGEST)
+    except ToolError as error:
+        raise NotFound(str(error)) from error
+    kind = kind_of(content.data[:HEAD])
+    if not kind or content.size > LARGEST:
+        raise NotFound("There is no such image.")
+    return content.data, kind

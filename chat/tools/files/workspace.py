@@ -1,0 +1,194 @@
+"""The files of one conversation, on disk, under one directory nobody gets out of."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from chat.tools.files.paths import DEPTH, TEMPORARY, file_parts, parts, shown, speakable
+from chat.tools.files.safe_open import NEW_FILE, Found, directory, in_words, look, regular_file, walk
+from chat.tools.files.text_decoding import size_in_words
+from toolsupport.core.errors import NotFound, ToolError
+
+MIB = 1024 * 1024
+ENTRIES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`path` from the top of the workspace; `kind` is file, directory or other; `size` in bytes."""
+
+    path: str
+    kind: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """`more` is True where the limit left something out."""
+
+    entries: tuple[Entry, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The first bytes of a file; `size` is that of the whole file."""
+
+    data: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a workspace holds, in bytes and in files and directories."""
+
+    size: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One directory; `quota` is the size in bytes it may grow to.
+
+    Every method blocks on the disk: async code calls it in a thread. Paths are read as paths.parts says. All
+    raise NotFound for what is not there and ToolError for what cannot be done, in words that hold no path of
+    this machine.
+    """
+
+    root: Path
+    quota: int = 100 * MIB
+
+    def entries(self, path: str = "", *, recursive: bool = False, limit: int = ENTRIES) -> Listing:
+        """What a directory holds, sorted, directories first."""
+        names = parts(path)
+        with in_words(path), self._directory(names) as above, closing(walk(above, _levels(recursive))) as found:
+            visible = (one for one in found if not one[0][0].startswith(TEMPORARY))
+            first = tuple(islice(visible, limit + 1))
+        entries = tuple(_entry((*names, *below), one) for below, one in first[:limit])
+        return Listing(entries, more=len(first) > limit)
+
+    def entry(self, path: str) -> Entry:
+        """What is at a path, without opening it."""
+        above, name = file_parts(path)
+        with in_words(path), self._directory(above) as descriptor:
+            return _entry((*above, name), look(descriptor, name))
+
+    def read(self, path: str, limit: int) -> Content:
+        """The first `limit` bytes of a file."""
+        with self.open(path) as file, in_words(path):
+            return Content(file.read(limit), os.fstat(file.fileno()).st_size)
+
+    def open(self, path: str) -> BinaryIO:
+        """A file for reading; the caller closes it."""
+        above, name = file_parts(path)
+        with in_words(path), self._directory(above) as descriptor:
+            return os.fdopen(regular_file(descriptor, name), "rb")
+
+    def write(self, path: str, chunks: Iterable[bytes], *, replace: bool = True) -> str:
+        """Writes a whole file or nothing, makes its directories, and returns the path it got.
+
+        Where the name is taken it is replaced, or else a free one is found: `notes (2).md`.
+        """
+        above, name = file_parts(path)
+        with in_words(path), self._alone() as root, self._temporary(root) as temporary:
+            _pour(root, temporary, chunks, self._free_space(path if replace else None))
+            with self._directory(above, make=True) as parent:
+                name = name if replace else _free_name(parent, name)
+                os.rename(temporary, name, src_dir_fd=root, dst_dir_fd=parent)
+                os.fsync(parent)
+        return "/".join((*above, name))
+
+    def delete(self, path: str) -> None:
+        """Removes a file, or a directory with all it holds; of a link only the link."""
+        above, name = file_parts(path)
+        with in_words(path), self._alone(), self._directory(above) as parent:
+            _remove(parent, name)
+
+    def usage(self) -> Usage:
+        """Counted anew each time; ToolError where there is more than can be counted."""
+        with in_words("."), self._directory() as root, closing(walk(root, DEPTH + 1)) as found:
+            seen = [(len(names), one.size) for names, one in islice(found, ENTRIES + 1)]
+        if len(seen) > ENTRIES or any(depth > DEPTH for depth, _ in seen):
+            raise ToolError(
+                f"The workspace holds more than {ENTRIES:,} files, or more than {DEPTH} directories inside each other: "
+                "delete some first."
+            )
+        return Usage(sum(size for _, size in seen), len(seen))
+
+    def _free_space(self, replaced: str | None) -> int:
+        freed = 0
+        if replaced is not None:
+            with suppress(NotFound):
+                freed = self.entry(replaced).size
+        return self.quota - self.usage().size + freed
+
+    @contextmanager
+    def _directory(self, names: tuple[str, ...] = (), *, make: bool = False) -> Iterator[int]:
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with directory(self.root, names, make=make) as descriptor:
+            yield descriptor
+
+    @contextmanager
+    def _alone(self) -> Iterator[int]:
+        """The top directory, while no other writer of any process is at work; readers never wait."""
+        with self._directory() as root:
+            fcntl.flock(root, fcntl.LOCK_EX)
+            yield root
+
+    @contextmanager
+    def _temporary(self, root: int) -> Iterator[str]:
+        """A name for a half-written file; whatever a killed writer left is cleared away first."""
+        for name in os.listdir(root):
+            if name.startswith(TEMPORARY):
+                _remove(root, name)
+        name = TEMPORARY + secrets.token_hex(8)
+        try:
+            yield name
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=root)
+
+
+def _levels(recursive: bool) -> int:
+    return DEPTH + 1 if recursive else 1
+
+
+def _entry(names: tuple[str, ...], found: Found) -> Entry:
+    if speakable(found.name):
+        return Entry("/".join(names), found.kind, found.size)
+    return Entry(shown("/".join(names)), "other", found.size)
+
+
+def _pour(root: int, name: str, chunks: Iterable[bytes], space: int) -> None:
+    free = size_in_words(max(0, space))
+    with os.fdopen(os.open(name, NEW_FILE, 0o600, dir_fd=root), "wb") as file:
+        for chunk in chunks:
+            space -= len(chunk)
+            if space < 0:
+                raise ToolError(f"There is not enough room: only {free} are free in this workspace.")
+            file.write(chunk)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _remove(parent: int, name: str) -> None:
+    if look(parent, name).kind == "directory":
+        shutil.rmtree(name, dir_fd=parent)
+    else:
+        os.unlink(name, dir_fd=parent)
+
+
+def _free_name(parent: int, name: str) -> str:
+    taken = set(os.listdir(parent))
+    stem, suffix = PurePosixPath(name).stem, PurePosixPath(name).suffix
+    numbered = (f"{stem} ({number}){suffix}" for number in range(2, ENTRIES))
+    return next(free for free in (name, *numbered) if free not in taken)

@@ -1,0 +1,1 @@
+"""The sandboxes of `bash` and `python_execution`."""

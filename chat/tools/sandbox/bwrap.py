@@ -1,0 +1,116 @@
+"""The command line that shuts a shell command into bubblewrap."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+MIB = 1024 * 1024
+
+# Whom a program takes itself for, and, where the server runs as root, who it really is.
+NOBODY = 65534
+INSIDE = "/workspace"
+# Where a server that runs as root shows the workspace to bubblewrap, and to nothing else.
+DOOR = "/mnt"
+APP = Path(__file__).resolve().parents[3]
+
+# Nothing else of the environment reaches bubblewrap: the first process inside shows its own to all others.
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+    "TERM": "dumb",
+    "USER": "nobody",
+}
+# What the loader of libraries and the usual programs read; never users, passwords, names of hosts or certificates.
+ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime")
+TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a command may use. Seconds and bytes; `temporary` is the size of /tmp and of /dev/shm, each.
+
+    `reserve` is what must stay free of the server's memory, and of the disk of the workspace.
+    """
+
+    seconds: float = 30
+    cpu_seconds: int = 10
+    memory: int = 512 * MIB
+    processes: int = 64
+    files_open: int = 256
+    file: int = 50 * MIB
+    temporary: int = 64 * MIB
+    output: int = 256 * 1024
+    reserve: int = 256 * MIB
+
+    @property
+    def as_ulimit(self) -> str:
+        """Set inside, where the user is nobody already: for root the kernel counts no processes.
+
+        A second more than a command has: whoever looks on from outside ends it first, and says why.
+        """
+        kibs = {"-v": self.memory, "-f": self.file, "-c": 0}
+        counts = {"-t": self.cpu_seconds + 1, "-u": self.processes, "-n": self.files_open}
+        options = [f"{name} {size // 1024}" for name, size in kibs.items()]
+        return "ulimit " + " ".join([*options, *(f"{name} {count}" for name, count in counts.items())])
+
+
+def program() -> str:
+    """Where bubblewrap is, or ""."""
+    return shutil.which("bwrap") or ""
+
+
+def argv(workspace: Path, command: str, limits: Limits, filter_: int) -> list[str]:
+    """What to execute, with ENVIRONMENT and in a session of its own, so that `command` runs enclosed.
+
+    `filter_` is a descriptor to be handed down, from which bubblewrap reads which system calls are refused.
+    """
+    shell = ["/bin/bash", "-c", f'{limits.as_ulimit} && exec /bin/bash -c "$0"', command]
+    if os.geteuid() != 0:
+        return [*_inner(workspace, workspace, limits, filter_), "--", *shell]
+    return [*_as_nobody(workspace), *_inner(workspace, Path(DOOR), limits, filter_), "--", *shell]
+
+
+def _as_nobody(workspace: Path) -> list[str]:
+    """For a server that runs as root: shows the workspace where nobody can reach it, then becomes nobody.
+
+    Each step takes the place of the one before: a process between would have to be allowed to kill what follows it.
+    """
+    shown = ["unshare", "--mount", "--", "sh", "-c", f'mount -n --bind "$0" {DOOR} && exec "$@"', str(workspace)]
+    user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    return [*shown, *user, "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
+
+
+def _inner(workspace: Path, shown: Path, limits: Limits, filter_: int) -> list[str]:
+    """Bubblewrap for a workspace that lies at `shown` for whoever starts it."""
+    namespaces = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--hostname", "sandbox"]
+    who = ["--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL", "--seccomp", str(filter_)]
+    small = ["--size", str(limits.temporary), "--tmpfs"]
+    own = ["--proc", "/proc", "--dev", "/dev", *small, "/dev/shm", *small, "/tmp"]
+    work = ["--bind", str(shown), INSIDE, "--chdir", INSIDE]
+    # Bubblewrap makes these itself and leaves them writable and without a limit.
+    closed = ["--remount-ro", "/dev", "--remount-ro", "/"]
+    return [program(), *namespaces, *who, *_system(), *_hidden(workspace), *own, *work, *closed]
+
+
+def _system() -> list[str]:
+    """The programs of this machine, to be read only; of /etc what they cannot do without."""
+    found = ["--ro-bind", "/usr", "/usr"]
+    for path in (Path("/", name) for name in TOP):
+        if path.is_symlink():
+            found += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            found += ["--ro-bind", str(path), str(path)]
+    for path in (Path("/etc", name) for name in ETC):
+        found += ["--ro-bind-try", str(path), str(path)]
+    return found
+
+
+def _hidden(workspace: Path) -> list[str]:
+    """Empty places for this application and its data, where they lie among the programs."""
+    own = [path for path in (APP, *workspace.parents[1:2]) if path.is_relative_to("/usr") and path != Path("/usr")]
+    return [part for path in own for part in ("--tmpfs", str(path), "--remount-ro", str(path))]

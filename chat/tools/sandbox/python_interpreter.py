@@ -1,0 +1,246 @@
+"""Python in a sandbox, one step at a time: a step ends where the program does, or where it calls a tool.
+
+Each step runs in a process of its own that ends with it. What it left can be gone on with anywhere.
+"""
+
+from __future__ import annotations
+
+import atexit
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pydantic_monty import (
+    AsyncFunctionSnapshot,
+    AsyncFutureSnapshot,
+    AsyncMonty,
+    AsyncMontySession,
+    AsyncNameLookupSnapshot,
+    AsyncSnapshot,
+    Monty,
+    MontyComplete,
+    MontyError,
+    MontyRuntimeError,
+    MontySyntaxError,
+    ResourceLimits,
+)
+
+from toolsupport.core import sanitize
+
+SECONDS = 5.0
+MEMORY = 128 * 1024 * 1024
+RECURSION = 400
+LONGEST_ERROR = 20_000
+MOST_NAMES = 40
+# Seconds after a step in which a Python that ends would be aborted.
+QUIET = 0.2
+# The sandbox stops a program by itself; its process is ended from outside where that takes longer than this.
+GRACE = 2.0
+NO_FILES = "there are no files and no system here, only the functions of the tools"
+
+
+@dataclass(slots=True)
+class Printed:
+    """What a program printed, the first `most` characters of it; `say` shows it to people at once."""
+
+    most: int
+    say: Callable[[str], None]
+    text: str = ""
+    more: bool = False
+
+    def take(self, _: str, text: str) -> None:
+        """The sandbox calls it, from a thread of its own."""
+        room = self.most - len(self.text)
+        self.more = self.more or len(text) > room
+        kept = sanitize.text(text[:room]) if room > 0 else ""
+        if kept:
+            self.text += kept
+            self.say(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`seconds` are what is left of the time of the whole program, which stands still while a tool works."""
+
+    seconds: float = SECONDS
+    memory: int = MEMORY
+
+    def for_sandbox(self) -> ResourceLimits:
+        return ResourceLimits(
+            max_feed_duration_secs=self.seconds, max_memory=self.memory, max_recursion_depth=RECURSION
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The program ran to its end. `value` is that of its last line, as it came out of the sandbox."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """The program ended by an error, told as Python tells it."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The program called a function; `state` is what `go_on` needs. `seconds` it had run until then."""
+
+    name: str
+    args: tuple[object, ...]
+    named: Mapping[str, object] = field(default_factory=dict)
+    state: bytes = b""
+    seconds: float = 0.0
+
+
+Step = Ended | Broke | Called
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a function gave: a value, or the name of a Python exception with words in `value`."""
+
+    value: object
+    error: str = ""
+
+    def for_sandbox(self) -> Any:
+        if self.error:
+            return {"exc_type": self.error, "message": str(self.value)}
+        return {"return_value": self.value}
+
+
+class Advance(Protocol):
+    """Begins or goes on in a session of the sandbox."""
+
+    async def __call__(self, session: AsyncMontySession, printed: Printed) -> AsyncSnapshot: ...
+
+
+async def start(code: str, functions: Collection[str], printed: Printed, limits: Limits = Limits()) -> Step:
+    """Run a program whose `functions` are not defined in it, to its first step."""
+
+    async def begin(session: AsyncMontySession, printed: Printed) -> AsyncSnapshot:
+        return await session.feed_start(code, print_callback=printed.take)
+
+    return await _step(begin, functions, printed, limits)
+
+
+async def go_on(state: bytes, answer: Answer, functions: Collection[str], run: tuple[Printed, Limits]) -> Step:
+    """The next step of a program that called a function, whoever ran it before."""
+
+    async def resume(session: AsyncMontySession, printed: Printed) -> AsyncSnapshot:
+        paused = await session.load_snapshot(state, print_callback=printed.take)
+        assert isinstance(paused, AsyncFunctionSnapshot)
+        return await _answered(paused, answer)
+
+    return await _step(resume, functions, *run)
+
+
+async def _answered(paused: AsyncFunctionSnapshot, answer: Answer) -> AsyncSnapshot:
+    """Programs may write `await` before a call; then the sandbox wants the answer in two moves."""
+    if not paused.allow_eager_await:
+        return await paused.resume(answer.for_sandbox())
+    promised = await paused.resume({"future": ...})
+    if not isinstance(promised, AsyncFutureSnapshot):
+        return promised
+    return await promised.resume(dict.fromkeys(promised.pending_call_ids, answer.for_sandbox()))
+
+
+_ended = -QUIET
+
+
+@atexit.register
+def _let_go() -> None:
+    """Wait at the end of this process: the sandbox's threads let go of Python's objects only after a step is over."""
+    time.sleep(max(0.0, _ended + QUIET - time.monotonic()))
+
+
+async def _step(advance: Advance, functions: Collection[str], printed: Printed, limits: Limits) -> Step:
+    began = time.monotonic()
+    try:
+        async with _session(limits) as session:
+            snapshot = await advance(session, printed)
+            while not isinstance(snapshot, MontyComplete):
+                if isinstance(snapshot, AsyncFunctionSnapshot) and snapshot.function_name in functions:
+                    seconds = time.monotonic() - began
+                    name = str(snapshot.function_name)
+                    return Called(name, snapshot.args, snapshot.kwargs, snapshot.dump(), seconds)
+                snapshot = await _without_tools(snapshot, functions)
+            return Ended(snapshot.output)
+    except MontyError as error:
+        return Broke(_in_words(error))
+    finally:
+        global _ended
+        _ended = time.monotonic()
+
+
+@asynccontextmanager
+async def _session(limits: Limits) -> AsyncIterator[AsyncMontySession]:
+    """A process for one step; being cancelled ends it too."""
+    wall = limits.seconds + GRACE
+    async with (
+        AsyncMonty(min_processes=1, max_processes=1, request_timeout=wall) as pool,
+        pool.checkout(limits=limits.for_sandbox(), os_policy={"sleep": "zero"}) as session,
+    ):
+        yield session
+
+
+async def _without_tools(snapshot: AsyncSnapshot, functions: Collection[str]) -> AsyncSnapshot:
+    """Answer what a program asks of the world besides its functions."""
+    if isinstance(snapshot, AsyncNameLookupSnapshot):
+        return await _name(snapshot, functions)
+    assert isinstance(snapshot, AsyncFunctionSnapshot)
+    name = str(snapshot.function_name)
+    if name == "import":
+        return await snapshot.resume_not_handled()
+    if snapshot.is_os_function:
+        return await snapshot.resume({"exc_type": "PermissionError", "message": f"{name}: {NO_FILES}"})
+    known = ", ".join(sorted(functions)[:MOST_NAMES]) or "none"
+    words = f"name '{name}' is not defined. The functions of tools here are: {known}."
+    return await snapshot.resume({"exc_type": "NameError", "message": words})
+
+
+async def _name(snapshot: AsyncNameLookupSnapshot, functions: Collection[str]) -> AsyncSnapshot:
+    """A function that is named without being called."""
+    if snapshot.variable_name not in functions:
+        return await snapshot.resume()
+
+    def stub() -> None:
+        """Never called: the sandbox asks again with the arguments."""
+
+    stub.__name__ = snapshot.variable_name
+    return await snapshot.resume(value=stub)
+
+
+def _in_words(error: MontyError) -> str:
+    text = error.display() if isinstance(error, MontySyntaxError | MontyRuntimeError) else str(error)
+    return sanitize.text(text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}\n[The error goes on.]")
+
+
+def self_test() -> str:
+    """Why programs cannot run on this machine, "" where one starts, computes, and is stopped at its limit."""
+    try:
+        with Monty(max_processes=1, request_timeout=GRACE) as pool:
+            if not _computes(pool):
+                return "The sandbox for Python does not compute."
+            return "" if _stops(pool) else "The sandbox for Python does not stop a loop."
+    except Exception as error:  # whatever keeps its process from starting
+        return f"The sandbox for Python does not start ({type(error).__name__})."
+
+
+def _computes(pool: Monty) -> bool:
+    with pool.checkout() as session:
+        return bool(session.feed_run("6 * 7") == 42)
+
+
+def _stops(pool: Monty) -> bool:
+    with pool.checkout(limits=Limits(0.05).for_sandbox()) as session:
+        try:
+            session.feed_run("while True: pass")
+        except MontyRuntimeError:
+            return True
+    return False

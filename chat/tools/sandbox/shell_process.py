@@ -1,0 +1,173 @@
+"""Runs a shell command where it can reach its workspace and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import shutil
+import signal
+import time
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from chat.tools.files.paths import DEPTH
+from chat.tools.files.text_decoding import size_in_words
+from chat.tools.files.workspace import ENTRIES, Workspace
+from chat.tools.sandbox import bwrap, file_ownership, seccomp, usage
+from chat.tools.sandbox.bwrap import Limits
+from toolsupport.core.errors import ToolError
+
+LIMITS = Limits()
+# Seconds: for which output gathers before it is shown, and between two looks at what a command uses.
+GATHER, LOOK = 0.05, 0.2
+CHUNK = 256 * 1024
+LONGEST_COMMAND = 64 * 1024
+
+# What a screen or a database would take for something else than text.
+UNPRINTABLE = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: with an exit code, or stopped, and then `why` says why. `cut`: not all output is there."""
+
+    output: str
+    code: int | None
+    why: str = ""
+    cut: bool = False
+
+
+@dataclass(slots=True)
+class Heard:
+    """The output so far: at most `limit` bytes of it, however much comes."""
+
+    limit: int
+    size: int = 0
+    pieces: list[str] = field(default_factory=list)
+    decoder: codecs.IncrementalDecoder = field(default_factory=lambda: codecs.getincrementaldecoder("utf-8")("replace"))
+
+    def take(self, chunk: bytes) -> str:
+        """The text that came new."""
+        room = max(0, self.limit - self.size)
+        self.size += len(chunk)
+        text = self.decoder.decode(chunk[:room]).translate(UNPRINTABLE)
+        self.pieces.append(text)
+        return text
+
+
+@dataclass(slots=True)
+class Watch:
+    """When a command has to end: by the clock, or by what it uses."""
+
+    workspace: Workspace
+    limits: Limits
+    began: float = field(default_factory=time.monotonic)
+    looked: float = 0.0
+
+    async def verdict(self, process: int) -> str:
+        """Why the command must not go on, or ""; looks only as often as is worth it."""
+        if time.monotonic() - self.began > self.limits.seconds:
+            return f"it took longer than {self.limits.seconds:g} seconds"
+        if time.monotonic() - self.looked < LOOK:
+            return ""
+        why = await asyncio.to_thread(self._look, process)
+        self.looked = time.monotonic()
+        return why
+
+    def _look(self, process: int) -> str:
+        used = usage.used_by(process)
+        if used.memory > self.limits.memory:
+            return f"it used more than {size_in_words(self.limits.memory)} of memory"
+        if used.cpu > self.limits.cpu_seconds:
+            return f"it used more than {self.limits.cpu_seconds} seconds of processor time"
+        if usage.memory_left() < self.limits.reserve:
+            return "the server has nearly no memory left"
+        return overfull(self.workspace, self.limits)
+
+
+def overfull(workspace: Workspace, limits: Limits) -> str:
+    """Why nothing more may be written into a workspace, or ""."""
+    try:
+        size = workspace.usage().size
+    except ToolError:
+        return f"the workspace holds more than {ENTRIES:,} files, or more than {DEPTH} directories inside each other"
+    if size > workspace.quota:
+        return f"the workspace holds more than {size_in_words(workspace.quota)}"
+    if shutil.disk_usage(workspace.root).free < limits.reserve:
+        return "the disk of the server is nearly full"
+    return ""
+
+
+async def run(workspace: Workspace, command: str, say: Callable[[str], None], limits: Limits = LIMITS) -> Ended:
+    """Runs a command to its end, or until it uses too much. `say` hears the output as it comes.
+
+    Cancelling it kills the command and everything it began. Raises ToolError where it cannot even begin.
+    """
+    if len(command.encode()) > LONGEST_COMMAND or "\0" in command:
+        raise ToolError(f"The command is too long, or no text: {size_in_words(LONGEST_COMMAND)} at most.")
+    await asyncio.to_thread(_prepare, workspace, limits)
+    try:
+        process = await _started(workspace, command, limits)
+        heard = Heard(limits.output)
+        try:
+            why = await _follow(process, heard, say, Watch(workspace, limits))
+        finally:
+            code = await _finish(process)
+    finally:
+        await asyncio.to_thread(file_ownership.take_back, workspace.root)
+    output = "".join(heard.pieces)
+    return Ended(output, None if why else code, why, cut=heard.size > limits.output)
+
+
+async def _started(workspace: Workspace, command: str, limits: Limits) -> Process:
+    with seccomp.filter_to_read() as filter_:
+        return await asyncio.create_subprocess_exec(
+            *bwrap.argv(workspace.root, command, limits, filter_),
+            pass_fds=[filter_],
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=STDOUT,
+            limit=CHUNK,
+            env=bwrap.ENVIRONMENT,
+            cwd="/",
+            start_new_session=True,
+        )
+
+
+def _prepare(workspace: Workspace, limits: Limits) -> None:
+    why = overfull(workspace, limits)
+    if why:
+        raise ToolError(f"Nothing was run: {why}. Delete some files first.")
+    file_ownership.hand_over(workspace.root)
+
+
+async def _follow(process: Process, heard: Heard, say: Callable[[str], None], watch: Watch) -> str:
+    """Hands on what a command prints, until it ends (then "") or has to (then why)."""
+    assert process.stdout is not None
+    while True:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK):
+                chunk = await process.stdout.read(CHUNK)
+                if not chunk:
+                    await process.wait()
+                    return ""
+                text = heard.take(chunk)
+                if text:
+                    say(text)
+                await asyncio.sleep(GATHER)
+        why = await watch.verdict(process.pid)
+        if why:
+            return why
+
+
+async def _finish(process: Process) -> int:
+    """Kills what is left, and gives the exit code. What it still had to say is thrown away: a full pipe never ends."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    assert process.stdout is not None
+    while await process.stdout.read(CHUNK):
+        pass
+    return await process.wait()

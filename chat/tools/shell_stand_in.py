@@ -1,0 +1,23 @@
+"""What stands where a model is offered commands for files, and no shell is: it says what it can do."""
+
+from __future__ import annotations
+
+from chat.tools.tool import Tool, ToolContext
+from toolsupport.core.errors import ToolError
+from toolsupport.core.tool_translation import COMMANDS
+from toolsupport.core.types import JSON, ToolResult
+
+NO_SHELL = (
+    "This command was not run: there is no shell here. Possible are one of cat FILE, head -n 20 FILE, tail -n 20 FILE, "
+    "ls [-R] [DIRECTORY], printf 'TEXT\\n' > FILE, echo TEXT > FILE, cat > FILE <<'EOF' with the text under it, and "
+    "sed -i 's/old/new/' FILE where old is plain text that occurs once. Write >> to add at the end. Paths start in the "
+    "workspace, without a slash; no pipes, variables, patterns, or several commands at once."
+)
+
+
+async def run(context: ToolContext, arguments: JSON) -> ToolResult:
+    """A command that another tool understands never gets here."""
+    raise ToolError(NO_SHELL)
+
+
+STAND_IN = Tool(COMMANDS, run, level="A0", phrase="Asked for", target="command")

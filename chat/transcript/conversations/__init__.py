@@ -1,0 +1,1 @@
+"""Conversations as rows: listed, branched, exported, explained."""

@@ -1,0 +1,55 @@
+"""Where a conversation parts into branches: the alternatives to a message, and which of them is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from chat.models import OPEN, Conversation, Message, Turn
+from chat.transcript.conversations.conversations import Person, announce, own
+from toolsupport.core.errors import Busy, NotFound
+from toolsupport.core.types import Role
+
+
+def with_forks(rows: QuerySet[Message]) -> QuerySet[Message]:
+    """The same replies with `forked`, True where another reply stands beside one; costs no question of its own."""
+    others = Message.objects.filter(parent_id=OuterRef("parent_id")).exclude(pk=OuterRef("pk"))
+    return rows.annotate(forked=Exists(others.exclude(role=Role.NOTICE)))
+
+
+def siblings(row: Message) -> tuple[int, ...]:
+    """The ids of all that stands at this message's place, itself included, oldest first."""
+    if not getattr(row, "forked", True):
+        return (row.pk,)
+    here = Message.objects.filter(conversation_id=row.conversation_id, parent_id=row.parent_id)
+    return tuple(here.exclude(role=Role.NOTICE).order_by("id").values_list("pk", flat=True))
+
+
+def cut(conversation: Conversation, parent: int) -> None:
+    """Let what comes next stand after `parent` (0: at the very beginning). Raises NotFound. Nothing is written."""
+    if parent and not conversation.messages.filter(pk=parent, finished=True).exists():
+        raise NotFound("There is no such message.")
+    conversation.leaf_id = parent or None
+
+
+@transaction.atomic
+def select(person: Person, conversation_id: str, message_id: int) -> None:
+    """Show the branch a message is on, down to its newest end. Raises NotFound, Busy while an answer is written."""
+    conversation = own(person, conversation_id, lock=True)
+    parents = dict(conversation.messages.order_by("id").values_list("pk", "parent_id"))
+    if message_id not in parents:
+        raise NotFound("There is no such message.")
+    if Turn.objects.filter(conversation=conversation, status__in=OPEN).exists():
+        raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
+    Conversation.objects.filter(pk=conversation.pk).update(leaf=tip(parents, message_id))
+    announce(conversation)
+
+
+def tip(parents: Mapping[int, int | None], message_id: int) -> int:
+    """Where one ends who follows the newest child from here on; `parents` is in the order of the ids."""
+    newest = {parent: child for child, parent in parents.items() if parent is not None}
+    while message_id in newest:
+        message_id = newest[message_id]
+    return message_id

@@ -1,0 +1,229 @@
+"""Conversations as a person sees them: made, listed, shown, set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import transaction
+
+from chat.models import OPEN, Conversation, Message, Turn
+from chat.tools.files.example_workspace import fill
+from chat.tools.files.workspace import Workspace
+from chat.transcript import sql
+from chat.transcript.locks import leaf_of
+from chat.transcript.messages import notices, present
+from chat.transcript.messages.view_models import ShownConversation, ShownMessage
+from chat.transcript.settings import chat_settings, turn_settings
+from toolsupport.core import format_choice
+from toolsupport.core.errors import NotFound
+from toolsupport.core.types import Capabilities, Role
+from toolsupport.registry.knowledge import effective_values, stale_tests
+from toolsupport.registry.models import picker, profile_cache
+from toolsupport.registry.models.picker_rows import ShownModel
+
+Person = User | AnonymousUser
+SYSTEM_LENGTH = 20_000
+TEMPERATURE = "The temperature is a number from 0 to 2."
+UNTITLED = "New chat"
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """A model was chosen. `notice` is None when it was the one already in use.
+
+    `finishing` is said besides, with the next number, where another model's answer is being written.
+    """
+
+    seq: int
+    notice: ShownMessage | None
+    model: ShownModel
+    finishing: ShownMessage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a conversation stands; `capabilities` as the frames say them."""
+
+    tail: int
+    turn: int | None
+    model: ShownModel | None
+    capabilities: dict[str, Any]
+
+
+def own(person: Person, conversation_id: str, lock: bool = False) -> Conversation:
+    """The person's conversation. Raises NotFound alike for an absent one, a foreign one, a malformed id.
+
+    With `lock` nobody else writes to it until the transaction ends.
+    """
+    conversation = sql.conversation_of(person.pk, conversation_id, lock)
+    if conversation is None:
+        raise NotFound("There is no such conversation.")
+    if conversation.profile_id is not None:
+        conversation.profile = profile_cache.profile(conversation.profile_id)
+    return conversation
+
+
+def announce(conversation: Conversation, things: int = 1) -> int:
+    """Count things that are announced to the open pages; gives the last one's number.
+
+    Must run inside the transaction that writes the things.
+    """
+    return sql.count_up(conversation.pk, things)
+
+
+def latest(person: Person) -> str | None:
+    """The id of the conversation the person used last."""
+    found = Conversation.objects.filter(owner_id=person.pk, archived=False).order_by("-updated_at").first()
+    return str(found.pk) if found else None
+
+
+def create(person: Person) -> str:
+    """A new conversation with the person's last model, else the team's default; its workspace holds an example."""
+    last = Conversation.objects.filter(owner_id=person.pk, profile__isnull=False).order_by("-updated_at").first()
+    conversation = Conversation.objects.create(
+        owner_id=person.pk or 0, profile_id=picker.first_choice(last.profile_id if last else None)
+    )
+    fill(turn_settings.workspace(str(conversation.pk)))
+    return str(conversation.pk)
+
+
+def show(person: Person, conversation_id: str) -> ShownConversation:
+    """Everything the page shows. Raises NotFound.
+
+    No transaction, since on SQLite that would wait for writers: `tail` is read first, so whatever is announced
+    meanwhile is fetched again, not missed.
+    """
+    conversation = own(person, conversation_id)
+    if conversation.profile_id is None:
+        # Made before any model was known.
+        conversation.profile_id = picker.first_choice()
+        Conversation.objects.filter(pk=conversation.pk).update(profile=conversation.profile_id)
+    turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
+    return ShownConversation(
+        id=str(conversation.pk),
+        title=conversation.title or UNTITLED,
+        tail=conversation.tail,
+        model=_model_of(conversation),
+        messages=present.messages(conversation),
+        turn=turn.pk if turn else None,
+        turn_status=turn.status if turn else "",
+        settings=conversation.settings,
+        questions=present.questions(conversation),
+    )
+
+
+def choices(person: Person) -> tuple[ShownModel, ...]:
+    """The rows of the model picker."""
+    return picker.choices()
+
+
+@dataclass(frozen=True, slots=True)
+class FormSettings:
+    """What the settings form of a chat sends; "" stands for the team's default."""
+
+    system: str = ""
+    temperature: str = ""
+    format: str = ""
+
+    def checked(self) -> dict[str, Any]:
+        """The settings to store. Raises ValueError with a sentence for people; then nothing may be stored."""
+        if len(self.system) > SYSTEM_LENGTH:
+            raise ValueError(f"The system prompt can have up to {SYSTEM_LENGTH:,} characters.")
+        if self.format and self.format not in format_choice.names():
+            raise ValueError("There is no such call format.")
+        return {"system": self.system.strip(), "temperature": _degree(self.temperature), "format": self.format}
+
+
+def _degree(temperature: str) -> float | None:
+    try:
+        degree = float(temperature) if temperature.strip() else None
+    except ValueError as error:
+        raise ValueError(TEMPERATURE) from error
+    if degree is not None and not 0 <= degree <= 2:
+        raise ValueError(TEMPERATURE)
+    return degree
+
+
+@transaction.atomic
+def save_settings(person: Person, conversation_id: str, form: FormSettings) -> dict[str, Any]:
+    """Store the whole form or nothing of it. Raises NotFound, ValueError (see FormSettings.checked)."""
+    conversation = own(person, conversation_id, lock=True)
+    return chat_settings.change(conversation.pk, **form.checked())
+
+
+@transaction.atomic
+def switch_tools(person: Person, conversation_id: str, on: bool) -> dict[str, Any]:
+    """The conversation's own tools switch. Raises NotFound."""
+    return chat_settings.change(own(person, conversation_id, lock=True).pk, tools_on=on)
+
+
+@transaction.atomic
+def select_model(person: Person, conversation_id: str, wanted: str) -> Switched:
+    """Choose a model by profile id, `server/name` or a unique name; says so in the chat when it is another one."""
+    conversation = own(person, conversation_id, lock=True)
+    profile_id = picker.find(wanted)
+    model = picker.shown(profile_id, str(conversation.pk))
+    if model is None:
+        raise NotFound(f"There is no model {wanted!r}.")
+    if profile_id == conversation.profile_id:
+        return Switched(conversation.tail, None, model)
+    Conversation.objects.filter(pk=conversation.pk).update(profile=profile_id)
+    seq, said = say(conversation, "switched", {"model": model.name, "state": model.tools_word, "source": model.source})
+    others = Turn.objects.filter(conversation=conversation, status__in=OPEN).exclude(profile_id=profile_id)
+    finishing = say(conversation, "model_changed", {})[1] if others.exists() else None
+    return Switched(seq, said, model, finishing)
+
+
+def say(
+    conversation: Conversation, code: str, facts: dict[str, str], turn: Turn | None = None
+) -> tuple[int, ShownMessage]:
+    """Put a notice into the transcript (it never reaches a model). Must run inside a transaction.
+
+    With the `turn` that it speaks of, it leads to how the model of that turn is asked.
+    """
+    leaf = leaf_of(conversation.pk)
+    row = Message.objects.create(
+        conversation=conversation,
+        parent_id=leaf,
+        role=Role.NOTICE,
+        code=code,
+        content=notices.text(code, **facts),
+        turn=turn,
+    )
+    Conversation.objects.filter(pk=conversation.pk).update(leaf=row)
+    return announce(conversation), present.message(row)
+
+
+def workspace_of(person: Person, conversation_id: str) -> Workspace:
+    """The files of the person's conversation. Raises NotFound alike for an absent and for a foreign one."""
+    return turn_settings.workspace(str(own(person, conversation_id).pk))
+
+
+def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str, str]:
+    """(text, thinking) of one message as it is stored. Raises NotFound."""
+    message = own(person, conversation_id).messages.filter(pk=message_id).first()
+    if message is None:
+        raise NotFound("There is no such message.")
+    return message.content, message.thinking
+
+
+def state(person: Person, conversation_id: str) -> State:
+    """What a page needs to know when its socket opens. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).values_list("pk", flat=True).first()
+    here = str(conversation.pk)
+    if conversation.profile is None:
+        return State(conversation.tail, turn, None, {})
+    known = effective_values.known(conversation.profile, here)
+    return State(conversation.tail, turn, _model_of(conversation, known), known.to_json())
+
+
+def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:
+    """The conversation's model as it stands there; its row was read with the conversation."""
+    profile = conversation.profile
+    if profile is None:
+        return None
+    known = known or effective_values.known(profile, str(conversation.pk))
+    return picker.row_of(profile, known, stale_tests.is_stale(profile))

@@ -1,0 +1,56 @@
+"""The calls behind a point of the insights, as far as they are one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.db.models import Q
+
+from chat.models import ToolRun
+from chat.transcript.conversations.conversations import UNTITLED, Person
+from chat.transcript.messages import present
+from chat.transcript.messages.view_models import ShownCall
+
+LISTED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Calls of one day of UTC; None and "" leave the rest open."""
+
+    day: date
+    profile: int | None = None
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCall:
+    """One call with the place where it was made."""
+
+    call: ShownCall
+    at: datetime
+    model: str
+    conversation: str
+    title: str
+    message: int
+
+
+def calls(person: Person, wanted: Wanted) -> Sequence[CountedCall]:
+    """The newest first, and no more than can be read."""
+    runs = ToolRun.objects.filter(message__conversation__owner_id=person.pk, started_at__date=wanted.day)
+    if wanted.profile is not None:
+        runs = runs.filter(turn__profile=wanted.profile)
+    if wanted.format:
+        # Of a call that could not be read only its turn knows the format.
+        runs = runs.filter(Q(format=wanted.format) | Q(format="", turn__format=wanted.format))
+    together = runs.select_related("turn__profile__server", "message__conversation").order_by("-id")
+    return [_counted(run) for run in together[:LISTED]]
+
+
+def _counted(run: ToolRun) -> CountedCall:
+    conversation, profile = run.message.conversation, run.turn.profile
+    model = f"{profile.server.name}/{profile.name}"
+    title = conversation.title or UNTITLED
+    return CountedCall(present.call(run), run.started_at, model, str(conversation.pk), title, run.message_id)

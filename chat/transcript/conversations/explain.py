@@ -1,0 +1,217 @@
+"""Why a model gets the tools it gets, and the very request it would be sent next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chat.models import OPEN, Conversation
+from chat.transcript.conversations import raw_request
+from chat.transcript.conversations.conversations import UNTITLED, Person, own
+from chat.transcript.messages import attachments
+from chat.transcript.messages.history import canonical
+from chat.transcript.settings import prompt_context, turn_settings
+from chat.transcript.settings.prompt_context import Told
+from toolsupport import exchange, providers
+from toolsupport.core import format_choice, prompt, tool_translation, types
+from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
+from toolsupport.core.format_choice import FormatVerdict
+from toolsupport.core.prompt import token_counts
+from toolsupport.core.tool_limits import Limit
+from toolsupport.core.tool_selection import LIMITS
+from toolsupport.core.types import Brief, LeftOut, Role
+from toolsupport.registry.models import picker, profile_cache, profiles, provenance
+from toolsupport.registry.models.picker_rows import ShownModel
+from toolsupport.registry.models.profiles import Cell
+from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.settings import team_settings
+from toolsupport.services import context_guard
+
+STANDS_IN = "A few simple commands are offered by its name. The tools for files do them: no shell is behind it."
+NEXT_MESSAGE = "What is in this folder?"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTool:
+    """One tool, in or out; `tokens` is 0 where it is not offered, `server` "" for what is none of an MCP server.
+
+    `kept`: this chat does not leave it out. `locked`: whatever this chat wants, it stays out.
+    """
+
+    name: str
+    server: str
+    included: bool
+    rule: str
+    reason: str
+    tokens: int
+    kept: bool
+    locked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRequest:
+    """What would be sent. `system` is its text for the model, `body` the whole as JSON; the rest says whence."""
+
+    message: str
+    path: str
+    body: str
+    system: str
+    system_from: str
+    temperature: float | None
+    temperature_from: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCost:
+    """In tokens: of the tools, of the whole request, and what the context holds (0: the server's own business).
+
+    `measured` says that the server counted a request with these tools; otherwise it is estimated from their length.
+    """
+
+    tools: int
+    whole: int
+    context: int
+    measured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Everything the page tells. `conversation` is "" for a new chat; `running`: an answer in it is not over."""
+
+    model: ShownModel
+    conversation: str
+    title: str
+    running: bool
+    left_out: LeftOut
+    tools: tuple[ShownTool, ...]
+    format: str
+    format_reason: str
+    formats: tuple[FormatVerdict, ...]
+    limits: tuple[Limit, ...]
+    cells: tuple[Cell, ...]
+    request: ShownRequest
+    cost: ShownCost
+
+    @property
+    def included(self) -> int:
+        return sum(tool.included for tool in self.tools)
+
+    @property
+    def groups(self) -> tuple[tuple[str, tuple[ShownTool, ...], int], ...]:
+        """The tools by server, ours first under "", with how many of them are offered."""
+        names = dict.fromkeys(tool.server for tool in self.tools)
+        grouped = ((name, tuple(tool for tool in self.tools if tool.server == name)) for name in names)
+        return tuple((name, tools, sum(tool.included for tool in tools)) for name, tools in grouped)
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """What would be offered, were it not for a limit."""
+        return tuple(tool.name for tool in self.tools if tool.rule in LIMITS)
+
+    @property
+    def servers(self) -> tuple[tuple[str, bool], ...]:
+        """The MCP servers of these tools, with whether this chat keeps them."""
+        found = sorted({tool.server for tool in self.tools if tool.server})
+        return tuple((name, name not in self.left_out.servers) for name in found)
+
+
+def of_model(person: Person, profile_id: int, text: str = "") -> Explained:
+    """A new chat of a person with a model that begins with this message. Raises NotFound, ConfigError."""
+    profile = profile_cache.profile(profile_id)
+    if profile is None:
+        raise NotFound("There is no such model.")
+    return replace(_explained(Conversation(profile=profile, owner_id=person.pk or 0), text), conversation="")
+
+
+def of_conversation(person: Person, conversation_id: str, text: str = "") -> Explained:
+    """One's own conversation, if this message came next. Raises NotFound, ConfigError."""
+    return _explained(own(person, conversation_id), text)
+
+
+def _explained(conversation: Conversation, text: str) -> Explained:
+    told = turn_settings.briefing(conversation)
+    model = picker.shown(conversation.profile_id, str(conversation.pk))
+    if model is None:
+        raise ConfigError("Choose a model first.")
+    asked, settings = types.Message(Role.USER, text or NEXT_MESSAGE), turn_settings.chat_settings(conversation.settings)
+    log = [*canonical(conversation, None, attachments.sees(told.brief.capabilities.to_json())), asked]
+    briefing = context_guard.planned(replace(told, brief=exchange.admitted(told.brief)), log)
+    brief = briefing.brief
+    return Explained(
+        model=model,
+        conversation=str(conversation.pk),
+        title=conversation.title or UNTITLED,
+        running=conversation.turns.filter(status__in=OPEN).exists(),
+        left_out=settings.left_out,
+        tools=_tools(briefing, settings.left_out, token_counts.cost_of_each(brief, briefing.counts)),
+        format=format_choice.label(brief.format) if brief.format else "",
+        format_reason=brief.format_reason,
+        formats=briefing.toolbox.formats,
+        limits=briefing.toolbox.limits,
+        cells=tuple(profiles.cell(capability) for capability in brief.capabilities.values.values()),
+        request=_request(conversation, told.told, brief, log),
+        cost=_cost(briefing, brief, log),
+    )
+
+
+def _tools(briefing: Briefing, left_out: LeftOut, tokens: dict[str, int]) -> tuple[ShownTool, ...]:
+    toolbox = briefing.toolbox
+    # Decided after the others: the model is offered another tool in their place, or there is no room for it.
+    excluded = [one for one in briefing.brief.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
+    stands_in = tool_translation.BASH if tool_translation.COMMANDS in briefing.brief.tools else ""
+    rules = {one.tool: (False, one.rule, one.reason) for one in excluded} | {stands_in: (True, "stands_in", STANDS_IN)}
+    found = [rules.get(each.name, (each.included, each.rule, each.reason)) for each in toolbox.verdicts]
+    return tuple(
+        ShownTool(
+            name=verdict.name,
+            server=verdict.candidate.server,
+            included=included,
+            rule=rule,
+            reason=reason,
+            tokens=tokens.get(verdict.name, 0),
+            kept=verdict.name not in left_out.tools,
+            locked=verdict.name not in toolbox.usable | left_out.tools,
+        )
+        for verdict, (included, rule, reason) in zip(toolbox.verdicts, found, strict=True)
+    )
+
+
+def _request(conversation: Conversation, told: Told, brief: Brief, log: Sequence[types.Message]) -> ShownRequest:
+    """Made by what makes it for the server; a key is no part of it."""
+    profile, settings = conversation.profile, turn_settings.chat_settings(conversation.settings)
+    assert profile is not None
+    request, team = exchange.first_request(brief, log), team_settings.everything()
+    server, system = providers.provider(profile.server.kind), prompt.system(brief)
+    try:
+        body = raw_request.readable(providers.codec(profile.server.kind).encode(request))
+    except (ToolsupportError, ValueError) as error:
+        body = f"It could not be sent: {error}"
+    return ShownRequest(
+        message=log[-1].content,
+        path=providers.path_at(profile.server.base_url, server.chat_path),
+        body=body,
+        system=system,
+        system_from=", then ".join(
+            (provenance.of_prompt(brief, settings, team), *_besides(conversation, told, system))
+        ),
+        temperature=request.options.get("temperature"),
+        temperature_from=provenance.of_temperature(brief, profile, settings, team),
+    )
+
+
+def _besides(conversation: Conversation, told: Told, system: str) -> list[str]:
+    """What else of this conversation stands in the system text, behind the words it begins with."""
+    chosen = zip(prompt_context.chosen_names(conversation.settings, told.prompts), told.chosen, strict=True)
+    found = [f"the team's prompt {name}" for name, text in chosen if text in system]
+    return [*found, *(["what is remembered"] if told.memory and told.memory in system else [])]
+
+
+def _cost(briefing: Briefing, brief: Brief, log: Sequence[types.Message]) -> ShownCost:
+    return ShownCost(
+        tools=token_counts.tool_tokens(brief, briefing.counts),
+        whole=token_counts.whole(
+            brief, briefing.counts, prompt.messages(brief, log), token_counts.characters(brief, log)
+        ),
+        context=token_counts.context_tokens(brief),
+        measured=briefing.counts.with_tools is not None,
+    )

@@ -1,0 +1,110 @@
+"""A whole conversation read for a file that leaves the site."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chat.models import Message, ToolRun
+from chat.transcript.conversations.conversations import UNTITLED, Person, own
+from chat.transcript.messages.present import branch
+from chat.transcript.settings.prompt_context import memory_of
+from toolsupport.core.types import Role
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedMessage:
+    """One entry; `model` is "server/name" for answers, `ended` how its turn ended, `images` are paths of files."""
+
+    id: int
+    parent: int | None
+    role: str
+    created_at: datetime
+    text: str
+    thinking: str = ""
+    model: str = ""
+    ended: str = ""
+    code: str = ""
+    calls: tuple[dict[str, Any], ...] = ()
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """`messages` are those of every branch, in the order they were made; `shown` are the ids of the branch shown.
+
+    `memory` is what the model is told with every message.
+    """
+
+    id: str
+    title: str
+    model: str
+    created_at: datetime
+    updated_at: datetime
+    settings: dict[str, Any]
+    messages: tuple[ExportedMessage, ...]
+    shown: tuple[int, ...]
+    memory: str = ""
+
+
+def export(person: Person, conversation_id: str, thinking: bool = False) -> Exported:
+    """Everything that was said and done in it. Raises NotFound.
+
+    Addresses and keys of servers are no part of it, only their names.
+    """
+    conversation = own(person, conversation_id)
+    rows = list(conversation.messages.select_related("turn__profile__server").order_by("id"))
+    runs: dict[int, list[ToolRun]] = defaultdict(list)
+    for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
+        runs[run.message_id].append(run)
+    profile = conversation.profile
+    return Exported(
+        id=str(conversation.pk),
+        title=conversation.title or UNTITLED,
+        model=f"{profile.server.name}/{profile.name}" if profile else "",
+        created_at=conversation.created_at,
+        updated_at=conversation.updated_at,
+        settings={name: conversation.settings[name] for name in SETTINGS if name in conversation.settings},
+        messages=tuple(_message(row, runs[row.pk], thinking) for row in rows),
+        shown=tuple(row.pk for row in branch(rows, conversation.leaf_id)),
+        memory=memory_of(conversation.pk),
+    )
+
+
+# What a person set for the conversation; anything else in there is for the server.
+SETTINGS = ("system", "temperature", "tools_on", "prompts")
+
+
+def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessage:
+    turn = row.turn if row.role == Role.ASSISTANT else None
+    return ExportedMessage(
+        id=row.pk,
+        parent=row.parent_id,
+        role=row.role,
+        created_at=row.created_at,
+        text=row.content,
+        thinking=row.thinking if thinking else "",
+        model=f"{turn.profile.server.name}/{turn.profile.name}" if turn else "",
+        ended=turn.status if turn else "",
+        code=row.code,
+        calls=tuple(_call(run, runs) for run in runs if run.program_id is None),
+        images=tuple(row.attachments),
+    )
+
+
+def _call(run: ToolRun, beside: list[ToolRun]) -> dict[str, Any]:
+    """A call; `calls` are those that it made itself, where it is a program."""
+    inner = [_call(one, []) for one in beside if one.program_id == run.pk]
+    return {
+        "id": run.call_id,
+        "name": run.name,
+        "arguments": run.arguments,
+        "status": run.status,
+        "format": run.format,
+        "started_at": run.started_at.isoformat(),
+        "duration_ms": run.duration_ms,
+        "result": run.result,
+        "error": run.error,
+    } | ({"calls": inner} if inner else {})

@@ -1,0 +1,151 @@
+"""A person's conversations as a list: paged, searched, renamed, put away, deleted."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Greatest, Lower, StrIndex, Substr
+
+from chat.models import OPEN, Conversation, Message, Turn
+from chat.transcript.conversations.conversations import UNTITLED, Person, own
+from chat.transcript.settings import turn_settings
+from toolsupport.core.errors import Busy
+from toolsupport.core.types import Role
+
+PAGE = 200
+FOUND = 50
+WORDS, WORD_LENGTH = 8, 80
+SNIPPET, BEFORE = 140, 40
+# What the list says of an answer that is not over yet, by the status of its turn.
+STATES = {"queued": "answering", "running": "answering", "waiting": "waits for you"}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A line of the list; `snippet` is the place that was found, in pieces (text, whether it was looked for).
+
+    `state` says how an answer stands that is not over yet, a value of STATES or "".
+    """
+
+    id: str
+    title: str
+    updated_at: datetime
+    archived: bool = False
+    snippet: tuple[tuple[str, bool], ...] = ()
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the list, the one used last first; `following` is where the next page begins, or ""."""
+
+    rows: tuple[Listed, ...]
+    following: str = ""
+
+
+def page(person: Person, archived: bool = False, after: str = "", size: int = PAGE) -> Page:
+    """The conversations behind `after` (a Page's `following`; anything else means the first page)."""
+    rows = _own(person, archived)
+    place = _place(after)
+    if place is not None:
+        when, which = place
+        rows = rows.filter(Q(updated_at__lt=when) | Q(updated_at=when, pk__lt=which))
+    found = list(rows.order_by("-updated_at", "-pk")[: size + 1])
+    following = f"{found[size - 1].updated_at.isoformat()}_{found[size - 1].pk}" if len(found) > size else ""
+    return Page(tuple(_listed(row) for row in found[:size]), following)
+
+
+def unfinished(person: Person) -> dict[str, str]:
+    """Where an answer is not over yet: ids of one's own conversations, each with a value of STATES."""
+    open_turns = Turn.objects.filter(conversation__owner_id=person.pk, status__in=OPEN)
+    return {str(where): STATES[status] for where, status in open_turns.values_list("conversation_id", "status")}
+
+
+def search(person: Person, text: str, archived: bool = False) -> Page:
+    """Those with all the words in the title, or in one message; with no words the list as it is.
+
+    Only one's own conversations are looked through, newest first, until enough are found.
+    """
+    words = [word[:WORD_LENGTH] for word in text.split()[:WORDS]]
+    if not words:
+        return page(person, archived)
+    said = Message.objects.filter(conversation=OuterRef("pk"), role__in=(Role.USER, Role.ASSISTANT))
+    said = said.filter(_all("content", words))
+    at = Greatest(StrIndex(Lower("content"), Value(words[0].lower())) - BEFORE, Value(1))
+    piece = said.order_by("id").annotate(piece=Substr("content", at, SNIPPET)).values("piece")[:1]
+    rows = _own(person, archived).filter(_all("title", words) | Q(Exists(said))).annotate(piece=Subquery(piece))
+    found = rows.order_by("-updated_at", "-pk")[:FOUND]
+    return Page(tuple(_listed(row, marked(row.piece or "", words)) for row in found))
+
+
+def marked(text: str, words: Sequence[str]) -> tuple[tuple[str, bool], ...]:
+    """A text in pieces, those that were looked for told apart."""
+    if not text:
+        return ()
+    parted = re.split(f"({'|'.join(re.escape(word) for word in words)})", " ".join(text.split()), flags=re.IGNORECASE)
+    return tuple((piece, number % 2 == 1) for number, piece in enumerate(parted) if piece)
+
+
+def one(person: Person, conversation_id: str) -> Listed:
+    """A line of the list. Raises NotFound."""
+    return _listed(own(person, conversation_id))
+
+
+@transaction.atomic
+def rename(person: Person, conversation_id: str, title: str) -> Listed:
+    """Give it a title; an empty one changes nothing. A title given here is never replaced. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    conversation.title = " ".join(title.split())[:200] or conversation.title
+    Conversation.objects.filter(pk=conversation.pk).update(title=conversation.title)
+    return _listed(conversation)
+
+
+@transaction.atomic
+def archive(person: Person, conversation_id: str, on: bool) -> Listed:
+    """Put it away, or take it back. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    conversation.archived = on
+    Conversation.objects.filter(pk=conversation.pk).update(archived=on)
+    return _listed(conversation)
+
+
+def delete(person: Person, conversation_id: str) -> None:
+    """Remove it with its messages and its files. Raises NotFound, Busy while an answer is written."""
+    with transaction.atomic():
+        conversation = own(person, conversation_id, lock=True)
+        if Turn.objects.filter(conversation=conversation, status__in=OPEN).exists():
+            raise Busy("An answer is still being written here. Stop it first.", "conversation")
+        conversation.delete()
+    turn_settings.remove_workspace(conversation_id)
+
+
+def _own(person: Person, archived: bool) -> QuerySet[Conversation]:
+    open_turn = Turn.objects.filter(conversation=OuterRef("pk"), status__in=OPEN).values("status")[:1]
+    return Conversation.objects.filter(owner_id=person.pk, archived=archived).annotate(turn=Subquery(open_turn))
+
+
+def _all(field: str, words: Sequence[str]) -> Q:
+    found = Q()
+    for word in words:
+        found &= Q(**{f"{field}__icontains": word})
+    return found
+
+
+def _place(after: str) -> tuple[datetime, uuid.UUID] | None:
+    when, _, which = after.partition("_")
+    try:
+        moment = datetime.fromisoformat(when)
+        return (moment, uuid.UUID(which)) if moment.tzinfo else None
+    except ValueError:
+        return None
+
+
+def _listed(row: Conversation, snippet: tuple[tuple[str, bool], ...] = ()) -> Listed:
+    state = STATES.get(getattr(row, "turn", ""), "")
+    return Listed(str(row.pk), row.title or UNTITLED, row.updated_at, row.archived, snippet, state)

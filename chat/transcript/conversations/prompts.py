@@ -1,0 +1,166 @@
+"""The team's named prompts, and which of them hold in a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from channels.db import database_sync_to_async as in_database
+from django.db import transaction
+from django.db.models import Max
+from django.utils.text import slugify
+
+from chat.models import Prompt, Turn
+from chat.tools.stores import NamedPrompt
+from chat.transcript.conversations.conversations import Person, own
+from chat.transcript.settings import chat_settings, prompt_context
+from chat.transcript.turn_store import TurnStore, fenced
+from toolsupport.core.errors import Conflict, NotFound, ToolError
+
+MOST, TEXT_LENGTH = 40, 20_000
+DESCRIPTION_LENGTH, NAME_LENGTH = 200, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A prompt as a person writes it; `basis` is the version it was made from, 0 for a new one."""
+
+    name: str
+    description: str
+    text: str
+    basis: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a prompt; `id` is its number on the whole site."""
+
+    id: int
+    name: str
+    description: str
+    text: str
+    withdrawn: bool
+    by: str
+    at: datetime
+
+
+def offered() -> tuple[Version, ...]:
+    """The prompts that can be chosen, by name."""
+    newest = Prompt.objects.values("name").annotate(newest=Max("id")).values("newest")
+    rows = Prompt.objects.filter(pk__in=newest, withdrawn=False).select_related("written_by").order_by("name")
+    return tuple(map(_version, rows))
+
+
+def versions(name: str) -> tuple[Version, ...]:
+    """Every version of a prompt, the newest first; none for a name nobody used."""
+    return tuple(map(_version, Prompt.objects.filter(name=name).select_related("written_by").order_by("-id")))
+
+
+@transaction.atomic
+def write(person: Person, written: Written) -> str:
+    """Keep a prompt as the newest version of its name; gives the name.
+
+    Raises ValueError, with words, for what cannot be kept; Conflict where somebody wrote a version meanwhile.
+    """
+    name = slugify(written.name.strip(), allow_unicode=True)[:NAME_LENGTH]
+    text, description = written.text.strip(), " ".join(written.description.split())
+    if not name or not text:
+        raise ValueError("A prompt needs a name and a text.")
+    if len(text) > TEXT_LENGTH or len(description) > DESCRIPTION_LENGTH:
+        raise ValueError(
+            f"The text may have {TEXT_LENGTH:,} characters at most, the description {DESCRIPTION_LENGTH:,}."
+        )
+    _hold()
+    last = _newest(name)
+    stands = last is not None and not last.withdrawn
+    if not stands and len(offered()) >= MOST:
+        raise ValueError(f"There are {MOST} prompts already: a model is told of them all. Withdraw one first.")
+    _only_over(last, written.basis, stands)
+    Prompt.objects.create(name=name, description=description, text=text, written_by_id=person.pk or 0)
+    return name
+
+
+@transaction.atomic
+def withdraw(person: Person, name: str) -> None:
+    """Offer a prompt no more; where it holds it stops to. Raises NotFound."""
+    _hold()
+    last = _newest(name)
+    if last is None or last.withdrawn:
+        raise NotFound("There is no such prompt.")
+    last.pk, last.withdrawn, last.written_by_id = None, True, person.pk or 0
+    last.save(force_insert=True)
+
+
+def _hold() -> None:
+    """One writer at a time: whoever waited for the oldest row sees what the one before wrote."""
+    list(Prompt.objects.select_for_update().order_by("id")[:1])
+
+
+def _newest(name: str) -> Prompt | None:
+    return Prompt.objects.filter(name=name).order_by("-id").first()
+
+
+def _only_over(last: Prompt | None, basis: int, stands: bool) -> None:
+    """Two who edit at a time: the second is told."""
+    if last is None or not (stands or basis) or last.pk == basis:
+        return
+    if not basis:
+        raise Conflict(f"There is a prompt named {last.name} already: edit that one.", last.text)
+    by = last.written_by.get_username()
+    raise Conflict(f"{by} changed this prompt meanwhile. Nothing was saved: look at the newest version.", last.text)
+
+
+def _version(row: Prompt) -> Version:
+    by = row.written_by.get_username()
+    return Version(row.pk, row.name, row.description, row.text, row.withdrawn, by, row.written_at)
+
+
+# -- in a conversation --
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A prompt as a conversation shows it."""
+
+    prompt: NamedPrompt
+    on: bool
+
+
+def choices(person: Person, conversation_id: str) -> tuple[Choice, ...]:
+    """Every prompt that can be chosen, with whether it holds here. Raises NotFound."""
+    prompts = prompt_context.offered()
+    on = prompt_context.chosen_names(own(person, conversation_id).settings, prompts)
+    return tuple(Choice(prompt, prompt.name in on) for prompt in prompts)
+
+
+@transaction.atomic
+def choose(person: Person, conversation_id: str, names: Sequence[str]) -> None:
+    """Let these prompts and no others hold; what is not offered is left out. Raises NotFound."""
+    _put(own(person, conversation_id, lock=True).pk, names)
+
+
+@fenced
+def choose_for_model(turn: Turn, names: Sequence[str]) -> None:
+    """The same for a tool. Raises ToolError where a prompt is not offered any more."""
+    gone = sorted(set(names) - {prompt.name for prompt in prompt_context.offered()})
+    if gone:
+        raise ToolError(f"Nothing was changed: there is no prompt named {', '.join(gone)} any more.")
+    _put(turn.conversation_id, names)
+
+
+def _put(conversation: UUID, names: Sequence[str]) -> None:
+    kept = prompt_context.chosen_names({"prompts": list(dict.fromkeys(names))}, prompt_context.offered())
+    chat_settings.change(conversation, prompts=list(kept))
+
+
+class StoredPrompts:
+    """The handle that a tool is given."""
+
+    def __init__(self, store: TurnStore, offered: Sequence[NamedPrompt]) -> None:
+        self.store = store
+        self.offered = offered
+
+    async def choose(self, names: Sequence[str]) -> None:
+        await in_database(choose_for_model)(self.store, names)

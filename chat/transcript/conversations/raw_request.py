@@ -1,0 +1,97 @@
+"""What went over the wire for one answer, made again from rows: requests themselves are not kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from chat.models import ResultTable, ToolRun
+from chat.transcript.conversations.conversations import Person, own
+from chat.transcript.messages import attachments, present
+from chat.transcript.messages.history import canonical
+from chat.transcript.messages.view_models import ShownCall
+from chat.transcript.settings import turn_settings
+from toolsupport import exchange, providers
+from toolsupport.core import format_choice, format_fallback
+from toolsupport.core.errors import NotFound
+from toolsupport.core.types import Brief, Role
+
+# Images go as one long word: nobody reads it, and it would fill the page.
+LONGEST_WORD = 1000
+
+
+def table(person: Person, run_id: int) -> str:
+    """The whole table that a call in a person's own conversation gave, as CSV. Raises NotFound."""
+    found = ResultTable.objects.filter(run_id=run_id, run__message__conversation__owner_id=person.pk).first()
+    if found is None:
+        raise NotFound("There is no such table.")
+    return found.csv
+
+
+def result(person: Person, run_id: int) -> tuple[str, str]:
+    """The conversation and the result of a call in a person's own conversation. Raises NotFound."""
+    mine = ToolRun.objects.filter(pk=run_id, message__conversation__owner_id=person.pk)
+    found = mine.values_list("message__conversation", "result").first()
+    if found is None:
+        raise NotFound("There is no such call.")
+    return str(found[0]), found[1]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWire:
+    """`format` in words, "" where no tools were offered; `request` is the body as JSON."""
+
+    model: str
+    format: str
+    reason: str
+    request: str
+    calls: tuple[ShownCall, ...]
+
+
+def of(person: Person, conversation_id: str, message_id: int) -> ShownWire:
+    """The wire of one answer of one's own conversation. Raises NotFound, ConfigError."""
+    conversation = own(person, conversation_id)
+    answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
+    message = answers.filter(pk=message_id).first()
+    if message is None or message.turn is None:
+        raise NotFound("There is no such answer.")
+    turn = message.turn
+    conversation.profile, conversation.leaf_id = turn.profile, message.parent_id
+    # A turn may have gone on in another format after this answer; its calls remember theirs.
+    calls = message.tool_runs.filter(in_prose=False).exclude(format="")
+    written = calls.values_list("format", flat=True).first() or turn.format
+    brief = _as_then(turn_settings.briefing(conversation).brief, written)
+    log = canonical(conversation, None, attachments.sees(turn.capabilities))
+    body = providers.codec(turn.profile.server.kind).encode(exchange.make_request(brief, log))
+    return ShownWire(
+        model=turn.profile.name,
+        format=format_choice.label(brief.format) if brief.format else "",
+        reason=brief.format_reason,
+        request=readable(body),
+        calls=present.cards(message.tool_runs.order_by("id")),
+    )
+
+
+def _as_then(brief: Brief, written: str) -> Brief:
+    """Today's brief in the format of then; without tools where there was none, or may be none today."""
+    if written and written != brief.format and brief.tools:
+        brief = format_fallback.in_format(brief, written, "It was so when this answer was made.")
+    if written and exchange.may_carry_tools(brief):
+        return brief
+    return format_fallback.without_tools(brief, "then", brief.format_reason)
+
+
+def readable(body: bytes) -> str:
+    """A request as people read it: with indents, and long words such as images cut."""
+    return json.dumps(_cut(json.loads(body)), indent=2, ensure_ascii=False)
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_cut(inner) for inner in value]
+    if isinstance(value, str) and len(value) > LONGEST_WORD and " " not in value:
+        return f"{value[:40]}… ({len(value):,} characters)"
+    return value

@@ -1,0 +1,70 @@
+"""What one conversation leaves out of the tools that the team allows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from chat.transcript.conversations.conversations import Person, own
+from chat.transcript.settings import available_tools, chat_settings
+from toolsupport.core.types import LeftOut
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a form with switches said. `shown` are the names it had, `kept` those that were on."""
+
+    shown: Collection[str] = ()
+    kept: Collection[str] = ()
+
+    def switched(self, seen: frozenset[str]) -> frozenset[str]:
+        """The names whose switch is not as it was seen."""
+        out = frozenset(self.shown) - frozenset(self.kept)
+        return frozenset(name for name in self.shown if (name in out) != (name in seen))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What was switched in a form that was made from `seen` (see `stamp`)."""
+
+    tools: Choice
+    servers: Choice
+    seen: str
+
+
+def stamp(left_out: LeftOut) -> str:
+    """What a form carries of the state it was made from."""
+    return json.dumps(left_out.to_json())
+
+
+@transaction.atomic
+def put(person: Person, conversation_id: str, change: Change) -> frozenset[str]:
+    """Switch what was switched in the form; gives what somebody else switched meanwhile, which holds too.
+
+    Names of nothing are passed over. Raises NotFound.
+    """
+    existing = available_tools.offer().candidates
+    conversation = own(person, conversation_id, lock=True)
+    before, seen = LeftOut.read(conversation.settings.get("left_out")), _read(change.seen)
+    tools = change.tools.switched(seen.tools) & {one.spec.name for one in existing}
+    servers = change.servers.switched(seen.servers) & {one.server for one in existing}
+    after = LeftOut(
+        _merged(before.tools, tools, change.tools.kept),
+        _merged(before.servers, servers, change.servers.kept),
+    )
+    chat_settings.change(conversation.pk, left_out=after.to_json())
+    return ((before.tools ^ seen.tools) - tools) | ((before.servers ^ seen.servers) - servers)
+
+
+def _merged(before: frozenset[str], switched: frozenset[str], kept: Collection[str]) -> frozenset[str]:
+    return (before | switched) - (switched & frozenset(kept))
+
+
+def _read(seen: str) -> LeftOut:
+    with suppress(ValueError, RecursionError):
+        return LeftOut.read(json.loads(seen))
+    return LeftOut()

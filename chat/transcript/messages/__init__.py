@@ -1,0 +1,1 @@
+"""Messages as a model reads them and as a page shows them."""

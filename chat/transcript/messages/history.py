@@ -1,0 +1,99 @@
+"""The canonical log: rows turned into what any model can be told."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from chat.models import AUTOMATIC, Conversation, ToolRun
+from chat.transcript import sql
+from chat.transcript.messages import attachments
+from chat.transcript.messages.present import branch
+from chat.transcript.sql import Said
+from toolsupport.core import types
+from toolsupport.core.types import Role, ToolCall
+
+INTERRUPTED = "This call was not finished: it was interrupted before it gave a result."
+
+
+WAITS = ("pending", "waiting")
+EDITED = "edited by a person"
+RAN = ("done", "failed", "timeout")
+# What gave a text that its model reads, whole or in part.
+HEARD = (*RAN, "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What a model is told of a branch; `heard` names the tools whose results stand in it, those of programs too."""
+
+    messages: tuple[types.Message, ...]
+    heard: frozenset[str]
+
+
+def canonical(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> tuple[types.Message, ...]:
+    """The messages of the log."""
+    return log_of(conversation, turn_id, sees).messages
+
+
+def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> Log:
+    """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result.
+
+    Where a turn is gone on with, its calls that wait have no result yet. Images go to a model that `sees`.
+    """
+    rows = sql.said_in(conversation.pk)
+    runs: dict[int, list[ToolRun]] = defaultdict(list)
+    if any(row.has_calls for row in rows):
+        for run in sql.runs_of_conversation(conversation.pk):
+            runs[run.message_id].append(run)
+    log: list[types.Message] = []
+    path = [row for row in branch(rows, conversation.leaf_id) if row.role != Role.NOTICE]
+    shown = attachments.told([row for row in path if row.attachments], sees)
+    for row in path:
+        log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
+    heard = (run.name for row in path for run in runs[row.pk] if run.status in HEARD)
+    return Log(tuple(log), frozenset(heard))
+
+
+def _entries(row: Said, runs: list[ToolRun], turn_id: int | None) -> list[types.Message]:
+    if row.role == Role.USER:
+        return [types.Message(Role.USER, row.content)]
+    # What a program called is the program's business: the model is told what the program gave.
+    runs = [run for run in runs if run.program_id is None and run.format != AUTOMATIC and _counts(run, turn_id)]
+    calls = tuple(call_of(run) for run in runs)
+    content = _without_calls(row.content, runs)
+    if not (content or calls):
+        return []
+    results = [_result(run) for run in runs if not _waits(run, turn_id)]
+    return [types.Message(Role.ASSISTANT, content, row.thinking, calls), *results]
+
+
+def _counts(run: ToolRun, turn_id: int | None) -> bool:
+    return not run.in_prose or run.status in RAN or _waits(run, turn_id)
+
+
+def _waits(run: ToolRun, turn_id: int | None) -> bool:
+    return run.turn_id == turn_id and run.status in WAITS
+
+
+def _without_calls(content: str, runs: list[ToolRun]) -> str:
+    """A call that stood in prose and ran is told as a call, not twice; one that did not run stays prose."""
+    for run in runs:
+        if run.in_prose and run.raw:
+            content = content.replace(run.raw, "", 1).strip()
+    return content
+
+
+def call_of(run: ToolRun) -> ToolCall:
+    """The call as the model made it, whatever served it; once a person changed what serves it, that is what was called.
+
+    A model that reads its own command again would take it for what was done.
+    """
+    if run.asked_arguments is None or EDITED in run.repairs:
+        return ToolCall(run.call_id, run.name, run.arguments)
+    return ToolCall(run.call_id, run.asked_as, run.asked_arguments)
+
+
+def _result(run: ToolRun) -> types.Message:
+    content = run.result or run.error or INTERRUPTED
+    return types.Message(Role.TOOL, content, call_id=run.call_id, name=call_of(run).name)

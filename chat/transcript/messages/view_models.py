@@ -1,0 +1,191 @@
+"""What a page shows of a conversation: the same values for a reload as for a live frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from toolsupport.core import format_choice
+from toolsupport.registry.models.picker_rows import ShownModel
+
+# Percent of the context from which it is said that little is left.
+NEARLY_FULL = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """An open question. `options` are the answers it takes; `diff` what would change, or the `code` that would run.
+
+    `proposes` says that what its person saves is only proposed.
+    """
+
+    id: int
+    kind: str
+    text: str
+    options: tuple[str, ...]
+    diff: str = ""
+    expires_at: datetime | None = None
+    proposes: bool = False
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCall:
+    """A tool card.
+
+    `status` is pending, waiting, running, done, failed, timeout, denied, stopped, interrupted or rejected.
+
+    `phrase` and `target` make the closed line ("Read", "config.json"); `raw` is what the model really wrote.
+    `asked_as` and `asked_arguments` are what it asked for, where another tool served that.
+    `inner` are the calls that a program made, `program` is the card of the program that made this one.
+    """
+
+    id: str
+    name: str
+    phrase: str
+    target: str
+    arguments: dict[str, Any]
+    status: str
+    format: str
+    served_by: str
+    asked_as: str = ""
+    duration_ms: int | None = None
+    result: str = ""
+    error: str = ""
+    repairs: tuple[str, ...] = ()
+    raw: str = ""
+    question: ShownQuestion | None = None
+    asked_arguments: Mapping[str, Any] = field(default_factory=dict)
+    inner: tuple[ShownCall, ...] = ()
+    program: str = ""
+
+    @property
+    def repeatable(self) -> bool:
+        """It came to an end, so that it can be run once more; what a program called runs with its program."""
+        return self.status not in ("pending", "waiting", "running", "rejected") and not self.program
+
+    @property
+    def asks(self) -> bool:
+        """A person is asked about it, or about a call that it makes."""
+        return self.question is not None or any(call.question for call in self.inner)
+
+    def to_json(self) -> dict[str, Any]:
+        """The `call` object of the frames, without its html."""
+        call: dict[str, Any] = {
+            "id": self.id,
+            "name": self.name,
+            "arguments": self.arguments,
+            "served_by": self.served_by,
+            "format": self.format,
+            "status": self.status,
+            "duration_ms": self.duration_ms,
+        }
+        optional = {"asked_as": self.asked_as, "result": self.result, "error": self.error, "program": self.program}
+        return call | {key: value for key, value in optional.items() if value} | {"repairs": list(self.repairs)}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownUsage:
+    """What an answer took. `speed` is in tokens per second; `context` and `limit` are tokens, 0 where unknown."""
+
+    tokens: int = 0
+    speed: float = 0.0
+    context: int = 0
+    limit: int = 0
+
+    @classmethod
+    def of(cls, usage: Mapping[str, Any]) -> ShownUsage:
+        """From what a turn stored; a server may have said none of it."""
+        tokens, took = usage.get("output_tokens") or 0, usage.get("output_ms") or 0
+        speed = round(tokens * 1000 / took, 1) if took >= 1 else 0.0
+        return cls(int(tokens), speed, int(usage.get("context_tokens") or 0), int(usage.get("context_limit") or 0))
+
+    @property
+    def percent(self) -> int:
+        """How full the context is; 0 where it is not known."""
+        return min(100, round(100 * self.context / self.limit)) if self.limit else 0
+
+    @property
+    def nearly_full(self) -> bool:
+        return self.percent >= NEARLY_FULL
+
+
+@dataclass(frozen=True, slots=True)
+class ShownImages:
+    """The images of a message; `seen` says whether they went to the model."""
+
+    conversation: str
+    paths: tuple[str, ...]
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """One bubble. `html` is the finished markdown; while it is not finished only `text` is shown.
+
+    `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`.
+    `siblings` are the ids of what stands at its place. `usage` is there where its turn is over; `ended` says how, if
+    not well: stopped, interrupted, model_changed, limit or failed. `about` is the model (id) whose options a notice
+    speaks of.
+    """
+
+    id: int
+    parent: int | None
+    role: str
+    text: str
+    html: str = ""
+    thinking: str = ""
+    thinking_ms: int | None = None
+    finished: bool = True
+    turn: int | None = None
+    code: str = ""
+    model: str = ""
+    calls: tuple[ShownCall, ...] = ()
+    created_at: datetime | None = None
+    ended: str = ""
+    ended_detail: str = ""
+    siblings: tuple[int, ...] = ()
+    usage: ShownUsage | None = None
+    images: ShownImages | None = None
+    conversation: str = ""
+    about: int | None = None
+
+    @property
+    def number(self) -> int:
+        """Which of its siblings it is, from 1."""
+        return self.siblings.index(self.id) + 1 if self.id in self.siblings else 1
+
+    @property
+    def previous(self) -> int | None:
+        return self.siblings[self.number - 2] if self.number > 1 else None
+
+    @property
+    def following(self) -> int | None:
+        return self.siblings[self.number] if self.number < len(self.siblings) else None
+
+    @property
+    def may_go_on(self) -> bool:
+        """It broke off without a fault, so that it can be continued."""
+        return self.ended in ("stopped", "interrupted", "model_changed", "limit")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownConversation:
+    """Everything the chat page needs, read in one transaction."""
+
+    id: str
+    title: str
+    tail: int
+    model: ShownModel | None
+    messages: tuple[ShownMessage, ...] = ()
+    turn: int | None = None
+    turn_status: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    questions: tuple[ShownQuestion, ...] = ()
+
+    @property
+    def formats(self) -> tuple[tuple[str, str], ...]:
+        """The call formats that may be preferred, with what people call them."""
+        return tuple((name, format_choice.label(name)) for name in format_choice.names())

@@ -1,0 +1,1 @@
+"""The person behind a socket, and shared conversations."""

@@ -1,0 +1,142 @@
+"""Conversations that their owners let others read."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from chat.models import Conversation, Share
+from chat.transcript.conversations.conversations import UNTITLED, Person, own, say
+from chat.transcript.messages import present
+from chat.transcript.messages.view_models import ShownMessage
+from toolsupport.core.errors import NotFound
+from toolsupport.registry.people import audit_log
+from toolsupport.registry.people.permissions import Action, may
+
+LISTED = 200
+DEED = "read_conversation"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """One share in force: with whom, or from whom, depending on who asks."""
+
+    conversation: str
+    title: str
+    person: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """What somebody reads of a conversation that is shared with them."""
+
+    id: str
+    title: str
+    owner: str
+    messages: tuple[ShownMessage, ...]
+
+
+@transaction.atomic
+def share(person: Person, conversation_id: str, name: str) -> None:
+    """Let somebody read one's own conversation. Raises NotFound; ValueError, with words, for nobody who could."""
+    conversation = own(person, conversation_id)
+    reader = User.objects.filter(username=name.strip(), is_active=True).first()
+    if reader is None or not may(reader, Action.CHAT):
+        raise ValueError("There is nobody of this name who could read it.")
+    if reader.pk == person.pk:
+        raise ValueError("It is yours already.")
+    Share.objects.get_or_create(conversation=conversation, reader=reader, withdrawn_at=None)
+
+
+@transaction.atomic
+def withdraw(person: Person, conversation_id: str, name: str) -> None:
+    """Take it back; the row stays as a trace. Raises NotFound."""
+    rows = Share.objects.filter(conversation=own(person, conversation_id), reader__username=name, withdrawn_at=None)
+    rows.update(withdrawn_at=timezone.now())
+
+
+def readers(person: Person, conversation_id: str) -> tuple[Shared, ...]:
+    """Who may read one's own conversation. Raises NotFound."""
+    rows = Share.objects.filter(conversation=own(person, conversation_id), withdrawn_at=None)
+    return tuple(_shared(row, row.reader) for row in rows.select_related("conversation", "reader"))
+
+
+def with_me(person: Person) -> tuple[Shared, ...]:
+    """What others let one read, the newest first."""
+    rows = Share.objects.filter(reader_id=person.pk, withdrawn_at=None, conversation__owner__is_active=True)
+    rows = rows.select_related("conversation__owner").order_by("-id")
+    return tuple(_shared(row, row.conversation.owner) for row in rows)
+
+
+def read(person: Person, conversation_id: uuid.UUID) -> Readable:
+    """A conversation that is shared with one. Raises NotFound alike for absent ones and those that are not."""
+    rows = Conversation.objects.filter(shares__reader_id=person.pk, shares__withdrawn_at=None, owner__is_active=True)
+    row = rows.select_related("owner").filter(pk=conversation_id).first()
+    if row is None:
+        raise NotFound("There is no such conversation.")
+    return _readable(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A conversation of somebody else, without a word of what it says."""
+
+    id: str
+    owner: str
+    updated_at: datetime
+
+
+def of_others(person: Person) -> tuple[Foreign, ...]:
+    """The newest conversations of everybody else: whose, and since when, never what about."""
+    rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")[:LISTED]
+    return tuple(_foreign(row) for row in rows)
+
+
+def foreign(person: Person, conversation_id: uuid.UUID) -> Foreign:
+    """One of those. Raises NotFound."""
+    return _foreign(_of_somebody_else(person, conversation_id))
+
+
+@transaction.atomic
+def look_into(person: Person, conversation_id: uuid.UUID, reason: str) -> Readable:
+    """Read a conversation of somebody else, who is told of it with the reason.
+
+    Raises NotFound; ValueError, with words, where no reason is given: then nothing is read.
+    """
+    row = _of_somebody_else(person, conversation_id)
+    audit_log.write(person.pk or 0, DEED, str(row.pk), reason)
+    found = _readable(row)
+    say(row, "read_by_admin", {"person": person.get_username(), "reason": " ".join(reason.split())})
+    return found
+
+
+def looks(person: Person, conversation_id: str) -> tuple[audit_log.Entry, ...]:
+    """Which administrators read one's own conversation, and why. Raises NotFound."""
+    return audit_log.about(DEED, str(own(person, conversation_id).pk))
+
+
+def _of_somebody_else(person: Person, conversation_id: uuid.UUID) -> Conversation:
+    rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")
+    row = rows.filter(pk=conversation_id).first()
+    if row is None:
+        raise NotFound("There is no such conversation.")
+    return row
+
+
+def _foreign(row: Conversation) -> Foreign:
+    return Foreign(str(row.pk), row.owner.get_username(), row.updated_at)
+
+
+def _readable(row: Conversation) -> Readable:
+    return Readable(str(row.pk), row.title or UNTITLED, row.owner.get_username(), present.messages(row))
+
+
+def _shared(row: Share, person: User) -> Shared:
+    title = row.conversation.title or UNTITLED
+    return Shared(str(row.conversation_id), title, person.get_username(), row.shared_at)

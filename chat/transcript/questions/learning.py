@@ -1,0 +1,59 @@
+"""The question whether to remember that a server refused tools: it outlives the turn that raised it."""
+
+from __future__ import annotations
+
+from chat.models import Question, Turn
+from chat.transcript.conversations.conversations import Person, announce, say
+from chat.transcript.messages import present
+from chat.transcript.messages.view_models import ShownQuestion
+from chat.transcript.questions.unknown_model import HEARD, Said
+from chat.transcript.settings import chat_settings
+from chat.transcript.turn_store import fenced
+from toolsupport.core.refusals import Refusal
+from toolsupport.core.verdicts import VERDICTS
+from toolsupport.registry.models import picker
+from toolsupport.registry.servers import missing_flags
+from toolsupport.registry.testing import change_feed
+from toolsupport.services import learning
+from toolsupport.services.learning import Chosen, Lesson, Refused
+
+KIND = "runtime_learning"
+
+
+@fenced
+def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> Lesson:
+    """Keep the refusal of a turn's server in the history of its model; what is to be asked or shown for it."""
+    return learning.hear(Refused(turn.profile_id, refusal, status))
+
+
+@fenced
+def server_lacks_nothing(turn: Turn) -> None:
+    """The server answered native tools: no setting for them is missing any more."""
+    missing_flags.solved(turn.profile_id)
+
+
+@fenced
+def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> tuple[int, ShownQuestion] | None:
+    """Ask whether to remember a refusal, unless the conversation is asked that already: then None."""
+    if Question.objects.filter(conversation=turn.conversation, kind=KIND, answer="").exists():
+        return None
+    text = f"{turn.profile.name}: This model appears not to support tools. Update its metadata?"
+    row = Question.objects.create(
+        conversation=turn.conversation, turn=turn, kind=KIND, text=text, options=list(options)
+    )
+    return announce(turn.conversation), present.question(row)
+
+
+def apply(person: Person, question: Question, answer: str) -> Said:
+    """Do what was answered. Must run inside the transaction that closes the question."""
+    assert question.turn is not None
+    conversation, profile = question.conversation, question.turn.profile
+    learned = learning.learn(answer, Chosen(profile.pk, str(conversation.pk), person.pk or 0))
+    # What is said here is not said once more as news.
+    heard = {HEARD: change_feed.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
+    if learned.settings or heard:
+        chat_settings.change(conversation.pk, **learned.settings, **heard)
+    facts = {"model": profile.name, "verdict": VERDICTS["refused"]}
+    seq, notice = say(conversation, learned.notice, facts)
+    here = picker.shown(profile.pk, str(conversation.pk)) if conversation.profile_id == profile.pk else None
+    return Said(seq, notice, here)

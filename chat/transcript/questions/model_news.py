@@ -1,0 +1,149 @@
+"""What open chats are told of their models: how far a test is, how it ended, what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from chat.models import Conversation, Question
+from chat.transcript.conversations.conversations import announce, say
+from chat.transcript.locks import hold
+from chat.transcript.messages.view_models import ShownMessage
+from chat.transcript.questions.unknown_model import HEARD, KIND, WORDS
+from chat.transcript.settings import chat_settings
+from toolsupport.core import format_choice
+from toolsupport.core.types import Capabilities
+from toolsupport.registry.knowledge import effective_values, event_log, format_findings
+from toolsupport.registry.models import picker, profile_cache
+from toolsupport.registry.testing import change_feed as news_of
+from toolsupport.registry.testing import probe_target
+from toolsupport.registry.testing.detection_reports import ShownDetection
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What stands now: whose model is which, the tests that matter, the newest word of people on each model."""
+
+    models: dict[str, int]
+    tests: list[ShownDetection]
+    decisions: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A notice that was put into a conversation, with the questions (ids) it answers; `seq` is the last number."""
+
+    seq: int
+    notice: ShownMessage
+    model: dict[str, Any] | None
+    closed: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something to say; the conversation keeps the `number` of what it heard last, under the name `mark`.
+
+    For a conversation that began after the moment `at` it is none. It prefers none of the formats that `failed`.
+    """
+
+    mark: str
+    number: int
+    profile: int
+    code: str
+    facts: dict[str, str]
+    at: datetime | None = None
+    failed: tuple[str, ...] = ()
+
+
+def look(conversations: Collection[str]) -> Look:
+    """Three small queries for all open pages together."""
+    rows = Conversation.objects.filter(pk__in=conversations, profile__isnull=False)
+    models = {str(pk): profile for pk, profile in rows.values_list("pk", "profile_id")}
+    wanted = set(models.values())
+    return Look(models, news_of.tests(wanted), news_of.decisions(wanted))
+
+
+def tell_end(conversation_id: str, test: ShownDetection) -> Told | None:
+    """Say in a conversation how a test ended; None where that was said already, by whatever process."""
+    told = _formats(test, conversation_id) or _verdict(test)
+    at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
+    failed = tuple(test.detail.get("formats_failed") or ())
+    return _tell_once(conversation_id, News("heard_test", test.id, test.profile, *told, at, failed)) if told else None
+
+
+def tell_decision(conversation_id: str, profile: int, decision: int) -> Told | None:
+    """Say in a conversation what a person decided for everyone; None where that was said already."""
+    value = event_log.holds(profile, "tools")
+    return _tell_once(conversation_id, News(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
+
+
+def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:
+    """What is said where the text format of a chat failed, or where a test of formats found that all of them do."""
+    failed = test.detail.get("formats_failed")
+    before = format_findings.left(test.id, conversation_id) or test.detail.get("left")
+    if test.status != "done" or not failed or not (before or test.verdict == "inconclusive"):
+        return None
+    found = format_findings.spoken([before] if before else failed)
+    return "detected", {"verdict": f"{found} do not arrive. {_goes_on(test.profile, conversation_id, failed)}"}
+
+
+def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> str:
+    """How a chat is answered after its format failed."""
+    profile = profile_cache.profile(profile_id)
+    known = effective_values.known(profile, conversation_id) if profile else Capabilities({})
+    if known["tools"].value is True:
+        return "This chat goes on with native tool calls"
+    name = known["format"].value
+    goes_on = isinstance(name, str) and name not in failed
+    return f"This chat goes on with {format_choice.label(name)}" if goes_on else "Tools are off in this chat"
+
+
+@transaction.atomic
+def _tell_once(conversation_id: str, news: News) -> Told | None:
+    hold(UUID(conversation_id))
+    conversation = Conversation.objects.get(pk=conversation_id)
+    if conversation.profile_id != news.profile or conversation.settings.get(news.mark, 0) >= news.number:
+        return None
+    if news.at is not None and news.at < conversation.created_at:
+        return None
+    prefers = {"format": ""} if conversation.settings.get("format") in news.failed else {}
+    chat_settings.change(conversation.pk, **{news.mark: news.number}, **prefers)
+    model = picker.shown(news.profile, conversation_id)
+    closed = _close(conversation) if model and model.state != "unknown" else ()
+    seq, notice = say(conversation, news.code, {"model": model.name if model else ""} | news.facts)
+    if closed:
+        seq = announce(conversation, len(closed))
+    return Told(seq, notice, asdict(model) if model else None, closed)
+
+
+def _close(conversation: Conversation) -> tuple[int, ...]:
+    rows = Question.objects.filter(conversation=conversation, kind=KIND, answer="")
+    closed = tuple(rows.values_list("pk", flat=True))
+    rows.update(answer="decided", answered_at=Now())
+    return closed
+
+
+def _verdict(test: ShownDetection) -> tuple[str, dict[str, str]] | None:
+    """The code of the notice with its facts; None for a test that ended without a word about the model."""
+    if test.status == "cancelled":
+        return None
+    if test.verdict == "misconfigured":
+        return "flag_to_set", {
+            "flag": probe_target.flag_for(test.profile, str(test.detail.get("flag") or test.reason), "flag")
+        }
+    if test.proved:
+        extra = test.detail.get("format") or _share(test)
+        return "detected", {"verdict": f"{test.verdict_words} ({extra})" if extra else test.verdict_words}
+    why = test.reason or "it was interrupted"
+    return "inconclusive", {"why": why.rstrip(".")}
+
+
+def _share(test: ShownDetection) -> str:
+    tried = test.detail.get("tried")
+    return f"{test.detail.get('passed')} of {tried}" if tried and test.verdict == "flaky" else ""

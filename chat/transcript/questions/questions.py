@@ -1,0 +1,301 @@
+"""Questions to people in rows: asked once, answered once, by the first who answers."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from chat.mcp import mcp_tools
+from chat.models import Grant, Question, ToolRun, Turn
+from chat.tools import policy
+from chat.tools.diff_preview import NO_FILE
+from chat.transcript import sql
+from chat.transcript.conversations.conversations import Person, announce, own
+from chat.transcript.locks import hold
+from chat.transcript.messages import present
+from chat.transcript.messages.history import EDITED
+from chat.transcript.messages.view_models import ShownCall, ShownQuestion
+from chat.transcript.questions import learning, unknown_model
+from chat.transcript.questions.unknown_model import Said
+from chat.transcript.turn_store import fenced
+from toolsupport.core import calls
+from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.core.events import CallRejected
+from toolsupport.core.types import JSON, ToolCall, ToolSpec
+from toolsupport.registry.metrics import call_metrics
+from toolsupport.registry.metrics.call_metrics import CallCount
+
+TIME_TO_ANSWER = timedelta(minutes=10)
+APPROVALS = ("once", "chat", "edit", "deny")
+UNGRANTABLE = ("once", "edit", "deny")
+IN_PROSE = ("once", "deny")
+ALLOWS = ("once", "chat", "edit")
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a person is asked about a call, and what the answer will be bound to.
+
+    `state` is that of the program which makes the call and waits too.
+    """
+
+    call: ToolCall
+    text: str
+    diff: str
+    grantable: bool
+    basis: str = ""
+    code: str = ""
+    state: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a turn took until it waits; `calls` counts what became of its calls."""
+
+    usage: Mapping[str, Any]
+    calls: tuple[CallCount, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A turn that waits for a person: three announcements, from `seq` on (card, question, turn)."""
+
+    seq: int
+    call: ShownCall
+    question: ShownQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person answered; `arguments` only with "edit"."""
+
+    answer: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A question that was answered, or ran out. `turn` waits to be claimed; `said` was put into the chat."""
+
+    question: int
+    conversation: str
+    answer: str
+    by: str
+    seq: int
+    turn: int | None
+    said: Said | None = None
+
+
+# What an answer to each kind of question does besides; the answer of an approval is heard by its turn.
+EFFECTS = {unknown_model.KIND: unknown_model.apply, learning.KIND: learning.apply}
+
+
+@fenced
+def park(turn: Turn, run_id: int, asking: Asking, spent: Spent) -> Parked | None:
+    """Let the turn wait for a person, in rows and with no process. None where a person stops it."""
+    if turn.stop_requested_at is not None:
+        return None
+    run = ToolRun.objects.select_related("turn__conversation", "message", "program").get(pk=run_id, turn=turn)
+    waits = {"status": "waiting", "owner": "", "lease_until": None, "usage": dict(spent.usage)}
+    Turn.objects.filter(pk=turn.pk).update(**waits)
+    call_metrics.add(run.turn.profile_id, spent.calls)
+    question = Question.objects.create(
+        conversation=run.turn.conversation,
+        turn=run.turn,
+        tool_run=run,
+        kind="prose_call" if run.in_prose else "approval",
+        text=asking.text,
+        options=_options(run, asking),
+        preview=asking.code or asking.diff,
+        binds=policy.fingerprint(asking.call, place(run.turn)),
+        basis=asking.basis,
+        expires_at=timezone.now() + TIME_TO_ANSWER,
+    )
+    run.status = "waiting"
+    run.save(update_fields=["status"])
+    if run.program is not None:
+        run.program.status, run.program.snapshot = "waiting", asking.state
+        run.program.save(update_fields=["status", "snapshot"])
+    seq = announce(run.turn.conversation, 3) - 2
+    return Parked(seq, present.card(run.program or run), present.question(question))
+
+
+def _options(run: ToolRun, asking: Asking) -> list[str]:
+    """The answers that a question takes."""
+    if run.in_prose:
+        return list(IN_PROSE)
+    return list(APPROVALS if asking.grantable else UNGRANTABLE)
+
+
+def place(turn: Turn) -> str:
+    """Where an approval holds: this workspace, this turn, this person."""
+    return f"{turn.conversation_id}\x1f{turn.pk}\x1f{turn.conversation.owner_id}"
+
+
+@transaction.atomic
+def answer(person: Person, question_id: int, given: Answer) -> Closed:
+    """Answer an open question of one's own conversation; the turn that waited for it is queued.
+
+    Raises NotFound (absent, foreign), Conflict (answered already), ValueError (an answer that is none, with words).
+    """
+    mine = Question.objects.select_related("tool_run", "turn__conversation", "conversation", "answered_by")
+    hold(*mine.filter(pk=question_id).values_list("conversation_id", flat=True))
+    question = mine.filter(pk=question_id, conversation__owner_id=person.pk).first()
+    if question is None:
+        raise NotFound("There is no such question.")
+    if question.answer:
+        by = question.answered_by.get_username() if question.answered_by else "nobody"
+        raise Conflict(f"This was answered already ({question.answer}, by {by}).", question.answer)
+    if given.answer not in question.options:
+        raise ValueError(f"Answer with one of {', '.join(question.options)}.")
+    if given.answer == "edit":
+        _edit(question, given.arguments)
+    first = Question.objects.filter(pk=question.pk, answer="").filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
+    if not first.update(answer=given.answer, answered_by=person.pk, answered_at=Now(), **_bound(question)):
+        raise Conflict("The time to answer is over: it was not run.", "expired")
+    if given.answer == "chat" and question.tool_run is not None:
+        Grant.objects.get_or_create(
+            conversation=question.conversation,
+            tool=question.tool_run.name,
+            revoked_at=None,
+            defaults={"granted_by_id": person.pk or 0},
+        )
+    effect = EFFECTS.get(question.kind)
+    said = effect(person, question, given.answer) if effect else None
+    # Of whoever stands behind a socket only the number is at hand.
+    by = User.objects.values_list("username", flat=True).get(pk=person.pk or 0)
+    return replace(_closed(question, given.answer, by), said=said)
+
+
+def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
+    """Take edited arguments over the asked ones: the result is what is allowed. Raises ValueError if it cannot be."""
+    run, turn = question.tool_run, question.turn
+    if run is None or turn is None:
+        raise ValueError("There is nothing to edit here.")
+    before, tool = run.arguments, mcp_tools.named(run.name)
+    if tool is None:
+        raise ValueError("This tool is not there any more.")
+    told = _told(run, tool.spec)
+    checked = calls.check(ToolCall(run.call_id, run.name, {**told, **arguments}), [tool.spec])
+    if isinstance(checked, CallRejected):
+        raise ValueError(checked.reason)
+    arguments = {**before, **arguments}
+    call = ToolCall(run.call_id, run.name, arguments)
+    run.arguments, run.repairs = arguments, [*run.repairs, EDITED]
+    run.save(update_fields=["arguments", "repairs"])
+    question.binds = policy.fingerprint(call, place(turn))
+    if question.basis and tool.where and arguments.get(tool.where) != before.get(tool.where):
+        # Nobody was shown what stands at the other path: nothing may stand there.
+        question.basis = NO_FILE
+
+
+def _told(run: ToolRun, spec: ToolSpec) -> JSON:
+    """The arguments that models are told of; a translated command may have others, which stay as they are."""
+    known = spec.parameters.get("properties", {})
+    translated = run.asked_arguments is not None
+    return {name: value for name, value in run.arguments.items() if not translated or name in known}
+
+
+def _bound(question: Question) -> dict[str, str]:
+    """What an answer holds for; editing the arguments changed it."""
+    return {"binds": question.binds, "basis": question.basis}
+
+
+def _closed(question: Question, given: str, by: str) -> Closed:
+    # A question about a model was asked beside its turn, which may wait for another answer.
+    waits = question.kind not in EFFECTS
+    if waits:
+        Turn.objects.filter(questions=question, status="waiting").update(status="queued")
+    seq = announce(question.conversation)
+    return Closed(question.pk, str(question.conversation_id), given, by, seq, question.turn_id if waits else None)
+
+
+@transaction.atomic
+def expire() -> list[Closed]:
+    """Close the questions whose time is over: what they asked for is not run, and the model is told."""
+    closed = []
+    late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")
+    hold(*late.values_list("conversation_id", flat=True))
+    for question in late:
+        if Question.objects.filter(pk=question.pk, answer="").update(answer="expired", answered_at=Now()):
+            closed.append(_closed(question, "expired", ""))
+    return closed
+
+
+def close_all(turn: Turn, given: str) -> tuple[int, ...]:
+    """Close what a turn still asks (ids), when it ends without an answer. Must run inside a transaction."""
+    asked = Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS)
+    closed = tuple(asked.values_list("pk", flat=True))
+    asked.update(answer=given, answered_at=Now())
+    return closed
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a call: run it over what has this `basis`, or tell the model why not.
+
+    `level` is that of the tool a person was asked about.
+    """
+
+    allowed: bool
+    why: str = ""
+    basis: str = ""
+    level: str = ""
+
+
+WHY = {
+    "deny": "The person did not allow this call. Do not try it again; ask what to do instead.",
+    "expired": "Nobody allowed this call in time, so it was not run.",
+}
+
+
+def decision(run: ToolRun, turn: Turn) -> Decision | None:
+    """What was decided about a call that waited. An approval of anything but exactly this call does not count."""
+    question = run.questions.exclude(answer="").order_by("id").last()
+    if question is None:
+        return None
+    if question.answer not in ALLOWS:
+        return Decision(False, WHY.get(question.answer, WHY["deny"]))
+    call = ToolCall(run.call_id, run.name, run.arguments)
+    if question.binds != policy.fingerprint(call, place(turn)):
+        return Decision(False, "The call was changed after it was allowed, so it was not run.")
+    # A program was let run when it was allowed, and waits since then for a call of its own.
+    if run.snapshot is None and question.answered_at and timezone.now() - question.answered_at > TIME_TO_ANSWER:
+        return Decision(False, "It was allowed too long ago to be run only now. Ask for it anew.")
+    return Decision(True, basis=question.basis, level=run.level)
+
+
+def granted(conversation_id: str) -> frozenset[str]:
+    """The tools a person allowed for the whole conversation."""
+    return sql.granted_in(uuid.UUID(conversation_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """A tool that a person allowed for a whole conversation."""
+
+    tool: str
+    since: datetime
+
+
+def grants(person: Person, conversation_id: str) -> tuple[Granted, ...]:
+    """What runs without being asked for in one's own conversation. Raises NotFound."""
+    rows = Grant.objects.filter(conversation=own(person, conversation_id), revoked_at=None)
+    return tuple(Granted(row.tool, row.granted_at) for row in rows)
+
+
+@transaction.atomic
+def revoke(person: Person, conversation_id: str, tool: str) -> datetime | None:
+    """Take a grant back; None when there is none in force."""
+    grants = Grant.objects.filter(conversation_id=conversation_id, conversation__owner_id=person.pk, tool=tool)
+    now = timezone.now()
+    return now if grants.filter(revoked_at=None).update(revoked_at=now) else None

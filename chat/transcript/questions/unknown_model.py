@@ -1,0 +1,166 @@
+"""The question whether a model takes tools: asked where nobody knows, answered for everyone or for one chat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from chat.models import Conversation, Question
+from chat.transcript.conversations.conversations import Person, announce, own, say
+from chat.transcript.messages import present
+from chat.transcript.messages.view_models import ShownMessage, ShownQuestion
+from chat.transcript.settings import chat_settings
+from toolsupport.core.errors import Conflict, NotAllowed
+from toolsupport.detection.test_run import longest
+from toolsupport.registry.knowledge import effective_values as known_of
+from toolsupport.registry.knowledge import event_log, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import picker, profile_cache
+from toolsupport.registry.models.picker_rows import ShownModel
+from toolsupport.registry.people.permissions import Action, actions_of
+from toolsupport.registry.settings import switches
+from toolsupport.registry.testing import change_feed, detection_reports, detections
+from toolsupport.registry.testing.detection_reports import ShownDetection
+from toolsupport.registry.testing.detections import Asked
+
+KIND = "unknown_model"
+# What may be answered: test it, a decision, or nothing while there was time.
+OPTIONS = ("auto", "yes", "no", "none")
+# Where a conversation keeps which decision of people it was told of last.
+HEARD = "heard_decision"
+WORDS = {True: "takes tools", False: "takes no tools", None: "follows the evidence again"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A notice that an answer has put into the chat, with the model as it stands now."""
+
+    seq: int
+    notice: ShownMessage
+    model: ShownModel | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What choosing a model leads to: questions (ids) about another one end, and perhaps a new one is asked."""
+
+    seq: int
+    ended: tuple[int, ...]
+    question: ShownQuestion | None
+
+
+@transaction.atomic
+def ask(person: Person, conversation_id: str) -> Asking:
+    """Ask about the conversation's model where nobody knows; once for each person, build and day. Raises NotFound."""
+    conversation = own(person, conversation_id, lock=True)
+    build = _build(conversation)
+    others = _open(conversation).exclude(binds=build)
+    ended = tuple(others.values_list("pk", flat=True))
+    others.update(answer="superseded", answered_at=Now())
+    question = _ask(person, conversation, build) if _worth_asking(person, conversation, build) else None
+    things = len(ended) + bool(question)
+    seq = announce(conversation, things) if things else conversation.tail
+    return Asking(seq, ended, present.question(question) if question else None)
+
+
+def pending(person: Person, conversation_id: str) -> tuple[ShownQuestion | None, list[ShownDetection]]:
+    """What stands above the composer: the open question about the model, and its tests that run. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    tests = detection_reports.open_ones([conversation.profile_id] if conversation.profile_id else [])
+    row = _open(conversation).filter(binds=_build(conversation)).last()
+    return present.question(row) if row and _unknown(conversation) else None, list(tests.values())
+
+
+def apply(person: Person, question: Question, answer: str) -> Said | None:
+    """Do what the answer says. Raises Conflict where it was decided meanwhile, Busy, ConfigError, NotAllowed."""
+    profile = int(question.binds.partition(":")[0])
+    if answer == "none":
+        return _say(question.conversation, profile, "no_answer")
+    if answer == "auto":
+        return begin_test(person, question.conversation, profile)
+    return _decide(person, question.conversation, profile, answer == "yes")
+
+
+def begin_test(person: Person, conversation: Conversation, profile: int) -> Said | None:
+    """Begin a test, and say so where it is about the conversation's own model; None where one was under way."""
+    allowed = actions_of(person.pk or 0)
+    if Action.DETECT not in allowed:
+        raise NotAllowed(f"Your role does not allow you to {Action.DETECT}.")
+    if Action.DECIDE_FOR_ALL not in allowed:
+        detections.check_rate(person.pk)
+    opened = detections.open_test(Asked(profile, "chat", actor=person.pk))
+    here = conversation.profile_id == profile
+    return _say(conversation, profile, "detecting") if opened.fresh and here else None
+
+
+@transaction.atomic
+def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, Said | None]:
+    """Test a model by profile id, `server/name` or a unique name; (its id, what was said). Raises NotFound, Busy …"""
+    conversation = own(person, conversation_id, lock=True)
+    profile = picker.find(wanted)
+    return profile, begin_test(person, conversation, profile)
+
+
+def _decide(person: Person, conversation: Conversation, profile: int, value: bool) -> Said:
+    newest = overrides.newest_seq(profile, "tools")
+    if event_log.holds(profile, "tools") is not None:
+        raise Conflict(f"This was decided already. {overrides.stands(profile, 'tools')}", "decided")
+    reason = "Answered in a chat."
+    if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):
+        overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
+        chat_settings.change(conversation.pk, **{HEARD: change_feed.decisions([profile])[profile]})
+        return _say(conversation, profile, "saved", WORDS[value])
+    session = str(conversation.pk)
+    overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, session=session))
+    overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, proposed=True))
+    return _say(conversation, profile, "proposed", WORDS[value])
+
+
+def _say(conversation: Conversation, profile: int, code: str, verdict: str = "") -> Said:
+    model = picker.shown(profile, str(conversation.pk))
+    name = model.name if model else ""
+    seq, notice = say(conversation, code, {"model": name, "verdict": verdict})
+    return Said(seq, notice, model)
+
+
+def _ask(person: Person, conversation: Conversation, build: str) -> Question:
+    model = picker.shown(conversation.profile_id)
+    for_all = Action.DECIDE_FOR_ALL in actions_of(person.pk or 0)
+    scope = "holds for everyone" if for_all else "holds in this chat and is proposed for everyone"
+    return Question.objects.create(
+        conversation=conversation,
+        kind=KIND,
+        text=f"Does {model.name if model else 'this model'} support tools?",
+        options=list(OPTIONS),
+        preview=f"Your answer {scope}. A test takes at most {longest('tools'):.0f} s.",
+        binds=build,
+    )
+
+
+def _worth_asking(person: Person, conversation: Conversation, build: str) -> bool:
+    if conversation.profile_id is None or not _unknown(conversation) or not switches.in_force().asks_about_models:
+        return False
+    if detection_reports.open_ones([conversation.profile_id]):
+        return False
+    today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    asked = Question.objects.filter(kind=KIND, conversation__owner_id=person.pk, binds=build, created_at__gte=today)
+    return not asked.exists()
+
+
+def _unknown(conversation: Conversation) -> bool:
+    profile = profile_cache.profile(conversation.profile_id) if conversation.profile_id else None
+    return profile is not None and known_of.known(profile, str(conversation.pk))["tools"].value is None
+
+
+def _build(conversation: Conversation) -> str:
+    """Which build of which model a question is about."""
+    profile = profile_cache.profile(conversation.profile_id) if conversation.profile_id else None
+    return f"{profile.pk}:{profile.build.key}" if profile else ""
+
+
+def _open(conversation: Conversation) -> QuerySet[Question]:
+    return Question.objects.filter(conversation=conversation, kind=KIND, answer="").order_by("pk")

@@ -1,0 +1,1 @@
+"""What a conversation sets for its turns."""

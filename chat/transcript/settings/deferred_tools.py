@@ -1,0 +1,11 @@
+"""The tools that wait until a search finds them for a conversation."""
+
+from __future__ import annotations
+
+from toolsupport.core.remote_tools import RemoteTool
+from toolsupport.registry.mcp import mcp_servers
+
+
+def tools() -> tuple[RemoteTool, ...]:
+    """Those of MCP servers, as the rows have them now."""
+    return mcp_servers.known_tools()

@@ -1,0 +1,109 @@
+"""What a turn is given of its conversation: its settings, its workspace."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from chat.models import Conversation
+from chat.tools.files import text_decoding
+from chat.tools.files.workspace import Workspace
+from chat.tools.tool import ToolContext
+from chat.transcript.settings import available_tools, prompt_context
+from chat.transcript.settings.prompt_context import Told
+from toolsupport.core import tool_translation
+from toolsupport.core.errors import ConfigError, NotFound, ToolError
+from toolsupport.core.prompt.turn_context import context_of
+from toolsupport.core.types import ChatSettings, LeftOut
+from toolsupport.registry.databases import sql_sources
+from toolsupport.registry.models import profile_cache, request_context
+from toolsupport.registry.models.request_context import Briefing
+
+DOCUMENTS = ("AGENTS.md", "IDENTITY.md", "SOUL.md")
+DOCUMENT_BYTES = 8 * 1024
+# Under this key of a conversation's settings stands the model that said there that it cannot reach files.
+THROUGH_BASH = "through_bash"
+# Under this key, for one answer and never saved, stands the text format that a person asked for.
+ASKED_FORMAT = "asked_format"
+
+
+def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
+    """The conversation's own settings, as the registry wants them."""
+    return ChatSettings(
+        tools_on=stored.get("tools_on"),
+        system=stored.get("system") or "",
+        temperature=stored.get("temperature"),
+        format=stored.get("format") or "",
+        left_out=LeftOut.read(stored.get("left_out")),
+        asked_format=stored.get(ASKED_FORMAT) or "",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChatBriefing(Briefing):
+    """A briefing for a conversation, with what its model is told of it."""
+
+    told: Told = field(default_factory=Told)
+
+
+def briefing(conversation: Conversation) -> ChatBriefing:
+    """What to ask the model of a conversation, with every tool that might be offered. Raises ConfigError."""
+    if conversation.profile is None:
+        raise ConfigError("Choose a model first.")
+    wanted = chat_settings(conversation.settings)
+    told = prompt_context.of(conversation)
+    found, databases = conversation.settings.get("toolset") or (), sql_sources.names(conversation.owner_id)
+    offered = available_tools.offer(found, told.prompts, databases)
+    made = request_context.brief_of(conversation.profile, offered, wanted, str(conversation.pk))
+    brief = replace(made.brief, system=told.system(made.brief.system))
+    if conversation.settings.get(THROUGH_BASH) == conversation.profile.pk:
+        brief = tool_translation.after_refusal(brief) or brief
+    if context_of(brief) == "minimal_system":
+        brief = replace(brief, documents=documents(workspace(str(conversation.pk))))
+    inherited = {name.name: getattr(made, name.name) for name in fields(made)}
+    return ChatBriefing(**inherited | {"brief": brief}, told=told)
+
+
+def briefing_without_chat(profile_id: int) -> Briefing:
+    """What to ask a model that no conversation is with. Raises NotFound, ConfigError."""
+    profile = profile_cache.profile(profile_id)
+    if profile is None:
+        raise NotFound("There is no such model.")
+    return request_context.brief_of(profile, available_tools.offer(), ChatSettings())
+
+
+def documents(files: Workspace) -> dict[str, str]:
+    """What the files of a conversation say to every model: the first part of each of DOCUMENTS that is there."""
+    found: dict[str, str] = {}
+    for name in DOCUMENTS:
+        with suppress(NotFound, ToolError):
+            content = files.read(name, DOCUMENT_BYTES)
+            found[name] = text_decoding.read(content.data, content.size) if content.data else ""
+    return found
+
+
+def workspace(conversation: str) -> Workspace:
+    """The files of a conversation; the caller has looked up that it may be used."""
+    return Workspace(Path(settings.WORKSPACES_DIR) / conversation, quota())
+
+
+def remove_workspace(conversation: str) -> None:
+    """Remove the files of a conversation that is gone; what cannot be removed stays, and nobody can reach it."""
+    shutil.rmtree(Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation)), ignore_errors=True)
+
+
+def quota() -> int:
+    """How many bytes the files of one conversation may have."""
+    return int(settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"]) * 1024 * 1024
+
+
+def tool_context(conversation: str, person: int = 0) -> ToolContext:
+    """What tools may touch in a turn of this conversation; `person` is who owns it."""
+    return ToolContext(workspace=workspace(conversation), conversation=conversation, person=person)

@@ -1,0 +1,206 @@
+"""What every answer asks of its rows, as written statements: see `toolsupport.registry.raw_sql` for why."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.utils import timezone
+
+from chat.models import Conversation, Message, ToolRun, Turn
+from toolsupport.registry import raw_sql
+
+Reply = tuple[int, str, str, int | None]
+
+
+class Said(NamedTuple):
+    """A message as a model is told of it."""
+
+    pk: int
+    parent_id: int | None
+    role: str
+    content: str
+    thinking: str
+    finished: bool
+    conversation_id: uuid.UUID
+    attachments: list[str]
+    has_calls: bool
+
+
+class Room(NamedTuple):
+    """What stands in the way of another turn: the same one, an open one here, how many run for the person."""
+
+    known: int | None
+    open_here: int
+    running: int
+
+
+CONVERSATION = "SELECT * FROM chat_conversation WHERE id = %s AND owner_id = %s {lock}"
+
+
+def conversation_of(owner: int | None, conversation: str, lock: bool) -> Conversation | None:
+    """A person's conversation; None alike for an absent one, a foreign one, a malformed id."""
+    try:
+        wanted = uuid.UUID(str(conversation))
+    except ValueError:
+        return None
+    statement = CONVERSATION if lock else CONVERSATION.replace("{lock}", "")
+    return next(iter(raw_sql.made(Conversation, statement, wanted, owner)), None)
+
+
+COUNT_UP = "UPDATE chat_conversation SET tail = tail + %s, updated_at = %s WHERE id = %s RETURNING tail"
+
+
+def count_up(conversation: uuid.UUID, things: int) -> int:
+    """Count things that are announced; the last one's number."""
+    found = raw_sql.row(COUNT_UP, things, timezone.now(), conversation)
+    assert found is not None
+    return int(found[0])
+
+
+GROW = "UPDATE chat_conversation SET tail = %s, leaf_id = %s, title = %s, updated_at = %s WHERE id = %s"
+
+
+def grow(conversation: Conversation) -> None:
+    """Write what a new message changed in its conversation."""
+    values = (conversation.tail, conversation.leaf_id, conversation.title, conversation.updated_at)
+    raw_sql.change(GROW, *values, conversation.pk)
+
+
+ROOM = """SELECT
+(SELECT id FROM chat_turn WHERE conversation_id = %s AND client_id = %s),
+(SELECT COUNT(*) FROM chat_turn WHERE conversation_id = %s AND status IN ('queued', 'running', 'waiting')),
+(SELECT COUNT(*) FROM chat_turn JOIN chat_conversation ON chat_conversation.id = chat_turn.conversation_id
+ WHERE chat_turn.status IN ('queued', 'running') AND chat_conversation.owner_id = %s)"""
+
+
+def room(conversation: Conversation, client_id: str) -> Room:
+    """What there is of turns where another one shall begin."""
+    here = conversation.pk
+    found = raw_sql.row(ROOM, here, client_id, here, conversation.owner_id)
+    assert found is not None
+    return Room(*found)
+
+
+RUNNING = """INSERT INTO chat_turn (conversation_id, client_id, profile_id, status, owner, capabilities, format, usage,
+reason, program, created_at, started_at, lease_until)
+VALUES (%s, %s, %s, %s, %s, %s, %s, '{{}}', '', '', %s, %s, {in_5_seconds}) RETURNING id"""
+
+
+def insert_running(turn: Turn) -> None:
+    """Write a new turn that its owner runs from now on."""
+    turn.created_at = turn.started_at = timezone.now()
+    values = (turn.conversation_id, turn.client_id, turn.profile_id, turn.status, turn.owner, turn.capabilities)
+    found = raw_sql.row(RUNNING, *values, turn.format, turn.created_at, turn.started_at)
+    assert found is not None
+    turn.pk = found[0]
+    turn._state.adding = False
+
+
+MESSAGE = """INSERT INTO chat_message (conversation_id, parent_id, role, content, thinking, calls, code, finished,
+attachments, turn_id, created_at)
+VALUES (%s, %s, %s, %s, '', '[]', '', %s, %s, %s, %s) RETURNING id"""
+
+
+def insert_message(message: Message) -> None:
+    """Write a new message of a person or, still empty, of a model."""
+    message.created_at = timezone.now()
+    values = (message.conversation_id, message.parent_id, message.role, message.content, message.finished)
+    found = raw_sql.row(MESSAGE, *values, message.attachments, message.turn_id, message.created_at)
+    assert found is not None
+    message.pk = found[0]
+    message._state.adding = False
+
+
+SAID = """SELECT id, parent_id, role, content, thinking, finished, attachments,
+EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.id)
+FROM chat_message WHERE conversation_id = %s ORDER BY id"""
+
+
+def said_in(conversation: uuid.UUID) -> list[Said]:
+    """All messages of a conversation, whatever branch they are on."""
+    found = raw_sql.rows(SAID, conversation)
+    return [Said._make((*row[:6], conversation, raw_sql.parsed(row[6]), row[7])) for row in found]
+
+
+RUNS_HERE = """SELECT chat_toolrun.* FROM chat_toolrun JOIN chat_message ON chat_message.id = chat_toolrun.message_id
+WHERE chat_message.conversation_id = %s ORDER BY chat_toolrun.id"""
+
+
+def runs_of_conversation(conversation: uuid.UUID) -> list[ToolRun]:
+    return raw_sql.made(ToolRun, RUNS_HERE, conversation)
+
+
+RUNS = "SELECT * FROM chat_toolrun WHERE message_id = %s ORDER BY id"
+
+
+def runs_of(answer: Message) -> list[ToolRun]:
+    """The calls of a message that came from `answers_of`."""
+    return raw_sql.made(ToolRun, RUNS, answer.pk) if getattr(answer, "has_calls", True) else []
+
+
+GRANTED = "SELECT tool FROM chat_grant WHERE conversation_id = %s AND revoked_at IS NULL"
+
+
+def granted_in(conversation: uuid.UUID) -> frozenset[str]:
+    """The tools that may run without a question in a conversation."""
+    return frozenset(tool for (tool,) in raw_sql.rows(GRANTED, conversation))
+
+
+HELD = """SELECT chat_conversation.id FROM chat_conversation JOIN chat_turn
+ON chat_turn.conversation_id = chat_conversation.id WHERE chat_turn.id = %s {lock} OF chat_conversation"""
+END = """UPDATE chat_turn SET status = %s, reason = %s, usage = %s, ended_at = {now}, lease_until = NULL
+WHERE id = %s AND owner = %s AND status = 'running' RETURNING id"""
+ENDED = "SELECT * FROM chat_turn WHERE id = %s"
+
+
+def hold_conversation_of(turn: int) -> None:
+    """Keep other writers out of the conversation of a turn until the transaction ends."""
+    raw_sql.hold(HELD, turn)
+
+
+def end_turn(owner: str, turn: int, end: tuple[str, str, dict[str, Any]]) -> Turn | None:
+    """End a turn that is `owner`'s, with (status, reason, usage); None where it is not, or not any more."""
+    hold_conversation_of(turn)
+    if raw_sql.row(END, *end, turn, owner) is None:
+        return None
+    return raw_sql.made(Turn, ENDED, turn)[0]
+
+
+LAST_WORDS = """UPDATE chat_message SET content = %s, thinking = %s, thinking_ms = %s
+WHERE id = %s AND turn_id = %s AND NOT finished"""
+
+
+def write_reply(turn: int, reply: Reply) -> None:
+    """Write the whole text of a reply that is not finished yet."""
+    message, text, thinking, thinking_ms = reply
+    raw_sql.change(LAST_WORDS, text, thinking, thinking_ms, message, turn)
+
+
+ANSWERS = """SELECT chat_message.*, EXISTS (SELECT 1 FROM chat_message AS other WHERE other.id <> chat_message.id
+AND other.parent_id = chat_message.parent_id AND other.role <> 'notice') AS forked,
+EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.id) AS has_calls
+FROM chat_message WHERE turn_id = %s AND role = 'assistant' ORDER BY id"""
+
+
+def answers_of(turn: int) -> list[Message]:
+    """The messages a turn wrote, with `forked` (another one stands beside it) and `has_calls`."""
+    return raw_sql.made(Message, ANSWERS, turn)
+
+
+FINISH = "UPDATE chat_message SET finished = %s WHERE id = %s"
+
+
+def finish(message: int) -> None:
+    raw_sql.change(FINISH, True, message)
+
+
+GROWN = """UPDATE chat_message SET content = %s, thinking = %s WHERE id = %s AND NOT finished AND EXISTS
+(SELECT 1 FROM chat_turn WHERE chat_turn.id = turn_id AND chat_turn.owner = %s AND chat_turn.status = 'running')"""
+
+
+def write_grown(owner: str, texts: Iterable[tuple[int, str, str]]) -> None:
+    """Write texts (message, text, thinking) that grow, where `owner` still runs their turns."""
+    for message, text, thinking in texts:
+        raw_sql.change(GROWN, text, thinking, message, owner)

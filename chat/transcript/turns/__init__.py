@@ -1,0 +1,1 @@
+"""Turns as rows: accepted, claimed, recorded, resumed, ended."""

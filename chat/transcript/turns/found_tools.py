@@ -1,0 +1,58 @@
+"""Which tools were found for a conversation: kept with it, so that its prompt stays the same from turn to turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from django.db import transaction
+
+from chat.models import Turn
+from chat.transcript.conversations.conversations import Person, own, say
+from chat.transcript.messages.view_models import ShownMessage
+from chat.transcript.settings import chat_settings, turn_settings
+from chat.transcript.settings.turn_settings import ChatBriefing
+from chat.transcript.turn_store import fenced
+from chat.transcript.turns.lifecycle import gone_on
+from toolsupport.core.errors import ConfigError
+from toolsupport.core.tool_selection import LIMITS
+from toolsupport.core.types import ToolSpec
+from toolsupport.registry.models.request_context import Briefing
+
+# More than any model is given; what was found before moves down and falls out at the end.
+MOST = 10
+KEY = "toolset"
+
+
+def searchable(briefing: Briefing) -> tuple[ToolSpec, ...]:
+    """The deferred tools that may run in a turn with this briefing."""
+    return tuple(one.spec for one in briefing.remotes if one.spec.name in briefing.usable)
+
+
+@fenced
+def add(turn: Turn, names: Sequence[str]) -> None:
+    """Offer these tools from now on, before those that were found earlier. A search without a find counts too."""
+    kept = turn.conversation.settings.get(KEY) or ()
+    before = [name for name in kept if name not in names]
+    chat_settings.change(turn.conversation_id, **{KEY: [*names, *before][:MOST]})
+
+
+@transaction.atomic
+def say_cut(person: Person, conversation_id: str) -> tuple[int, ShownMessage] | None:
+    """Say which of the tools that were found the model chosen now cannot be given, if any. Raises NotFound."""
+    conversation = own(person, conversation_id, lock=True)
+    if not conversation.settings.get(KEY):
+        return None
+    with suppress(ConfigError):
+        made = turn_settings.briefing(conversation)
+        cut = [one.name for one in made.toolbox.verdicts if one.candidate.materialised and one.rule in LIMITS]
+        if cut:
+            return say(conversation, "tools_cut", {"model": made.brief.model, "tools": ", ".join(cut)})
+    return None
+
+
+def briefing(turn_id: int) -> ChatBriefing:
+    """What to ask in the rest of a turn, with the tools that were found meanwhile, in the format it has by now."""
+    turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
+    turn.conversation.profile = turn.profile
+    return gone_on(turn, turn_settings.briefing(turn.conversation))

@@ -1,0 +1,216 @@
+"""What happens in a running turn, written down as it happens, by the process that owns the turn and by no other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from chat.models import AUTOMATIC, UNFINISHED, Conversation, Message, ResultTable, ToolRun, Turn
+from chat.tools import BUILTINS
+from chat.tools.policy import Outcome
+from chat.transcript.conversations import branches
+from chat.transcript.conversations.conversations import announce, say
+from chat.transcript.locks import leaf_of
+from chat.transcript.messages import notices, present
+from chat.transcript.messages.view_models import ShownCall, ShownMessage
+from chat.transcript.settings import chat_settings, turn_settings
+from chat.transcript.turn_store import fenced
+from toolsupport.core.types import Role, ToolCall
+from toolsupport.registry.knowledge import proven_calls
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCall:
+    """A call as it was asked for; `raw` is what the model really wrote, `program` the row of a program that made it.
+
+    `served` is the call that runs in its place, where another tool does the same.
+    """
+
+    call: ToolCall
+    format: str
+    level: str
+    raw: str = ""
+    in_prose: bool = False
+    program: int | None = None
+    served: ToolCall | None = None
+
+
+def automatic(call: ToolCall, level: str) -> AskedCall:
+    """A call that no model made: people see it, models do not."""
+    return AskedCall(call, AUTOMATIC, level)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An assistant message that is whole."""
+
+    text: str
+    thinking: str
+    thinking_ms: int | None
+    calls: tuple[AskedCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A call that will not run, with the reason the model (or the `program` that made it) is told.
+
+    `format` names the text format in which it could not be read: then `raw` stands in the text of the answer, too.
+    """
+
+    id: str
+    name: str
+    reason: str
+    raw: str
+    program: int | None = None
+    format: str = ""
+
+
+@fenced
+def start_reply(turn: Turn) -> tuple[int, ShownMessage]:
+    """A new, empty assistant message at the end of the branch."""
+    leaf = leaf_of(turn.conversation_id)
+    row = Message.objects.create(
+        conversation=turn.conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn
+    )
+    Conversation.objects.filter(pk=turn.conversation_id).update(leaf=row)
+    return announce(turn.conversation), present.message(row)
+
+
+@fenced
+def finish_reply(turn: Turn, message_id: int, reply: Reply) -> tuple[int, ShownMessage]:
+    """The message is whole: its text will not change any more. Its calls are kept, none of them begun."""
+    mine = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).filter(turn=turn)
+    row = mine.get(pk=message_id)
+    row.content, row.thinking, row.thinking_ms = reply.text, reply.thinking, reply.thinking_ms
+    row.finished = True
+    row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
+    for asked in reply.calls:
+        _pending(row, asked)
+    return announce(row.conversation), present.message(
+        row, row.tool_runs.order_by("id"), siblings=branches.siblings(row)
+    )
+
+
+def _pending(message: Message, asked: AskedCall) -> None:
+    served = asked.served or asked.call
+    ToolRun.objects.create(
+        turn=turn_of(message),
+        message=message,
+        call_id=asked.call.id,
+        name=served.name,
+        asked_as=asked.call.name,
+        served_by=served.name,
+        arguments=served.arguments,
+        asked_arguments=asked.call.arguments if asked.call != served else None,
+        status="pending",
+        level=asked.level,
+        format=asked.format,
+        repairs=list(asked.call.repairs),
+        raw=asked.raw,
+        in_prose=asked.in_prose,
+        program_id=asked.program,
+    )
+
+
+@fenced
+def made_inside(turn: Turn, message_id: int, asked: AskedCall) -> None:
+    """A program makes a call; it is announced as soon as it begins."""
+    _pending(Message.objects.select_related("turn").get(pk=message_id, turn=turn), asked)
+
+
+@fenced
+def start_call(turn: Turn, call_id: str) -> tuple[int, ShownCall]:
+    """A tool begins to run."""
+    run = _unfinished(turn.pk, call_id)
+    run.status, run.started_at = "running", timezone.now()
+    run.save(update_fields=["status", "started_at"])
+    return announce(run.message.conversation), present.card(run)
+
+
+def run_of(turn_id: int, call_id: str) -> int:
+    """The row of a call that is not answered yet."""
+    return _unfinished(turn_id, call_id).pk
+
+
+def _unfinished(turn_id: int, call_id: str) -> ToolRun:
+    """Ids repeat between the rounds of some models: the newest is meant."""
+    runs = ToolRun.objects.select_related("message__conversation").filter(turn_id=turn_id, call_id=call_id)
+    found = runs.filter(status__in=UNFINISHED).order_by("id").last()
+    assert found is not None
+    return found
+
+
+@fenced
+def finish_call(turn: Turn, run_id: int, outcome: Outcome) -> tuple[int, ShownCall]:
+    """A tool is done, one way or another."""
+    runs = ToolRun.objects.select_related("message__conversation", "turn__profile__server")
+    run, result = runs.get(pk=run_id, turn=turn), outcome.result
+    run.status, run.duration_ms = outcome.status, outcome.duration_ms
+    run.error, run.result = (result.content, "") if result.is_error else ("", result.content)
+    run.snapshot = None
+    run.save(update_fields=["status", "duration_ms", "error", "result", "snapshot"])
+    if result.table:
+        ResultTable.objects.create(run=run, csv=result.table)
+    by_model = run.format != AUTOMATIC and run.asked_as == run.name and not run.turn.program
+    if outcome.status == "done" and not result.is_error and run.name in BUILTINS and by_model:
+        proven_calls.keep(run.turn.profile.build.key, BUILTINS[run.name].spec, run.arguments)
+    return announce(run.message.conversation), present.card(run)
+
+
+@fenced
+def reject_call(turn: Turn, message_id: int, rejection: Rejection) -> tuple[int, ShownCall]:
+    """A call that will not run is kept too, so that the page and the model both know why."""
+    message = Message.objects.select_related("conversation", "turn").get(pk=message_id, turn=turn)
+    run = ToolRun.objects.create(
+        turn=turn_of(message),
+        message=message,
+        call_id=rejection.id,
+        name=rejection.name,
+        status="rejected",
+        error=rejection.reason,
+        raw=rejection.raw,
+        format=rejection.format,
+        program_id=rejection.program,
+    )
+    return announce(message.conversation), present.call(run)
+
+
+def turn_of(message: Message) -> Turn:
+    """The turn that writes a message; every assistant message has one."""
+    assert message.turn is not None
+    return message.turn
+
+
+Told = tuple[int, ShownMessage]
+
+
+@fenced
+def fall_back(turn: Turn, format_: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+    """The turn goes on in another format, with a notice in the conversation."""
+    Turn.objects.filter(pk=turn.pk).update(format=format_)
+    return say(turn.conversation, code, facts)
+
+
+@fenced
+def offer_bash(turn: Turn, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+    """From now on this model is offered bash in this conversation, with a notice."""
+    chat_settings.change(turn.conversation_id, **{turn_settings.THROUGH_BASH: turn.profile_id})
+    return say(turn.conversation, "through_bash", facts)
+
+
+@fenced
+def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> Told | None:
+    """Put a notice into the transcript, where no model reads it; None where the very same one stands there already."""
+    words = notices.text(code, **facts)
+    same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words)
+    return None if same.exists() else say(turn.conversation, code, facts)
+
+
+@fenced
+def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> Told | None:
+    """A notice of how much context the model of a turn is given, with the way to where that is set."""
+    words = notices.text(code, **facts)
+    if once and Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words).exists():
+        return None
+    return say(turn.conversation, code, facts, turn)

@@ -1,0 +1,60 @@
+"""Where a turn that waited for a person goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chat.models import ToolRun, Turn
+from chat.tools.tool import Pause
+from chat.transcript.messages.history import WAITS, call_of
+from chat.transcript.questions import questions
+from toolsupport.core.events import CallReady
+from toolsupport.core.types import Role, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Where a turn that waited goes on: its calls not answered yet, what was decided, what it did before.
+
+    Calls are as the model made them; `served` are those that run for them, by id.
+    `in_prose` are the ids of those calls that stood in the text of the answer. With `pause` the first of them is a
+    program that waits for a call of its own. `calls_only`: it ends with its calls, and no model is asked.
+    """
+
+    message: int
+    pending: tuple[ToolCall, ...]
+    decisions: Mapping[str, questions.Decision]
+    rounds: int
+    done: tuple[ToolCall, ...]
+    usage: Mapping[str, Any]
+    in_prose: frozenset[str] = frozenset()
+    pause: Pause | None = None
+    served: Mapping[str, ToolCall] = field(default_factory=dict)
+    calls_only: bool = False
+
+
+def resumed(turn: Turn, runs: list[ToolRun]) -> Resumed:
+    """From the rows of the calls of a turn, in the order they were made."""
+    waiting = [run for run in runs if run.status in WAITS]
+    decided = {run.call_id: questions.decision(run, turn) for run in runs if run.status == "waiting"}
+    pending = [run for run in waiting if run.program_id is None]
+    inner = next((run for run in waiting if run.program_id is not None), None)
+    return Resumed(
+        message=runs[-1].message_id,
+        pending=tuple(call_of(run) for run in pending),
+        decisions={call_id: decision for call_id, decision in decided.items() if decision is not None},
+        rounds=turn.messages.filter(role=Role.ASSISTANT).count(),
+        done=tuple(call_of(run) for run in runs if run.status not in WAITS),
+        usage=turn.usage,
+        in_prose=frozenset(run.call_id for run in pending if run.in_prose),
+        pause=_pause(inner) if inner is not None else None,
+        served={run.call_id: ToolCall(run.call_id, run.name, run.arguments) for run in waiting},
+        calls_only=bool(turn.program),
+    )
+
+
+def _pause(inner: ToolRun) -> Pause:
+    assert inner.program is not None and inner.program.snapshot is not None
+    return Pause(CallReady(call_of(inner)), bytes(inner.program.snapshot))

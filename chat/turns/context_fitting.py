@@ -1,0 +1,113 @@
+"""Makes what a model is asked fit into its context, and tells people what was done for that."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.broadcast import fragments, frames
+from chat.transcript.turns import context_findings, record
+from chat.transcript.turns.lifecycle import Claimed
+from toolsupport import exchange
+from toolsupport.core import load_failures
+from toolsupport.core.events import Event, Failed, Usage
+from toolsupport.core.prompt import token_counts
+from toolsupport.core.prompt.context_fitting import LeaveOut, Window
+from toolsupport.core.types import Message
+from toolsupport.registry.models.request_context import Briefing
+from toolsupport.services import context_guard
+from toolsupport.services.context_guard import ContextGuard
+
+Take = Callable[[Briefing], None]
+Tell = Callable[[frames.ServerFrame], None]
+
+
+class ContextCures:
+    """For one turn. `take` is handed what the turn goes on with, `tell` the frames for its pages.
+
+    A tool that had to go stays away until the turn is over, whatever is found again meanwhile.
+    """
+
+    def __init__(self, claimed: Claimed, take: Take, tell: Tell) -> None:
+        self._claimed, self._store = claimed, claimed.store
+        self._take, self._tell = take, tell
+        self._guard = ContextGuard()
+        self._gone: tuple[str, ...] = ()
+
+    async def ask(self, briefing: Briefing, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+        """The events of an answer; where the model did not load with its context, it is asked with the one before."""
+        asked: Briefing | None = briefing
+        while asked is not None:
+            briefing, asked = await self._made_to_fit(asked, history), None
+            self._take(briefing)
+            self._guard.asked(briefing, history)
+            silent = True
+            async with aclosing(exchange.ask(briefing.endpoint, briefing.brief, history)) as batches:
+                async for batch in batches:
+                    asked = await self._taken_back(briefing, batch[-1]) if silent else None
+                    silent = False
+                    if asked is None:
+                        yield batch
+
+    async def used(self, briefing: Briefing, usage: Usage) -> bool:
+        """After an answer: keep what was counted. True where a part was cut, which is said and cured."""
+        if self._guard.cut(briefing, usage):
+            await self._cut(briefing)
+            return True
+        lesson = self._guard.lesson(briefing, usage)
+        if lesson is not None:
+            digest = token_counts.tools_digest(briefing.brief)
+            await in_database(context_findings.count_prompt)(self._store, briefing.build, digest, lesson)
+            self._take(context_guard.learned(briefing, lesson))
+        return False
+
+    async def _made_to_fit(self, briefing: Briefing, history: Sequence[Message]) -> Briefing:
+        if self._gone:
+            briefing = await in_database(context_guard.without)(briefing, self._gone)
+        while (todo := context_guard.cure(briefing, history)) is not None:
+            if isinstance(todo, LeaveOut):
+                briefing = await self._leave_out(briefing, todo.tools)
+            else:
+                briefing = await self._raise(briefing, todo.context, "context_raised")
+        if not context_guard.fits(briefing, history):
+            await self._say("prompt_too_long", briefing.window, {}, once=True)
+        return briefing
+
+    async def _leave_out(self, briefing: Briefing, names: tuple[str, ...]) -> Briefing:
+        self._gone += names
+        await self._say("tools_no_room", briefing.window, {"tools": ", ".join(names)}, once=True)
+        return await in_database(context_guard.without)(briefing, names)
+
+    async def _cut(self, briefing: Briefing) -> None:
+        todo = self._guard.after_cut(briefing)
+        if todo is None:
+            await self._say("prompt_cut", briefing.window, {}, once=True)
+        else:
+            self._take(await self._raise(briefing, todo.context, "cut_raised"))
+
+    async def _raise(self, briefing: Briefing, context: int, code: str) -> Briefing:
+        window = await in_database(context_findings.raise_context)(self._store, briefing.window, context)
+        await self._say(code, window, {"before": f"{briefing.window.given:,}"})
+        return context_guard.within(briefing, window)
+
+    async def _taken_back(self, briefing: Briefing, event: Event) -> Briefing | None:
+        """What to ask with after the server could not load the model; None where that is not what happened."""
+        why = load_failures.why(event) if isinstance(event, Failed) else ""
+        if not why:
+            return None
+        window = await in_database(context_findings.take_context_back)(self._store, briefing.window)
+        if window is None:
+            return None
+        await self._say("context_taken_back", window, {"failed": f"{briefing.window.given:,}", "why": why.rstrip(".")})
+        return context_guard.within(briefing, window)
+
+    async def _say(self, code: str, window: Window, facts: dict[str, str], once: bool = False) -> None:
+        """Tell it, or, `once`, unless the conversation was told the very same before."""
+        context = f"{window.given:,}" if window.given else "an unknown number of"
+        facts = {"model": self._claimed.model, "context": context} | facts
+        told = await in_database(record.notice_of_context)(self._store, code, facts, once)
+        if told is not None:
+            seq, shown = told
+            self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))

@@ -1,0 +1,59 @@
+"""The databases that the chats of one person may read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.tools.databases import Found
+from toolsupport.core.errors import ConfigError, ToolError
+from toolsupport.core.tool_index import Entry
+from toolsupport.registry.databases import sql_sources
+from toolsupport.registry.databases.sql_sources import Granted
+from toolsupport.services.tool_search import search
+from toolsupport.sources import query_process
+from toolsupport.sources.types import Source, SourceError, Table, TableShape
+
+
+@dataclass(frozen=True, slots=True)
+class DatabasesOf:
+    """Whether they may be read is looked up anew for each call."""
+
+    person: int
+
+    async def tables(self, query: str, count: int) -> Sequence[Found]:
+        """The tables that fit some words best; where none fits, the first ones."""
+        granted = await in_database(sql_sources.granted)(self.person)
+        known = {
+            f"{one.name}.{table.name}": Found(one.name, one.dialect, table) for one in granted for table in one.tables
+        }
+        best = await search([_entry(name, found.table) for name, found in known.items()], query, count)
+        return [known[entry.name] for entry in best] or list(known.values())[:count]
+
+    async def ask(self, name: str, query: str) -> Table:
+        """The answer to one query. Raises ToolError."""
+        try:
+            return await query_process.query(await in_database(self._source)(name), query)
+        except (SourceError, ConfigError) as error:
+            raise ToolError(str(error)) from None
+
+    def _source(self, name: str) -> Source:
+        granted = sql_sources.granted(self.person)
+        return sql_sources.reached(_named(name, granted).id)
+
+
+def _named(name: str, granted: Sequence[Granted]) -> Granted:
+    """The database of that name, whatever its case. Raises ToolError that lists the names there are."""
+    wanted = name.strip().casefold()
+    found = next((one for one in granted if one.name.casefold() == wanted), None)
+    if found is None:
+        names = ", ".join(one.name for one in granted) or "none that this chat may read"
+        raise ToolError(f"There is no database called {name!r}. Databases: {names}.")
+    return found
+
+
+def _entry(name: str, table: TableShape) -> Entry:
+    columns = " ".join(f"{column.name} {column.comment}".strip() for column in table.columns)
+    return Entry(name, f"{table.comment} {columns}".strip())

@@ -1,0 +1,64 @@
+"""Runs a call that belongs to no conversation, in a workspace that is made for it and gone afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.tools import policy
+from chat.tools.files.example_workspace import fill
+from chat.tools.files.workspace import Workspace
+from chat.tools.policy import Outcome
+from chat.tools.tool import Tool, ToolContext
+from chat.transcript.messages.view_models import ShownCall
+from chat.transcript.settings import turn_settings
+from chat.transcript.turns.requested_call import Requested, WrongCall, checked
+from chat.turns.tool_executor import tools_of
+from toolsupport.core.errors import NotAllowed
+from toolsupport.core.types import ToolCall
+from toolsupport.registry.models.request_context import Briefing
+
+log = logging.getLogger(__name__)
+NEEDS_A_CONVERSATION = "{} changes something or runs code, so it needs a conversation, in which a person can allow it."
+
+
+async def run(wish: Requested, person: int) -> dict[str, Any]:
+    """The call with its result. Raises WrongCall, NotAllowed or ConfigError."""
+    briefing: Briefing = await in_database(turn_settings.briefing_without_chat)(wish.profile)
+    asked, served = checked(wish, briefing.brief)
+    tools = tools_of(briefing)
+    tool = tools.get(served.name)
+    if tool is None:
+        raise WrongCall(f"There is no tool {served.name} here.", "name")
+    if tool.level not in policy.RUNS:
+        raise NotAllowed(NEEDS_A_CONVERSATION.format(served.name))
+    with TemporaryDirectory(prefix="toolsupport-scratch-") as directory:
+        workspace = Workspace(Path(directory) / "files")
+        await asyncio.to_thread(fill, workspace)
+        outcome = await policy.run(served, ToolContext(workspace, person=person), tools)
+    log.info("tool %s ran for a program of person %s: %s", served.name, person, outcome.status)
+    return {"call": _shown(asked, served, outcome, tool), "result": outcome.result.content}
+
+
+def _shown(asked: ToolCall, served: ToolCall, outcome: Outcome, tool: Tool) -> dict[str, Any]:
+    text, failed = outcome.result.content, outcome.result.is_error
+    card = ShownCall(
+        id="",
+        name=served.name,
+        phrase=tool.phrase,
+        target=tool.shown_target(served.arguments),
+        arguments=served.arguments,
+        status=outcome.status,
+        format="",
+        served_by=served.name,
+        duration_ms=outcome.duration_ms,
+        result="" if failed else text,
+        error=text if failed else "",
+        repairs=asked.repairs,
+    )
+    return card.to_json() | {"asked_as": asked.name}

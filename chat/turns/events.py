@@ -1,0 +1,103 @@
+"""What a turn tells the world: the events of a reply plus what happens around the replies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from toolsupport.core.events import CallDelta, CallReady, CallRejected, TextDelta, ThinkingDelta
+from toolsupport.core.events import Event as ReplyEvent
+from toolsupport.core.types import ToolCall, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """A question goes to the model: a new assistant message begins."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEnded:
+    """The assistant message is whole: its text, thinking and calls will not change any more.
+
+    `last` says that the turn's end follows at once, so that both can be written down together.
+    """
+
+    number: int
+    last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedInWords:
+    """The model said that it cannot reach files: it is asked once more, with another offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """The program that a call of the model runs calls a tool itself; what cannot run is rejected at once."""
+
+    program: ToolCall
+    asked: CallReady | CallRejected
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """`status` is done, failed, timeout, denied or stopped; `duration_ms` is the wall time of the tool."""
+
+    call: ToolCall
+    result: ToolResult
+    status: str
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalNeeded:
+    """A call waits for a person: the turn is parked, and goes on from rows once the question is answered.
+
+    `found` says that the model wrote it into its prose. `state` is that of the program which made it, or b"".
+    """
+
+    call: ToolCall
+    found: bool = False
+    state: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """`reason` is one of TURN_ENDS; `detail` is what a person can read."""
+
+    reason: str
+    detail: str = ""
+
+
+TURN_ENDS = {
+    "done": "the model gave its answer",
+    "stopped": "a person stopped it",
+    "interrupted": "the process that ran it went away",
+    "failed": "the server or the model failed",
+    "limit": "the loop reached one of its limits",
+    "model_changed": "another model was chosen in mid-turn",
+}
+
+AroundReplies = RoundStarted | RoundEnded | RefusedInWords | TurnEnded
+TurnEvent = ReplyEvent | AroundReplies | CallMade | ToolStarted | ToolFinished | ApprovalNeeded
+
+
+def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:
+    """The same events with deltas that follow each other made one: a frame a read, not a frame a token."""
+    found: list[TurnEvent] = []
+    for event in batch:
+        last = found[-1] if found else None
+        if isinstance(event, TextDelta | ThinkingDelta) and type(last) is type(event):
+            found[-1] = type(event)(last.text + event.text)
+        elif isinstance(event, CallDelta) and isinstance(last, CallDelta) and last.id == event.id:
+            found[-1] = replace(last, text=last.text + event.text)
+        else:
+            found.append(event)
+    return found

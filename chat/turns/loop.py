@@ -1,0 +1,296 @@
+"""The loop of one answer: question, calls, results, question, until there is no call left."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from chat.tools.policy import Outcome, Verdict, refused
+from chat.tools.tool import Pause
+from chat.turns.events import (
+    ApprovalNeeded,
+    CallMade,
+    RefusedInWords,
+    RoundEnded,
+    RoundStarted,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+    TurnEvent,
+)
+from toolsupport.core.events import (
+    CallFound,
+    CallGarbled,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+)
+from toolsupport.core.types import Message, Role, ToolCall, ToolResult
+
+Asked = CallReady | CallRejected | CallFound
+Ask = Callable[[Sequence[Message]], AsyncGenerator[list[Event], None]]
+
+
+class Hands(Protocol):
+    """What a turn does with calls: `decide` without waiting, `run` as long as it takes.
+
+    `found` says that the call stood in prose: it never runs unasked. A program pauses for each call of its own, and
+    `go_on` tells it what that came to. `model_changed` says that people chose another model since the turn began,
+    `knows_another_way` that a model which `said` this can be made another offer.
+    """
+
+    def decide(self, call: ToolCall, found: bool = False) -> Verdict: ...
+
+    async def run(self, call: ToolCall) -> Outcome: ...
+
+    async def go_on(self, program: ToolCall, pause: Pause, inner: Outcome) -> Outcome: ...
+
+    async def model_changed(self) -> bool: ...
+
+    def knows_another_way(self, said: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoopLimits:
+    """Where a loop ends on its own."""
+
+    rounds: int = 25
+    calls: int = 32
+    same_call: int = 3
+
+
+@dataclass(slots=True)
+class Round:
+    """What one reply brought so far."""
+
+    text: list[str] = field(default_factory=list)
+    thinking: list[str] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+    failed: Failed | None = None
+
+    def take(self, event: Event, most: int) -> bool:
+        """Keep an event; False for a call beyond the `most` that a turn may make, which nobody will see."""
+        if isinstance(event, TextDelta):
+            self.text.append(event.text)
+        elif isinstance(event, ThinkingDelta):
+            self.thinking.append(event.text)
+        elif isinstance(event, Reread):
+            self.text, self.thinking = [event.text], [event.reasoning("".join(self.thinking))]
+        elif isinstance(event, CallReady | CallRejected | CallFound):
+            if len(self.asked) >= most:
+                return False
+            self.asked.append(event)
+        elif isinstance(event, CallGarbled):
+            self.asked = [asked for asked in self.asked if isinstance(asked, CallRejected)]
+        elif isinstance(event, Failed):
+            self.failed = event
+        return True
+
+    def message(self) -> Message:
+        calls = tuple(called(asked) for asked in self.asked)
+        return Message(Role.ASSISTANT, "".join(self.text), "".join(self.thinking), calls)
+
+
+@dataclass(slots=True)
+class TurnState:
+    """Where a turn stands; with it a turn can be gone on with anywhere. `pending` are calls not answered yet.
+
+    `declined` says that a call which stood in prose was not allowed: then the prose was the answer. `calls_only`: it
+    ends with its calls, and no model is asked. With `pause` the first pending call is a program, which waits for a
+    call of its own after it `took` so many milliseconds.
+    """
+
+    history: list[Message]
+    limits: LoopLimits = LoopLimits()
+    rounds: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    pending: list[Asked] = field(default_factory=list)
+    declined: bool = False
+    calls_only: bool = False
+    pause: Pause | None = None
+    took: int = 0
+
+
+async def advance(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[list[TurnEvent], None]:
+    """Go on until the turn is over or a person is needed.
+
+    Yields batches of events, in order; the last one is TurnEnded or ApprovalNeeded.
+    """
+    while True:
+        async with aclosing(_serve(state, hands)) as served:
+            async for happened in served:
+                yield [happened]
+        if state.pending:
+            return
+        over = await _over(state, hands)
+        if over is not None:
+            yield [over]
+            return
+        async with aclosing(_round(state, ask, hands)) as batches:
+            async for batch in batches:
+                yield batch
+                if isinstance(batch[-1], TurnEnded):
+                    return
+
+
+async def _round(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[list[TurnEvent], None]:
+    """One question to the model; what it asks for becomes pending.
+
+    Where it only said that it cannot, that is no answer to go on from: it will be asked as if it had said nothing.
+    """
+    state.rounds += 1
+    reply = Round()
+    yield [RoundStarted(state.rounds)]
+    async with aclosing(ask(state.history)) as batches:
+        async for batch in batches:
+            kept: list[TurnEvent] = [event for event in batch if reply.take(event, state.limits.calls)]
+            if kept:
+                yield kept
+    said = reply.message()
+    if not (reply.failed or reply.asked or state.calls) and hands.knows_another_way(said.content):
+        yield [RoundEnded(state.rounds), RefusedInWords()]
+        return
+    state.history.append(said)
+    if reply.failed or not reply.asked:
+        yield [RoundEnded(state.rounds, last=True), _ending(reply)]
+        return
+    state.pending = list(reply.asked)
+    yield [RoundEnded(state.rounds)]
+
+
+DROPPED = refused("Not run: a call before it was not allowed.")
+NOT_RUN = refused("Not run: too many calls in one answer.")
+TOO_MANY = ToolResult("The program was stopped: it made too many calls, or the same one too often.", is_error=True)
+# What waits for a person waits in a row.
+LARGEST_STATE = 4 * 1024 * 1024
+TOO_LARGE = refused("A person would have to allow this, and the program holds too much to wait. Call it earlier in it.")
+
+
+async def _serve(state: TurnState, hands: Hands) -> AsyncGenerator[TurnEvent, None]:
+    """Answer the pending calls one after the other, each followed by its result in the history.
+
+    A call that needs a person stays pending, with all that follow it.
+    """
+    while state.pending:
+        asked = state.pending[0]
+        if isinstance(asked, CallRejected):
+            state.calls[_rejection(asked)] += 1
+            state.history.append(_result(called(asked), asked.reason))
+            del state.pending[0]
+            continue
+        step = _begun(state, hands, asked) if state.pause is None else _within(state, hands, asked, state.pause)
+        async with aclosing(step) as served:
+            async for happened in served:
+                yield happened
+                if isinstance(happened, ApprovalNeeded):
+                    return
+
+
+async def _begun(state: TurnState, hands: Hands, asked: CallReady | CallFound) -> AsyncGenerator[TurnEvent, None]:
+    """Run a call, or ask a person about it."""
+    found, allowed = isinstance(asked, CallFound), state.calls.total() < state.limits.calls
+    if allowed and not state.declined and hands.decide(asked.call, found) is Verdict.ASK:
+        yield ApprovalNeeded(asked.call, found)
+        return
+    state.calls[fingerprint_of(asked.call)] += 1
+    yield ToolStarted(asked.call)
+    outcome = DROPPED if state.declined else await hands.run(asked.call) if allowed else NOT_RUN
+    yield _settled(state, asked, outcome)
+
+
+async def _within(
+    state: TurnState, hands: Hands, asked: CallReady | CallFound, pause: Pause
+) -> AsyncGenerator[TurnEvent, None]:
+    """Answer the call that a program made, as one of the model would be, and let the program go on."""
+    inner = pause.asked
+    if isinstance(inner, CallRejected):
+        outcome = Outcome("rejected", ToolResult(inner.reason, is_error=True), 0)
+    else:
+        asks, large = hands.decide(inner.call) is Verdict.ASK, len(pause.state) > LARGEST_STATE
+        if asks and not large:
+            yield ApprovalNeeded(inner.call, state=pause.state)
+            return
+        yield ToolStarted(inner.call)
+        outcome = TOO_LARGE if asks else await hands.run(inner.call)
+        yield ToolFinished(inner.call, outcome.result, outcome.status, outcome.duration_ms)
+    state.calls[_counted_as(inner)] += 1
+    yield _settled(state, asked, await hands.go_on(asked.call, pause, outcome))
+
+
+def _settled(state: TurnState, asked: CallReady | CallFound, outcome: Outcome) -> TurnEvent:
+    """What the outcome of a pending call leads to: a call of the program's own, or its result in the history."""
+    state.took += outcome.duration_ms
+    if outcome.pause is not None and not _too_often(state, outcome.pause.asked):
+        state.pause = outcome.pause
+        return CallMade(asked.call, outcome.pause.asked)
+    if outcome.pause is not None:
+        outcome = Outcome("failed", TOO_MANY, 0)
+    took, state.took, state.pause = state.took, 0, None
+    state.declined = isinstance(asked, CallFound) and outcome.status == "denied"
+    state.history.append(_result(asked.call, outcome.result.content))
+    del state.pending[0]
+    return ToolFinished(asked.call, outcome.result, outcome.status, took)
+
+
+def _too_often(state: TurnState, inner: CallReady | CallRejected) -> bool:
+    """A program may make no more calls than a model."""
+    same = state.calls[_counted_as(inner)] >= state.limits.same_call
+    return same or state.calls.total() >= state.limits.calls
+
+
+def _counted_as(asked: CallReady | CallRejected) -> str:
+    return _rejection(asked) if isinstance(asked, CallRejected) else fingerprint_of(asked.call)
+
+
+def _rejection(asked: CallRejected) -> str:
+    return f"rejected {asked.name} {asked.raw}"
+
+
+async def _over(state: TurnState, hands: Hands) -> TurnEnded | None:
+    """Why the model is not asked once more, or None."""
+    if state.declined or state.calls_only:
+        return TurnEnded("done")
+    limit = _limit_reached(state)
+    if limit:
+        return TurnEnded("limit", limit)
+    if state.rounds and await hands.model_changed():
+        return TurnEnded("model_changed", "The model was changed in the middle of this answer.")
+    return None
+
+
+def _limit_reached(state: TurnState) -> str:
+    """Why the loop must end here, or ""."""
+    limits = state.limits
+    if state.rounds >= limits.rounds:
+        return f"It asked the model {limits.rounds} times without coming to an end."
+    if state.calls.total() >= limits.calls:
+        return f"It made {limits.calls} calls without coming to an end."
+    if state.calls and state.calls.most_common(1)[0][1] >= limits.same_call:
+        return f"It made the same call {limits.same_call} times."
+    return ""
+
+
+def _ending(reply: Round) -> TurnEnded:
+    return TurnEnded("failed", reply.failed.message) if reply.failed else TurnEnded("done")
+
+
+def called(asked: Asked) -> ToolCall:
+    """The call that was asked for; one that was rejected has no arguments."""
+    return ToolCall(asked.id, asked.name, {}) if isinstance(asked, CallRejected) else asked.call
+
+
+def _result(call: ToolCall, content: str) -> Message:
+    return Message(Role.TOOL, content, call_id=call.id, name=call.name)
+
+
+def fingerprint_of(call: ToolCall) -> str:
+    """What makes two calls the same call."""
+    return f"{call.name} {json.dumps(call.arguments, sort_keys=True)}"

@@ -1,0 +1,393 @@
+"""One turn that this process runs: its events become rows, then frames."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, replace
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.broadcast import fragments, frames, learning_frames, question_frames
+from chat.broadcast.growing_text import LiveText, ThinkingTime, utf16_length
+from chat.tools import tool_search
+from chat.tools.policy import Outcome
+from chat.tools.tool import ToolContext
+from chat.transcript.messages.view_models import ShownCall
+from chat.transcript.questions import questions
+from chat.transcript.turns import found_tools, record
+from chat.transcript.turns.lifecycle import Accepted, Claimed
+from chat.turns import loop, tool_discovery
+from chat.turns.context_fitting import ContextCures
+from chat.turns.events import (
+    ApprovalNeeded,
+    CallMade,
+    RefusedInWords,
+    RoundEnded,
+    RoundStarted,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+    TurnEvent,
+    joined,
+)
+from chat.turns.format_guard import FormatGuard
+from chat.turns.tool_executor import Hands, Spawn
+from chat.turns.tool_output import LiveOutput
+from toolsupport import exchange
+from toolsupport.core import format_choice, format_fallback, tool_translation
+from toolsupport.core.events import (
+    CallDelta,
+    CallFound,
+    CallGarbled,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    ReasoningSeen,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+    ToolsRefused,
+    Usage,
+)
+from toolsupport.core.prompt import token_counts
+from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
+from toolsupport.core.types import Brief, Message
+from toolsupport.registry.metrics.call_tally import CallTally
+from toolsupport.registry.models.request_context import Briefing
+
+Tell = Callable[[frames.ServerFrame], None]
+
+
+class TurnRun:
+    """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
+
+    def __init__(self, accepted: Accepted, context: ToolContext) -> None:
+        assert accepted.claimed is not None
+        self.claimed: Claimed = accepted.claimed
+        self.store = self.claimed.store
+        self.briefing: Briefing = self.claimed.briefing
+        self.output = LiveOutput(lambda frame: self._tell(frame))
+        self.hands = Hands(self.claimed, replace(context, say=self.output.say))
+        self.hands.said = self.output.said
+        self.parked = False
+        self.cures = ContextCures(self.claimed, self._go_on_by, lambda frame: self._tell(frame))
+        self.format_guard = FormatGuard()
+        self.tally = CallTally()
+        self.message = 0
+        # The first reply was made with the turn; later ones are made when their round begins.
+        self._prepared = (accepted.seq + 2, accepted.reply)
+        self.text, self.thinking = LiveText(), LiveText()
+        self.usage: dict[str, Any] = {}
+        self.ended: TurnEnded | None = None
+        self._asked: list[record.AskedCall] = []
+        self._written: Counter[str] = Counter()
+        self._thought_for = ThinkingTime()
+        self._asked_at = 0.0
+
+    async def perform(self, tell: Tell, spawn: Spawn) -> None:
+        """Run to the end, or until a person is needed; afterwards `ended` or `parked` says how.
+
+        Cancelling it closes the connection to the server.
+        """
+        self._tell, self.hands.spawn = tell, spawn
+        state = self._state()
+        await self._search_first(state.history)
+        if state.pause is not None:
+            await self._tool_started(ToolStarted(loop.called(state.pending[0])))
+        try:
+            while self.ended is None and not self.parked:
+                async with aclosing(loop.advance(state, self._ask, self.hands)) as batches:
+                    async for batch in batches:
+                        for event in joined(batch):
+                            await self._handle(event)
+        finally:
+            # What a tool that was cut off wrote last is not shown behind the end of its turn.
+            self.output.end()
+
+    def _state(self) -> loop.TurnState:
+        """Where the turn begins, or goes on after it waited."""
+        resumed = self.claimed.resumed
+        if resumed is None:
+            return loop.TurnState(list(self.claimed.history))
+        self.message, self.usage = resumed.message, dict(resumed.usage)
+        return loop.TurnState(
+            list(self.claimed.history),
+            rounds=resumed.rounds,
+            calls_only=resumed.calls_only,
+            pause=resumed.pause,
+            calls=Counter(loop.fingerprint_of(call) for call in resumed.done),
+            pending=[
+                CallFound(call, "", "") if call.id in resumed.in_prose else CallReady(call) for call in resumed.pending
+            ],
+        )
+
+    async def _search_first(self, history: Sequence[Message]) -> None:
+        """Look for tools by the words of a new conversation's person, on a card that its model does not read."""
+        if self.claimed.searched or not tool_discovery.something_waits(self.briefing.toolbox):
+            return
+        call = tool_discovery.first_call(history, self.claimed.turn)
+        await self._round_started(RoundStarted(0))
+        reply = record.Reply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
+        seq, shown = await in_database(record.finish_reply)(self.store, self.message, reply)
+        self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
+        await self._tool_started(ToolStarted(call))
+        outcome = await self.hands.run(call)
+        await self._tool_finished(ToolFinished(call, outcome.result, outcome.status, outcome.duration_ms))
+
+    def _ask(self, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+        return self.cures.ask(self.briefing, history)
+
+    async def _approval_needed(self, event: ApprovalNeeded) -> None:
+        """Ask a person and let the turn wait in rows; a call that could not work anyway is told to the model."""
+        asking = await self.hands.asking(event)
+        if asking is None:
+            return
+        parked = await in_database(self._park)(asking)
+        if parked is None:
+            self.ended = TurnEnded("stopped", "Stopped by you.")
+            return
+        self.parked = True
+        shown, question = parked.call, parked.question
+        self._tell(frames.CallStarted(parked.seq, self.message, with_html(shown)))
+        self._tell(question_frames.question_frame(parked.seq + 1, question))
+        self._tell(frames.TurnWaiting(parked.seq + 2, self.claimed.turn, question.id))
+
+    def _park(self, asking: questions.Asking) -> questions.Parked | None:
+        run = record.run_of(self.claimed.turn, asking.call.id)
+        return questions.park(self.store, run, asking, questions.Spent(self.usage, self.tally.taken()))
+
+    def so_far(self) -> list[frames.ServerFrame]:
+        """The whole of what grows at the moment, for a page that missed a piece of it."""
+        text = frames.Resync(self.message, self.text.text, self.thinking.text)
+        found = [text if self.message else None, self.output.whole()]
+        return [frame for frame in found if frame is not None]
+
+    def last_reply(self) -> tuple[int, str, str, int | None]:
+        """The message that is being written: (id, text, thinking, thinking_ms)."""
+        return self.message, self.text.text, self.thinking.text, self._thought_for.ms
+
+    def stop_call(self, call_id: str) -> bool:
+        """Stop the tool that runs at the moment, if it is this one; the turn goes on."""
+        return self.hands.stop(call_id)
+
+    # -- events --
+
+    async def _handle(self, event: TurnEvent) -> None:
+        handler = HANDLERS.get(type(event))
+        if handler is not None:
+            await handler(self, event)
+
+    async def _round_started(self, event: RoundStarted) -> None:
+        self.text, self.thinking = LiveText(), LiveText()
+        self._written.clear()
+        self._thought_for = ThinkingTime()
+        self._asked_at = time.monotonic()
+        seq, shown = self._prepared
+        self._prepared = (0, None)
+        if shown is None:
+            seq, shown = await in_database(record.start_reply)(self.store)
+        self.message = shown.id
+        html = fragments.message(shown)
+        self._tell(frames.MessageStarted(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))
+
+    async def _text(self, event: TextDelta) -> None:
+        self._thought_for.end()
+        self._tell(frames.TextDelta(self.message, self.text.append(event.text), event.text))
+
+    async def _thought(self, event: ThinkingDelta) -> None:
+        self._thought_for.begin()
+        self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
+
+    async def _reread(self, event: Reread) -> None:
+        thinking = event.reasoning(self.thinking.text)
+        self.text, self.thinking = LiveText(event.text), LiveText(thinking)
+        self._thought_for = ThinkingTime(self._asked_at if thinking else None)
+        self._tell(frames.Resync(self.message, event.text, thinking))
+
+    async def _reasoning_seen(self, event: ReasoningSeen) -> None:
+        self._go_on_by(await learning_frames.reasoning_seen(self.claimed, self.briefing, event))
+
+    async def _call_written(self, event: CallDelta) -> None:
+        offset = self._written[event.id]
+        self._written[event.id] += utf16_length(event.text)
+        self._tell(frames.CallDelta(self.message, event.id, event.name, offset, event.text))
+
+    async def _call_ready(self, event: CallReady | CallFound) -> None:
+        in_prose = isinstance(event, CallFound)
+        served = self.hands.serve(event.call)
+        tool = self.hands.tools.get(served.name)
+        format_ = event.format if isinstance(event, CallFound) else self.briefing.brief.format
+        level = tool.level if tool else ""
+        self._count(event)
+        self._asked.append(record.AskedCall(event.call, format_, level, event.raw, in_prose, served=served))
+
+    async def _call_made(self, event: CallMade) -> None:
+        """A program calls a tool: a card of its own, inside that of the program."""
+        program, inner = int(self.hands.cards[-1]), event.asked
+        self.tally.inside(inner, format_choice.CODE)
+        if isinstance(inner, CallRejected):
+            await self._reject(record.Rejection(inner.id, inner.name, inner.reason, inner.raw, program))
+            return
+        served = self.hands.serve(inner.call)
+        tool = self.hands.tools.get(served.name)
+        level = tool.level if tool else ""
+        made = record.AskedCall(inner.call, format_choice.CODE, level, program=program, served=served)
+        await in_database(record.made_inside)(self.store, self.message, made)
+
+    def _count(self, event: CallReady | CallFound | CallRejected) -> None:
+        self.format_guard.heard(event)
+        self.tally.heard(event, self.briefing.brief.format)
+
+    async def _rejected(self, event: CallRejected) -> None:
+        self._count(event)
+        format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
+        rejection = record.Rejection(event.id, event.name, event.reason, event.raw, format=format_)
+        await self._reject(rejection, event.suggestion)
+
+    async def _reject(self, rejection: record.Rejection, suggestion: str = "") -> None:
+        seq, shown = await in_database(record.reject_call)(self.store, self.message, rejection)
+        html, name = fragments.call(shown), rejection.name
+        self._tell(frames.CallRejected(seq, self.message, name, rejection.reason, html, suggestion or None))
+
+    async def _garbled(self, event: CallGarbled) -> None:
+        """The model is asked again, and may write the same calls: those of this attempt do not run."""
+        self.tally.heard(event, self.briefing.brief.format)
+        self._asked.clear()
+        self._written.clear()
+
+    async def _refused(self, event: ToolsRefused) -> None:
+        # What the server refused once it would refuse again in every round of this turn.
+        if not event.misconfigured:
+            self.tally.heard(event, self.briefing.brief.format)
+        brief = exchange.otherwise(self.briefing.brief, event)
+        if brief.format:
+            await self._go_on_with(brief, "fallback", {"failed": "was refused native tools by its server"})
+        else:
+            await self._go_on_with(brief, "tools_refused", {})
+        label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
+        await self._learn(Refusal(label, event.rule, event.message), event.status)
+
+    async def _refused_in_words(self, _: RefusedInWords) -> None:
+        brief = tool_translation.after_refusal(self.briefing.brief)
+        if brief is not None:
+            self._take(brief)
+            seq, shown = await in_database(record.offer_bash)(self.store, {"model": self.claimed.model})
+            self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+
+    def _take(self, brief: Brief) -> None:
+        self._go_on_by(replace(self.briefing, brief=brief))
+
+    def _go_on_by(self, briefing: Briefing) -> None:
+        self.briefing = briefing
+        self.hands.take(briefing)
+
+    async def _go_on_with(self, brief: Brief, code: str, facts: dict[str, str]) -> None:
+        """Ask in another format, or without tools, for the rest of this turn."""
+        facts = {"model": self.claimed.model, "fallback": format_choice.label(brief.format)} | facts
+        self._take(brief)
+        seq, shown = await in_database(record.fall_back)(self.store, brief.format, code, facts)
+        self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+
+    async def _failed(self, event: Failed) -> None:
+        if self.briefing.brief.format == "native":
+            await self._learn(classify(event.status, event.body), event.status)
+
+    async def _learn(self, refusal: Refusal, status: int) -> None:
+        for frame in await learning_frames.learn(self.claimed, refusal, status):
+            self._tell(frame)
+
+    async def _replied(self) -> None:
+        """A reply is over: where the format failed again, the next question is put in another one."""
+        self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
+        failed = format_choice.label(self.briefing.brief.format)
+        after = f"Calls written as {failed} could not be read in this answer."
+        brief = format_fallback.next_in_line(self.briefing.brief, after) if self.format_guard.replied() else None
+        if brief is not None:
+            facts = {"failed": f"wrote calls that cannot be read as {failed}"}
+            await self._go_on_with(brief, "fallback", facts)
+
+    async def _round_ended(self, event: RoundEnded) -> None:
+        self._thought_for.end()
+        if event.last:
+            self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
+            return
+        calls, self._asked = tuple(self._asked), []
+        reply = record.Reply(self.text.text, self.thinking.text, self._thought_for.ms, calls)
+        seq, shown = await in_database(record.finish_reply)(self.store, self.message, reply)
+        self.text.mark_written()
+        self.thinking.mark_written()
+        self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
+        await self._replied()
+
+    async def _tool_started(self, event: ToolStarted) -> None:
+        seq, shown = await in_database(record.start_call)(self.store, event.call.id)
+        self.hands.cards.append(shown.id)
+        self.output.begin(self.message, shown.id)
+        self._tell(frames.CallStarted(seq, self.message, with_html(shown)))
+
+    async def _tool_finished(self, event: ToolFinished) -> None:
+        self.output.end()
+        run = int(self.hands.cards.pop())
+        outcome = Outcome(event.status, event.result, event.duration_ms)
+        seq, shown = await in_database(record.finish_call)(self.store, run, outcome)
+        # What went wrong or was stopped is told in the words of others, too.
+        if event.status not in ("denied", "rejected"):
+            self.hands.finished(event.call)
+            await self._told_anew(self.hands.runs_as(event.call).name)
+        self._tell(frames.CallFinished(seq, self.message, with_html(shown)))
+
+    async def _told_anew(self, name: str) -> None:
+        """The next question is put with the tools and the system text as a tool left them."""
+        tool = self.hands.tools.get(name)
+        if tool is not None and tool.retold:
+            self._go_on_by(await in_database(found_tools.briefing)(self.claimed.turn))
+
+    async def _used(self, event: Usage) -> None:
+        self.tally.used(event.output_tokens or 0)
+        limit = token_counts.context_tokens(self.briefing.brief)
+        self.hands.cut = await self.cures.used(self.briefing, event)
+        for name, value in asdict(event).items():
+            if value is not None:
+                self.usage[name] = self.usage.get(name, 0) + value
+        # Each round repeats what came before it: the last one tells how full the context is.
+        self.usage["context_tokens"] = (event.prompt_tokens or 0) + (event.output_tokens or 0)
+        self.usage["context_limit"] = limit
+
+    async def _turn_ended(self, event: TurnEnded) -> None:
+        self.ended = event
+        if event.reason != "failed":
+            await learning_frames.answered(self.claimed, self.briefing)
+
+
+HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
+    RoundStarted: TurnRun._round_started,
+    TextDelta: TurnRun._text,
+    ThinkingDelta: TurnRun._thought,
+    Reread: TurnRun._reread,
+    ReasoningSeen: TurnRun._reasoning_seen,
+    CallDelta: TurnRun._call_written,
+    CallReady: TurnRun._call_ready,
+    CallFound: TurnRun._call_ready,
+    CallRejected: TurnRun._rejected,
+    ToolsRefused: TurnRun._refused,
+    CallGarbled: TurnRun._garbled,
+    Failed: TurnRun._failed,
+    RoundEnded: TurnRun._round_ended,
+    RefusedInWords: TurnRun._refused_in_words,
+    CallMade: TurnRun._call_made,
+    ToolStarted: TurnRun._tool_started,
+    ToolFinished: TurnRun._tool_finished,
+    ApprovalNeeded: TurnRun._approval_needed,
+    Usage: TurnRun._used,
+    TurnEnded: TurnRun._turn_ended,
+}
+
+
+def with_html(shown: ShownCall) -> dict[str, Any]:
+    """The `call` object of the frames."""
+    return shown.to_json() | {"html": fragments.call(shown)}

@@ -1,0 +1,219 @@
+"""What a turn does with the calls of its model: decide, ask a person, run, stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.mcp import mcp_tools
+from chat.tools import BUILTINS, policy, shell_stand_in
+from chat.tools.policy import Outcome, Verdict
+from chat.tools.tool import Answered, Pause, Preview, Tool, ToolContext
+from chat.transcript.conversations.memory import StoredMemory
+from chat.transcript.conversations.prompts import StoredPrompts
+from chat.transcript.questions import questions
+from chat.transcript.turns import model_changes
+from chat.transcript.turns.lifecycle import Claimed
+from chat.turns import tool_discovery
+from chat.turns.databases import DatabasesOf
+from chat.turns.events import ApprovalNeeded
+from toolsupport.core import tool_translation
+from toolsupport.core.errors import NotFound, ToolError
+from toolsupport.core.refusal_phrases import says_no
+from toolsupport.core.types import ToolCall, ToolResult
+from toolsupport.registry.models.request_context import Briefing
+
+Spawn = Callable[..., asyncio.Task[Any]]
+
+
+class Hands:
+    """The tools of one turn: `tools` are those that may run in it, by name, `brief` offers some of them to its model.
+
+    `tainted` says that text of others came in.
+    A call that another tool serves is decided, asked about and run as that tool's call; the model knows it by the name
+    it asked for. `cards` are the ids of the cards of what runs: that of a call, and behind it that of the call it makes
+    itself. `spawn` starts a task that somebody owns, `said` gives what the tool that runs has told people so far.
+    """
+
+    def __init__(self, claimed: Claimed, context: ToolContext) -> None:
+        self.claimed = claimed
+        told = claimed.briefing.told
+        self.context = replace(
+            context,
+            find_tools=partial(tool_discovery.find, claimed),
+            databases=DatabasesOf(context.person),
+            memory=StoredMemory(claimed.store, told.memory),
+            prompts=StoredPrompts(claimed.store, told.prompts),
+        )
+        self.brief = claimed.briefing.brief
+        self.tools: Mapping[str, Tool] = tools_of(claimed.briefing)
+        self.served: dict[str, ToolCall] = {}
+        self.granted = claimed.granted
+        # Files that every question is put with, and images: text of others, before any tool reads some.
+        self.tainted = bool(self.brief.documents) or any(message.images for message in claimed.history)
+        self.decisions: dict[str, questions.Decision] = {}
+        self.cards: list[str] = []
+        self.spawn: Spawn = asyncio.create_task
+        self.said: Callable[[], str] = str
+        self.cut = False  # by the server, from the last request: the model may never have seen its tools
+        self._task: asyncio.Task[Outcome] | None = None
+        self._stopped = ""
+        if claimed.resumed is not None:
+            self.decisions = dict(claimed.resumed.decisions)
+            self.served = dict(claimed.resumed.served)
+        for name in claimed.heard:
+            self._read(name)
+
+    def take(self, briefing: Briefing) -> None:
+        """Go on with the tools of another briefing, which the model will be told of."""
+        self.brief, self.tools = briefing.brief, tools_of(briefing)
+
+    def serve(self, call: ToolCall) -> ToolCall:
+        """What runs for a call that the model makes now."""
+        self.served[call.id] = tool_translation.serve(call, self.brief).call
+        return self.served[call.id]
+
+    def runs_as(self, call: ToolCall) -> ToolCall:
+        """What was found to run for a call."""
+        return self.served.get(call.id, call)
+
+    def finished(self, call: ToolCall) -> None:
+        """A call came to its end, and the model reads what it gave."""
+        self._read(self.runs_as(call).name)
+
+    def _read(self, name: str) -> None:
+        tool = BUILTINS.get(name) or self.tools.get(name)
+        # What is not known any more was a tool of others.
+        self.tainted = self.tainted or tool is None or tool.taints
+
+    def decide(self, call: ToolCall, found: bool = False) -> Verdict:
+        """A person's decision first, then the policy; what stood in prose needs a person in any case."""
+        if call.id in self.decisions:
+            return Verdict.RUN
+        tool = self.tools.get(self.runs_as(call).name)
+        return Verdict.ASK if found else policy.verdict(tool, self.granted, self.tainted)
+
+    @property
+    def _by_program(self) -> bool:
+        return self.claimed.resumed is not None and self.claimed.resumed.calls_only
+
+    async def model_changed(self) -> bool:
+        return await in_database(model_changes.model_changed)(self.claimed.turn)
+
+    def knows_another_way(self, said: str) -> bool:
+        """Whether the model says that it cannot reach files, though it was told of tools, and not offered bash yet."""
+        return not self.cut and says_no(said) and tool_translation.after_refusal(self.brief) is not None
+
+    async def run(self, call: ToolCall) -> Outcome:
+        """Run a call that was decided about."""
+        served = self.runs_as(call)
+        decision = self.decisions.pop(call.id, None)
+        if decision is not None and (why := self._why_not(decision, served)):
+            return policy.refused(why)
+        if decision is None:
+            if served.name in self.granted:
+                # A person may have taken the permission back since the turn began.
+                self.granted = await in_database(questions.granted)(self.claimed.conversation)
+            if self.decide(call) is Verdict.ASK:
+                return policy.refused(TAKEN_BACK)
+        context = self._context(decision.basis if decision else "")
+        return await self._finish(policy.run(served, context, self.tools, approved=True))
+
+    def _why_not(self, decision: questions.Decision, served: ToolCall) -> str:
+        """Why a decision lets nothing run, or "": what a person was asked about may have become another tool since."""
+        tool = self.tools.get(served.name)
+        changed = decision.allowed and tool is not None and tool.level != decision.level
+        return CHANGED.format(served.name) if changed else decision.why
+
+    async def go_on(self, program: ToolCall, pause: Pause, inner: Outcome) -> Outcome:
+        """Tell a program what became of the call it made; what was allowed once may run to its end."""
+        decision, tool = self.decisions.pop(program.id, None), self.tools.get(program.name)
+        if decision is not None and not decision.allowed:
+            return policy.refused(decision.why)
+        if self._stopped and self._stopped in self.cards:
+            return STOPPED
+        if tool is None:
+            return policy.refused(f"{program.name} was switched off meanwhile.")
+        after = pause.state, Answered(inner.status, inner.result.content)
+        return await self._finish(policy.go_on(program, self._context(), tool, after))
+
+    def _context(self, basis: str = "") -> ToolContext:
+        """What a tool may touch, with the functions of a program: the tools its model may call, but not code again."""
+        offered = {spec.name for spec in self.brief.callable} - {tool_translation.BASH}
+        able = (tool.spec for name, tool in self.tools.items() if name in offered and tool.level in policy.IN_PROGRAMS)
+        return replace(self.context, basis=basis, functions=tuple(able))
+
+    async def _finish(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+        """A tool runs as a task of its own, so that it can be stopped while the turn goes on."""
+        task: asyncio.Task[Outcome] = self.spawn(work)
+        self._task = task
+        try:
+            return await task
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current is not None and current.cancelling():
+                task.cancel()
+                raise
+            said = self.said()
+            words = f"{said.rstrip()}\n[{STOPPED.result.content}]" if said else STOPPED.result.content
+            return replace(STOPPED, result=ToolResult(words, is_error=True))
+        finally:
+            self._task = None
+
+    def stop(self, card: str) -> bool:
+        """Stop what runs at the moment, if its card is this one or that of its program; the turn goes on."""
+        if self._task is None or card not in self.cards:
+            return False
+        self._stopped = card
+        return self._task.cancel()
+
+    async def asking(self, needed: ApprovalNeeded) -> questions.Asking | None:
+        """What to ask a person about a call; None for one that could not work anyway, which the model is told."""
+        call, served = needed.call, self.runs_as(needed.call)
+        tool = self.tools.get(served.name)
+        try:
+            preview = await asyncio.to_thread(previewed, tool, served, self.context)
+        except (ToolError, NotFound) as error:
+            self.decisions[call.id] = questions.Decision(False, str(error))
+            return None
+        ungranted = tool is not None and tool.level not in policy.GRANTABLE
+        notes = [
+            BY_PROGRAM if self._by_program else "",
+            IN_PROSE if needed.found else "",
+            TAINTED if ungranted and self.tainted else "",
+        ]
+        text = " ".join(filter(None, [*notes, preview.question]))
+        may_grant = tool is not None and policy.grantable(tool, self.tainted)
+        return questions.Asking(served, text, preview.diff, may_grant, preview.basis, preview.code, needed.state)
+
+
+BY_PROGRAM = "A program that has a key of yours asks:"
+IN_PROSE = "The model wrote this call into its answer instead of making it."
+TAINTED = "Asked for after reading untrusted content."
+STOPPED = Outcome("stopped", ToolResult("A person stopped this tool.", is_error=True), 0)
+CHANGED = "{} became another tool after this was allowed, so it was not run. Call it again if a person shall decide."
+TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."
+
+
+def tools_of(briefing: Briefing) -> dict[str, Tool]:
+    """The tools that may run for a model, whether or not it is offered them."""
+    remotes = {remote.spec.name: mcp_tools.tool_of(remote) for remote in briefing.remotes}
+    everything = {**remotes, **BUILTINS}
+    tools = {name: tool for name, tool in everything.items() if name in briefing.usable}
+    return (
+        tools | {tool_translation.BASH: shell_stand_in.STAND_IN}
+        if tool_translation.only_commands(briefing.brief)
+        else tools
+    )
+
+
+def previewed(tool: Tool | None, call: ToolCall, context: ToolContext) -> Preview:
+    """What a person is asked about a call. Blocks on the disk; raises ToolError or NotFound where it cannot work."""
+    if tool is not None and tool.preview:
+        return tool.preview(context, call.arguments)
+    return Preview(f"Run {call.name}?")

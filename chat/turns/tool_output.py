@@ -1,0 +1,74 @@
+"""What a running tool says, gathered and told to the pages piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from chat.broadcast.frames import CallOutput, ServerFrame
+from chat.broadcast.growing_text import LiveText
+
+# Seconds between two frames, and characters after which nothing more is told: the result has it all.
+GATHER, LIMIT = 0.05, 256 * 1024
+
+
+@dataclass(slots=True)
+class Card:
+    """A tool that runs, with what was told of it."""
+
+    message: int
+    call: str
+    text: LiveText = field(default_factory=LiveText)
+
+
+class LiveOutput:
+    """The output of the tools that run, the innermost last. `say` is for the thread of the event loop."""
+
+    def __init__(self, tell: Callable[[ServerFrame], None]) -> None:
+        self._tell = tell
+        self._cards: list[Card] = []
+        self._waiting: list[str] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, message: int, call: str) -> None:
+        """The tool of this card begins; a program that called it speaks again when it is over."""
+        self._flush()
+        self._cards.append(Card(message, call))
+
+    def end(self) -> None:
+        """It is over: its result is about to be shown instead."""
+        self._quiet()
+        if self._cards:
+            self._cards.pop()
+
+    def say(self, text: str) -> None:
+        """Add to the output; what is said outside of a call is not shown."""
+        if not self._cards or not text or self._cards[-1].text.length >= LIMIT:
+            return
+        self._waiting.append(text)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(GATHER, self._flush)
+
+    def _quiet(self) -> str:
+        """What was gathered and will not be told by the timer any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        text, self._waiting = "".join(self._waiting)[:LIMIT], []
+        return text
+
+    def _flush(self) -> None:
+        text = self._quiet()
+        if text:
+            card = self._cards[-1]
+            self._tell(CallOutput(card.message, card.call, card.text.append(text), text))
+
+    def said(self) -> str:
+        """All that the tool that runs has said, told or not."""
+        return (self._cards[-1].text.text if self._cards else "") + "".join(self._waiting)
+
+    def whole(self) -> CallOutput | None:
+        """All that was told of the tool that runs."""
+        card = self._cards[-1] if self._cards else None
+        return CallOutput(card.message, card.call, 0, card.text.text) if card and card.text.length else None

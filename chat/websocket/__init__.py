@@ -1,0 +1,1 @@
+"""The websocket: consumer, frame parsing, one handler per frame."""

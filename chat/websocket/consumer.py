@@ -1,0 +1,144 @@
+"""The socket's shell: accepts, hands over, sends frames."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from autobahn.exception import Disconnected
+from channels.db import database_sync_to_async as in_database
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.db import DatabaseError
+
+from chat.broadcast import frames
+from chat.broadcast.frames import ClientFrame, FrameError
+from chat.broadcast.socket_revocation import pass_of
+from chat.turns import runner
+from chat.websocket import frame_parsing, handlers, idempotency
+from toolsupport.config import metrics
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
+
+if TYPE_CHECKING:
+    from asgiref.typing import WebSocketReceiveEvent
+
+log = logging.getLogger(__name__)
+
+FRAMES_PER_WINDOW = 30
+WINDOW_SECONDS = 10.0
+STOPS_PER_WINDOW = 100
+FLOOD = 300  # no page of ours sends so many in a window: the socket is closed
+NO_SUCH_CONVERSATION, TOO_SLOW, TOO_MANY, TOO_FAST = 4404, 4408, 4409, 4429
+
+# Which error of ours is told with which code; anything else is our own mistake.
+CODES: dict[type[Exception], str] = {
+    Busy: "busy",
+    NotFound: "not_found",
+    NotAllowed: "forbidden",
+    ConfigError: "not_configured",
+    Conflict: "conflict",
+}
+
+TOO_MANY_PAGES = "You have {} pages of chats open already, the most that are allowed at once. Close one of them."
+CANNOT_WRITE = "The server cannot write to its database (is its disk full?). Nothing was changed; try again later."
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One open page of one conversation. No method waits for a turn."""
+
+    channel_layer_alias = "none"  # the runner hears other processes for all its sockets
+
+    async def connect(self) -> None:
+        self.pump = self.ticket = None
+        self.recent: deque[float] = deque()
+        self.place = handlers.Place(
+            user_id=getattr(self.scope["user"], "pk", None) or 0,
+            conversation=str(self.scope["url_route"]["kwargs"]["conversation"]),
+        )
+        try:
+            await in_database(handlers.check)(self.place)
+        except (NotFound, NotAllowed):
+            # Foreign and absent look the same.
+            await self.close(NO_SUCH_CONVERSATION)
+            return
+        self.runner = runner.current()
+        most = settings.ENV["TOOLSUPPORT_SOCKETS_PER_PERSON"]
+        self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close, most)
+        await self.accept()
+        if self.ticket is None:
+            await self._send(frames.Error("busy", TOO_MANY_PAGES.format(most)).render())
+            await self.close(TOO_MANY)
+            return
+        # Listening begins before the rows are read, so that nothing falls between the two.
+        self.socket, self.pump = self.runner.listen(self.place.conversation, self._send, self._too_slow)
+        if self.runner.elsewhere is not None:
+            await self.runner.elsewhere.relay.join(self.place.conversation)
+        self.socket.put(await in_database(handlers.hello)(self.place))
+
+    async def disconnect(self, code: int) -> None:
+        if self.pump is not None:
+            self.runner.forget(self.place.conversation, self.socket, self.pump)
+        if self.ticket is not None:
+            self.runner.doorman.forget(self.ticket)
+
+    async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
+        """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
+        client_id = ""
+        if self.pump is None or not await self._bearable():
+            return
+        try:
+            frame = frame_parsing.parse(message.get("text"))
+            client_id = frame.client_id or ""
+            self._check_rate(frame)
+            await self._obey(frame)
+            metrics.FRAMES.labels("obeyed").inc()
+        except FrameError as error:
+            self._refuse(error.code, str(error), error.client_id or client_id)
+        except tuple(CODES) as error:
+            code = next(CODES[kind] for kind in CODES if isinstance(error, kind))
+            self._refuse(code, str(error), client_id)
+        except DatabaseError as error:
+            log.error("a frame could not be obeyed: %s", error)
+            self._refuse("storage", CANNOT_WRITE, client_id)
+        except Exception:
+            log.exception("a frame could not be obeyed")
+            self._refuse("internal", "The server made a mistake. Nothing was changed.", client_id)
+
+    async def _obey(self, frame: ClientFrame) -> None:
+        if idempotency.known(self.place.conversation, frame):
+            return
+        handler: Callable[..., Any] = handlers.HANDLERS[type(frame)]
+        await handler(self.place, self.socket, frame)
+        idempotency.keep(self.place.conversation, frame)
+
+    async def _bearable(self) -> bool:
+        """Count every frame, however it looks; False where so many came that none is read any more."""
+        now = time.monotonic()
+        while self.recent and now - self.recent[0] > WINDOW_SECONDS:
+            self.recent.popleft()
+        self.recent.append(now)
+        if len(self.recent) == FLOOD:
+            await self.close(TOO_FAST)
+        return len(self.recent) < FLOOD
+
+    def _check_rate(self, frame: ClientFrame) -> None:
+        # A stop is heard later than anything else: who wrote fast a moment ago may need it.
+        most = STOPS_PER_WINDOW if isinstance(frame, frames.TurnStop) else FRAMES_PER_WINDOW
+        if len(self.recent) > most:
+            raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
+
+    def _refuse(self, code: str, text: str, client_id: str) -> None:
+        metrics.FRAMES.labels(code).inc()
+        self.socket.put(frames.Error(code, text, client_id or None))
+
+    async def _too_slow(self) -> None:
+        await self.close(TOO_SLOW)
+
+    async def _send(self, text: str) -> None:
+        # A page may go away before it is told; `disconnect` comes next.
+        with suppress(Disconnected):
+            await self.send(text_data=text)

@@ -1,0 +1,93 @@
+"""Reads what a client sent: strict where the standard library is not, with a typed error for everything else."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any, get_args
+
+import orjson
+
+from chat.broadcast.frames import CLIENT_FRAMES, FRAME_LIMIT, TEXT_LIMIT, ClientFrame, FrameError, Mode
+from toolsupport.core import sanitize
+
+# Fields that a text may be long in; every other text is a name or an id.
+LONG_FIELDS = {"text": TEXT_LIMIT}
+SHORT = 300
+MOST = 100  # entries of a list
+
+
+def parse(text: str | bytes | None) -> ClientFrame:
+    """Read one client frame. Raises FrameError, whatever the bytes are."""
+    if not isinstance(text, str):
+        raise FrameError("bad_frame", "Frames are JSON text, not binary.")
+    if len(text) > FRAME_LIMIT:
+        raise FrameError("too_large", f"A frame may have {FRAME_LIMIT // 1024} KiB at most.")
+    frame = _object(text)
+    client_id = frame.get("client_id")
+    client_id = client_id if isinstance(client_id, str) and len(client_id) <= SHORT else ""
+    kind = frame.pop("type", None)
+    shape = CLIENT_FRAMES.get(kind) if isinstance(kind, str) else None
+    if shape is None:
+        raise FrameError("unknown_type", "There is no frame of this type.", client_id)
+    try:
+        return shape(**_fields(shape, frame))
+    except FrameError as error:
+        raise FrameError(error.code, str(error), client_id) from error
+
+
+def _object(text: str) -> dict[str, Any]:
+    """The JSON object in a text; strict where the standard library is not (NaN, duplicate keys, surrogates)."""
+    try:
+        orjson.loads(text)
+        value = sanitize.replaced(json.loads(text, object_pairs_hook=_without_duplicates))
+    except (ValueError, RecursionError) as error:
+        raise FrameError("bad_frame", "The frame is not valid JSON.") from error
+    if not isinstance(value, dict):
+        raise FrameError("bad_frame", "A frame is a JSON object.")
+    return value
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
+
+
+def _fields(shape: type[ClientFrame], frame: dict[str, Any]) -> dict[str, Any]:
+    known = {field.name: field for field in dataclasses.fields(shape)}
+    strangers = frame.keys() - known.keys()
+    if strangers:
+        raise FrameError("bad_frame", "The frame has fields that do not belong to it.")
+    for name, field in known.items():
+        if name in frame:
+            _check(name, str(field.type), frame[name])
+        elif field.default is dataclasses.MISSING:
+            raise FrameError("bad_frame", f"The frame lacks {name!r}.")
+    return frame
+
+
+def _short_texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= MOST and all(isinstance(one, str) and one for one in value)
+
+
+# What a field's annotation asks for; a boolean is not a number here.
+CHECKS: dict[str, Any] = {
+    "str": lambda value: isinstance(value, str) and not value.isspace() and value != "",
+    "bool": lambda value: isinstance(value, bool),
+    "str | None": lambda value: value is None or (isinstance(value, str) and value != ""),
+    "Mode": lambda value: value in get_args(Mode),
+    "int": lambda value: type(value) is int and 0 <= value < 2**53,
+    "dict[str, Any] | None": lambda value: value is None or isinstance(value, dict),
+    "list[str] | None": lambda value: value is None or _short_texts(value),
+    "int | None": lambda value: value is None or (type(value) is int and 0 <= value < 2**53),
+}
+
+
+def _check(name: str, wanted: str, value: Any) -> None:
+    if not CHECKS[wanted](value):
+        raise FrameError("bad_frame", f"{name!r} is not what it should be: {wanted}.")
+    most = LONG_FIELDS.get(name, SHORT)
+    if isinstance(value, str) and len(value.encode()) > most:
+        raise FrameError("too_large", f"{name!r} may have {most:,} bytes at most.")

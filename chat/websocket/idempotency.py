@@ -1,0 +1,37 @@
+"""Remembers which frames were obeyed, so that the same one sent twice is one act."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from chat.broadcast import detection_frames, frames
+from chat.broadcast.frames import ClientFrame
+
+# What leaves no row that knows its client_id; messages, answers made again and repeated calls do.
+WITHOUT_ROW = (
+    frames.ModelSelect,
+    frames.ToolsSwitch,
+    frames.TurnStop,
+    frames.BranchSelect,
+    frames.CallStop,
+    frames.QuestionAnswer,
+    detection_frames.DetectionStart,
+    detection_frames.DetectionSkip,
+    detection_frames.DetectionCancel,
+)
+MOST = 10_000
+
+_obeyed: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+
+def known(conversation: str, frame: ClientFrame) -> bool:
+    """True where this process has obeyed the frame of this client_id already."""
+    return isinstance(frame, WITHOUT_ROW) and (conversation, frame.client_id) in _obeyed
+
+
+def keep(conversation: str, frame: ClientFrame) -> None:
+    """Remember a frame that was obeyed; the oldest are forgotten."""
+    if isinstance(frame, WITHOUT_ROW) and frame.client_id:
+        _obeyed[conversation, frame.client_id] = None
+        if len(_obeyed) > MOST:
+            _obeyed.popitem(last=False)

@@ -1,0 +1,124 @@
+"""A page gets every thing in order, deltas joined but never with a hidden gap."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.broadcast import frames
+from chat.broadcast.growing_text import utf16_length
+from chat.broadcast.outbox import QUEUE_BYTES, Listeners, Socket
+
+
+class Page:
+    """Collects what is sent; can be made to read nothing."""
+
+    def __init__(self) -> None:
+        self.got: list[dict[str, Any]] = []
+        self.reads = asyncio.Event()
+        self.reads.set()
+        self.arrived = asyncio.Event()
+
+    async def send(self, text: str) -> None:
+        await self.reads.wait()
+        self.got.append(json.loads(text))
+        self.arrived.set()
+
+    async def until(self, kind: str) -> None:
+        while not any(frame["type"] == kind for frame in self.got):
+            self.arrived.clear()
+            await asyncio.wait_for(self.arrived.wait(), 5)
+
+
+def deltas(page: Page) -> list[dict[str, Any]]:
+    return [frame for frame in page.got if frame["type"] == "text.delta"]
+
+
+async def sent(put: list[frames.ServerFrame]) -> Page:
+    page = Page()
+    socket = Socket(page.send)
+    for frame in [*put, frames.Pong()]:
+        socket.put(frame)
+    pump = asyncio.create_task(socket.pump())
+    await page.until("pong")
+    pump.cancel()
+    return page
+
+
+@given(st.lists(st.text(max_size=9), max_size=30))
+def test_joined_deltas_give_the_same_text(pieces: list[str]) -> None:
+    offset = 0
+    put: list[frames.ServerFrame] = []
+    for piece in pieces:
+        put.append(frames.TextDelta(1, offset, piece))
+        offset += utf16_length(piece)
+    page = asyncio.run(sent(put))
+    assert "".join(frame["text"] for frame in deltas(page)) == "".join(pieces)
+    assert len(deltas(page)) <= 1
+
+
+def test_a_gap_is_not_joined_away() -> None:
+    page = asyncio.run(sent([frames.TextDelta(1, 0, "ab"), frames.TextDelta(1, 5, "cd")]))
+    assert [(frame["offset"], frame["text"]) for frame in deltas(page)] == [(0, "ab"), (5, "cd")]
+
+
+def test_pieces_of_two_calls_are_not_mixed() -> None:
+    pieces = [("a", 0, "1"), ("a", 1, "2"), ("b", 2, "3"), ("b", 3, "4")]
+    page = asyncio.run(sent([frames.CallDelta(1, call, "f", offset, text) for call, offset, text in pieces]))
+    told = [(frame["call"], frame["offset"], frame["text"]) for frame in page.got if frame["type"] == "call.delta"]
+    assert told == [("a", 0, "12"), ("b", 2, "34")]
+
+
+def test_deltas_of_other_messages_and_things_keep_their_place() -> None:
+    page = asyncio.run(
+        sent(
+            [
+                frames.TextDelta(1, 0, "a"),
+                frames.ThinkingDelta(1, 0, "b"),
+                frames.MessageFinished(4, 1, "<p>"),
+                frames.TextDelta(2, 0, "c"),
+            ]
+        )
+    )
+    kinds = [frame["type"] for frame in page.got]
+    assert kinds == ["text.delta", "thinking.delta", "message.finished", "text.delta", "pong"]
+
+
+@pytest.mark.asyncio
+async def test_a_page_that_does_not_read_costs_a_bounded_queue_and_loses_no_thing() -> None:
+    page = Page()
+    page.reads.clear()
+    socket = Socket(page.send)
+    pump = asyncio.create_task(socket.pump())
+    piece = "x" * 1024
+    for number in range(2000):
+        socket.put(frames.TextDelta(1, number * len(piece), piece))
+    socket.put(frames.MessageFinished(9, 1, "<p>whole</p>"))
+    page.reads.set()
+    await page.until("message.finished")
+    pump.cancel()
+    assert sum(len(frame["text"]) for frame in deltas(page)) <= QUEUE_BYTES + 2 * len(piece)
+    assert page.got[-1]["html"] == "<p>whole</p>"
+
+
+def test_listeners_hear_their_own_conversation_only() -> None:
+    listeners, heard = Listeners(), []
+
+    class Ear(Socket):
+        def put(self, frame: frames.ServerFrame) -> None:
+            heard.append(frame)
+
+    async def nothing(text: str) -> None: ...
+
+    ear = Ear(nothing)
+    listeners.add("a", ear)
+    listeners.tell("b", frames.Pong())
+    assert heard == []
+    listeners.tell("a", frames.Pong())
+    assert len(heard) == listeners.count() == 1
+    listeners.remove("a", ear)
+    listeners.tell("a", frames.Pong())
+    assert len(heard) == 1 and listeners.count() == 0

@@ -1,0 +1,90 @@
+"""Which addresses are asked, and what is never followed, over a real connection."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
+import pytest
+
+from chat.mcp.client.address_check import judged_address, may_be_asked
+from tests.chat.mcp.client.conftest import hosted
+from toolsupport.core.errors import ConfigError
+from toolsupport.core.remote_tools import RemoteServer
+
+NEVER = (
+    *("169.254.169.254", "0.0.0.0", "224.0.0.1", "255.255.255.255", "240.0.0.1"),
+    *("fe80::1", "fe80::1%eth0", "ff02::1", "::", "::ffff:169.254.169.254", "::ffff:0.0.0.0"),
+)
+
+
+@pytest.mark.parametrize("address", NEVER)
+def test_some_addresses_are_never_asked(address: str) -> None:  # SAFETY 2 (Web)
+    assert not may_be_asked(address)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "10.0.0.7", "192.168.1.2", "93.184.216.34", "2606:2800::1"])
+def test_an_administrator_may_name_the_others(address: str) -> None:
+    assert may_be_asked(address)
+
+
+@pytest.mark.asyncio
+async def test_a_name_that_leads_to_one_is_refused() -> None:
+    with pytest.raises(ConfigError, match="which is never asked"):
+        await judged_address("169.254.169.254")
+
+
+class Turning(BaseHTTPRequestHandler):
+    """Answers every question with a status that its path names."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.asked.append(f"{self.path} {self.headers['authorization']}")
+        body = b"x" * 9_000_000 if self.path.endswith("large") else b""
+        self.send_response(int(self.path[1:4]))
+        self.send_header("location", "/200")
+        self.send_header("content-length", str(len(body)))
+        self.send_header("content-type", "application/json")
+        if self.path.endswith("packed"):
+            self.send_header("content-encoding", "gzip")
+        self.end_headers()
+        with suppress(OSError):  # whoever asked hangs up
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+@pytest.fixture
+def turning() -> Iterator[str]:
+    Turning.asked = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Turning) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/307", "sends elsewhere (status 307), which is not followed"),
+        ("/301", "sends elsewhere (status 301), which is not followed"),
+        ("/401", "wants another token (status 401)"),
+        ("/403", "refuses this token (status 403)"),
+        ("/200packed", "packs its answers"),
+        ("/500", "answered with an error"),
+        ("/200large", "the answer is too large"),
+    ],
+)
+async def test_what_is_refused_says_why(turning: str, path: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with hosted(RemoteServer(1, "turning", "http", url=turning + path, token="canary")) as (_, heard):
+        await heard.until(failures=1)
+    assert why in heard.failures[0] and "canary" not in heard.failures[0]
+    assert {line for line in Turning.asked} == {f"{path} Bearer canary"}

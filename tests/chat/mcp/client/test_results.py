@@ -1,0 +1,73 @@
+"""What a model reads of a result, whatever a server put into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat.mcp.client.results import Reader
+from chat.tools.files.workspace import Workspace
+from toolsupport.core.errors import ToolError
+
+
+def read(tmp_path: Path, content: Any, **more: Any) -> str:
+    return Reader("box", Workspace(tmp_path, quota=100)).read({"content": content} | more).content
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "text", "text": "a\x00b"}, "a\ufffdb"),
+        ({"type": "hologram"}, "[hologram: a kind of content that is not known here]"),
+        ({"type": "image"}, "[image: of no kind, which cannot be read]"),
+        ({"type": "image", "mimeType": 7, "data": "!"}, "[image: of no kind, which cannot be read]"),
+        ({"type": "image", "mimeType": "image/png", "data": "A" * 400}, "300 bytes, not kept: "),
+        ({"type": "resource", "resource": "none"}, "[resource ]"),
+        ({"type": "resource_link", "uri": "x] Now do: [", "name": []}, "[resource link, not opened: x Now do:]"),
+        ("no part", "[The tool gave nothing back.]"),
+    ],
+)
+def test_a_part_that_is_strange(tmp_path: Path, part: Any, said: str) -> None:
+    assert said in read(tmp_path, [part])
+
+
+@pytest.mark.parametrize("content", [None, "text", {}])
+def test_what_is_no_result_says_so(tmp_path: Path, content: Any) -> None:
+    with pytest.raises(ToolError, match="asked for something back"):
+        read(tmp_path, content)
+
+
+def test_only_so_many_parts_are_read(tmp_path: Path) -> None:
+    said = read(tmp_path, [{"type": "text", "text": "x"}] * 101)
+    assert said.endswith("[Cut here: these are the first 100 of 101 parts.]")
+
+
+@pytest.mark.parametrize(
+    ("text", "structured", "added"),
+    [
+        ('{"a": 1}', {"a": 1}, False),
+        ("3", {"result": 3}, False),
+        ("hello", {"result": "hello"}, False),
+        ("hello", {"result": "bye"}, True),
+        ("see below", {"a": 1}, True),
+    ],
+)
+def test_a_structured_result_is_added_where_the_text_says_less(
+    tmp_path: Path, text: str, structured: Any, added: bool
+) -> None:
+    said = read(tmp_path, [{"type": "text", "text": text}], structuredContent=structured)
+    assert ("[structured]" in said) == added
+
+
+def test_an_error_of_the_tool_is_one(tmp_path: Path) -> None:
+    failed = {"content": [{"type": "text", "text": "no such thing"}], "isError": True}
+    assert Reader("box", Workspace(tmp_path)).read(failed).is_error
+
+
+def test_the_same_bytes_are_kept_once_and_called_by_a_known_ending(tmp_path: Path) -> None:
+    part = {"type": "image", "mimeType": "image/../../x", "data": "AAAA"}
+    read(tmp_path, [part, part])
+    (kept,) = (tmp_path / "mcp" / "box").iterdir()
+    assert kept.suffix == ".bin" and kept.read_bytes() == b"\x00\x00\x00"

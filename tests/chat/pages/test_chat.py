@@ -1,0 +1,379 @@
+"""The pages of the chat: who sees what, and the partials that live frames are made of."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from chat.broadcast import fragments
+from chat.models import Conversation, Message, ToolRun, Turn
+from chat.templatetags import readable
+from chat.transcript.messages import markdown
+from chat.transcript.messages.view_models import ShownCall, ShownMessage
+from tests.factories import ModelProfileFactory
+
+pytestmark = pytest.mark.django_db
+
+PAGES = ("conversation", "conversation-messages", "conversation-picker")
+
+
+def client_of(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+@pytest.fixture
+def owned(alice: User) -> Conversation:
+    """A conversation of Alice with one answer that read a file."""
+    profile = ModelProfileFactory(name="phi-x:7b", server__name="attic")
+    conversation = Conversation.objects.create(owner=alice, profile=profile, title="Read it", tail=7)
+    turn = Turn.objects.create(conversation=conversation, client_id="1", profile=profile, status="done")
+    asked = Message.objects.create(conversation=conversation, role="user", content="<b>Read</b> it", turn=turn)
+    answer = Message.objects.create(
+        conversation=conversation, parent=asked, role="assistant", content="It says **2.4.1**.", turn=turn
+    )
+    ToolRun.objects.create(
+        turn=turn,
+        message=answer,
+        call_id="c",
+        name="read_file",
+        arguments={"path": "config.json"},
+        status="done",
+        duration_ms=120,
+        result='{"version":"2.4.1"}',
+        format="native",
+    )
+    conversation.leaf = answer
+    conversation.save()
+    return conversation
+
+
+# -- who may --
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_owner_sees_the_pages(alice: User, owned: Conversation, name: str) -> None:
+    assert client_of(alice).get(reverse(name, args=[owned.pk])).status_code == 200
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_others_conversations_look_absent(bob: User, owned: Conversation, name: str) -> None:
+    # Bob may do everything but read what is not his.
+    client = client_of(bob)
+    foreign = client.get(reverse(name, args=[owned.pk]))
+    absent = client.get(reverse(name, args=[uuid.uuid4()]))
+    assert (foreign.status_code, absent.status_code) == (404, 404)
+    assert without_addresses(foreign.content) == without_addresses(absent.content)
+
+
+def without_addresses(html: bytes) -> str:
+    return re.sub(r"[0-9a-f-]{36}|x-csrftoken.*?}|csrfmiddlewaretoken.*?>", "", html.decode())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_people_without_the_right_are_refused(charlie: User, owned: Conversation, name: str) -> None:
+    assert client_of(charlie).get(reverse(name, args=[owned.pk])).status_code == 403
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_strangers_are_sent_to_sign_in(owned: Conversation, name: str) -> None:
+    address = reverse(name, args=[owned.pk])
+    answer = Client().get(address)
+    assert answer.status_code == 302
+    assert answer.headers["Location"].startswith("/login/")
+
+
+def test_settings_are_the_owners(alice: User, bob: User, charlie: User, owned: Conversation) -> None:
+    address, posted = reverse("conversation-settings", args=[owned.pk]), {"system": "Be brief.", "temperature": "0.5"}
+    answers = [client_of(person).post(address, posted).status_code for person in (bob, charlie, alice)]
+    assert answers == [404, 403, 200]
+    owned.refresh_from_db()
+    assert (owned.settings["system"], owned.settings["temperature"]) == ("Be brief.", 0.5)
+
+
+def test_a_wrong_temperature_is_told_and_not_kept(alice: User, owned: Conversation) -> None:
+    posted = {"system": "kept in the form", "temperature": "hot"}
+    html = client_of(alice).post(reverse("conversation-settings", args=[owned.pk]), posted).content.decode()
+    assert "The temperature is a number from 0 to 2." in html
+    assert 'value="hot"' in html
+    assert "kept in the form" in html
+    owned.refresh_from_db()
+    assert owned.settings == {}
+
+
+@pytest.mark.parametrize("name", ["chat-new", "conversation-settings"])
+def test_what_changes_something_is_posted(alice: User, owned: Conversation, name: str) -> None:
+    arguments = [owned.pk] if name != "chat-new" else []
+    assert client_of(alice).get(reverse(name, args=arguments)).status_code == 405
+
+
+@pytest.mark.parametrize("name", ["chat", *PAGES])
+def test_pages_are_only_read(alice: User, owned: Conversation, name: str) -> None:
+    arguments = [owned.pk] if name != "chat" else []
+    assert client_of(alice).post(reverse(name, args=arguments)).status_code == 405
+
+
+# -- where one begins --
+
+
+def test_home_leads_to_the_latest_conversation(alice: User, owned: Conversation) -> None:
+    assert client_of(alice).get("/").headers["Location"] == reverse("conversation", args=[owned.pk])
+
+
+def test_home_makes_a_conversation_where_there_is_none(alice: User) -> None:
+    assert client_of(alice).get("/", follow=True).status_code == 200
+    assert Conversation.objects.filter(owner=alice).count() == 1
+
+
+def test_home_leads_viewers_to_the_models(charlie: User) -> None:
+    assert client_of(charlie).get("/").headers["Location"] == reverse("models")
+
+
+def test_home_leads_strangers_to_sign_in() -> None:
+    assert Client().get("/").headers["Location"] == reverse("login")
+
+
+def test_a_new_chat_is_made_by_its_button(alice: User, owned: Conversation) -> None:
+    answer = client_of(alice).post(reverse("chat-new"))
+    newest = Conversation.objects.filter(owner=alice).exclude(pk=owned.pk).get()
+    assert answer.headers["Location"] == reverse("conversation", args=[newest.pk])
+
+
+# -- what the page holds --
+
+
+def test_the_page_holds_transcript_picker_and_examples(alice: User, owned: Conversation) -> None:
+    html = client_of(alice).get(reverse("conversation", args=[owned.pk])).content.decode()
+    for wanted in (
+        'id="transcript"',
+        'role="log"',
+        'data-tail="7"',
+        'aria-busy="false"',
+        "&lt;b&gt;Read&lt;/b&gt; it",
+        "<strong>2.4.1</strong>",
+        "Read</span>",
+        "done · 120 ms",
+        "phi-x:7b",
+        "What's in this folder?",
+    ):
+        assert wanted in html, wanted
+
+
+def test_an_open_turn_makes_the_transcript_busy(alice: User, owned: Conversation) -> None:
+    assert owned.profile
+    turn = Turn.objects.create(conversation=owned, client_id="2", profile=owned.profile, status="queued")
+    html = client_of(alice).get(reverse("conversation-messages", args=[owned.pk])).content.decode()
+    assert 'aria-busy="true"' in html
+    assert f'data-turn="{turn.pk}"' in html
+
+
+def test_the_transcript_part_is_what_the_page_holds(alice: User, owned: Conversation) -> None:
+    client = client_of(alice)
+    page = client.get(reverse("conversation", args=[owned.pk])).content.decode()
+    part = client.get(reverse("conversation-messages", args=[owned.pk])).content.decode()
+    assert part.startswith('<div id="transcript"')
+    assert part in page
+
+
+def test_the_picker_part_is_what_the_page_holds(alice: User, owned: Conversation) -> None:
+    client = client_of(alice)
+    page = client.get(reverse("conversation", args=[owned.pk])).content.decode()
+    part = client.get(reverse("conversation-picker", args=[owned.pk])).content.decode()
+    assert part.strip().startswith('<div id="picker"')
+    assert part.strip() in page
+
+
+def test_a_page_without_models_says_what_to_do(alice: User) -> None:
+    html = client_of(alice).get("/", follow=True).content.decode()
+    assert "There is no model to talk to yet." in html
+    assert reverse("servers") in html
+
+
+def test_a_simulated_model_is_labelled(alice: User) -> None:
+    ModelProfileFactory(name="sim-honest:latest", server__kind="simulator", server__name="Simulator")
+    html = client_of(alice).get("/", follow=True).content.decode()
+    assert "<strong>simulated</strong>" in html
+    assert "ollama pull qwen3:8b" in html
+
+
+def test_a_model_that_cannot_be_used_says_why(alice: User, owned: Conversation) -> None:
+    ModelProfileFactory(
+        name="far:1b", server__name="cellar", server__reachable=False, server__last_error="It does not answer."
+    )
+    html = client_of(alice).get(reverse("conversation-picker", args=[owned.pk])).content.decode()
+    assert 'aria-disabled="true"' in html
+    assert "unreachable" in html
+    assert "It does not answer." in html
+
+
+def test_long_conversations_cost_no_more_queries(
+    alice: User, owned: Conversation, django_assert_max_num_queries: Callable[..., Any]
+) -> None:
+    client = client_of(alice)
+    before = owned.leaf
+    for number in range(40):
+        before = Message.objects.create(
+            conversation=owned, parent=before, role="assistant" if number % 2 else "user", content=str(number)
+        )
+    Conversation.objects.filter(pk=owned.pk).update(leaf=before)
+    with django_assert_max_num_queries(20):
+        html = client.get(reverse("conversation", args=[owned.pk])).content.decode()
+    assert html.count("<article") == 42
+
+
+# -- the partials that live frames are made of --
+
+CALL = ShownCall(
+    id="5",
+    name="read_file",
+    phrase="Read",
+    target="config.json",
+    arguments={"path": "config.json", "lines": [1, 2]},
+    status="done",
+    format="native",
+    served_by="read_file",
+    duration_ms=120,
+    result='{"version":"2.4.1"}',
+)
+
+
+def test_a_card_is_closed_with_one_line_and_opens_to_everything() -> None:
+    html = fragments.call(CALL)
+    assert html.startswith('<details class="call" id="call-5" data-call="5" data-status="done">')
+    for wanted in ("config.json", "[1, 2]", "&quot;version&quot;: &quot;2.4.1&quot;", "done · 120 ms", "native"):
+        assert wanted in html, wanted
+
+
+@pytest.mark.parametrize("status", ["running", "done", "failed", "denied", "stopped", "interrupted", "rejected"])
+def test_a_card_says_its_state_in_words(status: str) -> None:
+    html = fragments.call(replace(CALL, status=status, duration_ms=None))
+    assert f'<span class="state">{status}' in html
+
+
+def test_a_card_that_ran_out_of_time_says_so() -> None:
+    assert "timed out · 30 s" in fragments.call(replace(CALL, status="timeout", duration_ms=30_000))
+
+
+def test_a_card_shows_what_was_changed() -> None:
+    html = fragments.call(replace(CALL, asked_as="bash", repairs=("1 comma added",), raw="{'name'}"))
+    for wanted in ("bash", "1 comma added", "{&#x27;name&#x27;}"):
+        assert wanted in html
+
+
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        replace(CALL, target=HOSTILE, name=HOSTILE, phrase=HOSTILE),
+        replace(CALL, arguments={HOSTILE: HOSTILE}, result=HOSTILE, error=HOSTILE, raw=HOSTILE),
+        replace(CALL, repairs=(HOSTILE,), asked_as=HOSTILE, served_by=HOSTILE, format=HOSTILE),
+        ShownMessage(1, None, "user", HOSTILE),
+        ShownMessage(1, None, "assistant", HOSTILE, thinking=HOSTILE, finished=False, model=HOSTILE),
+        ShownMessage(1, None, "assistant", "", html=markdown.render(HOSTILE), ended="failed", ended_detail=HOSTILE),
+        ShownMessage(1, None, "notice", HOSTILE, code="switched"),
+    ],
+)
+def test_hostile_values_stay_text(shown: Any) -> None:
+    html = fragments.call(shown) if isinstance(shown, ShownCall) else fragments.message(shown)
+    assert "<script" not in html
+    assert "<img" not in html
+
+
+def test_growing_text_is_the_only_child_of_its_place() -> None:
+    # The script counts its characters: no whitespace may stand around it.
+    html = fragments.message(ShownMessage(9, None, "assistant", " a\nb ", thinking=" t ", finished=False))
+    assert re.search(r"<div[^>]* data-text[^>]*> a\nb </div>", html)
+    assert re.search(r"<div[^>]* data-thinking[^>]*> t </div>", html)
+    assert 'data-finished="false"' in html
+
+
+def test_a_message_that_begins_has_empty_places() -> None:
+    html = fragments.message(ShownMessage(9, None, "assistant", "", finished=False))
+    assert re.search(r"<div[^>]* data-text[^>]*></div>", html)
+    assert re.search(r'<details class="fold thinking" hidden>', html)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ended": "stopped"}, "Stopped by you"),
+        ({"ended": "failed", "ended_detail": "The answer broke off."}, "The answer broke off."),
+        ({"ended": "interrupted", "ended_detail": "The server stopped."}, "The server stopped."),
+        ({"thinking": "hm", "thinking_ms": 8200}, "Thought for 8.2 s"),
+        ({"thinking": "hm", "finished": False}, "Thinking…"),
+        ({}, "The model gave an empty answer."),
+    ],
+)
+def test_a_message_says_how_it_went(changes: dict[str, Any], words: str) -> None:
+    assert words in fragments.message(ShownMessage(9, None, "assistant", "", **changes))
+
+
+def test_what_has_an_answer_is_not_called_empty() -> None:
+    answers: list[dict[str, Any]] = [
+        {"html": "<p>x</p>"},
+        {"calls": (CALL,)},
+        {"ended": "stopped"},
+        {"finished": False},
+    ]
+    for changes in answers:
+        assert "empty answer" not in fragments.message(ShownMessage(9, None, "assistant", "", **changes))
+
+
+def test_a_notice_is_no_bubble() -> None:
+    html = fragments.message(ShownMessage(3, None, "notice", "Switched.", code="switched"))
+    assert html.startswith('<div class="notice" id="message-3"')
+    assert 'data-code="switched"' in html
+
+
+# -- readable values --
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"),
+    [
+        (None, ""),
+        (0, "0 ms"),
+        (999, "999 ms"),
+        (1000, "1 s"),
+        (8240, "8.2 s"),
+        (59_949, "59.9 s"),
+        (59_960, "1 min 0 s"),
+        (75_000, "1 min 15 s"),
+    ],
+)
+def test_durations(milliseconds: int | None, words: str) -> None:
+    assert readable.duration(milliseconds) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("plain", "plain"),
+        ('{"a":1}', '{\n  "a": 1\n}'),
+        ("[1]", "[\n  1\n]"),
+        ("{not json", "{not json"),
+        ("12", "12"),
+        ({"ä": "ö"}, '{\n  "ä": "ö"\n}'),
+        ("[" * 100_000, "[" * 100_000),
+    ],
+)
+def test_pretty_values(value: Any, words: str) -> None:
+    assert readable.pretty(value) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [("a b", "a b"), (3, "3"), (True, "true"), (None, "null"), (["ä"], '["ä"]')]
+)
+def test_plain_values(value: Any, words: str) -> None:
+    assert readable.plain(value) == words

@@ -1,0 +1,230 @@
+"""The page of the tools: everybody signed in sees it, administrators change the defaults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import Settings
+
+from chat.tools import BUILTINS
+from chat.transcript.conversations import prompts
+from chat.transcript.settings import available_tools
+from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory, UserFactory
+from toolsupport.config import environment
+from toolsupport.core import format_choice
+from toolsupport.core.tool_selection import Candidate
+from toolsupport.core.types import ChatSettings, LeftOut, ToolSpec
+from toolsupport.models import ModelProfile
+from toolsupport.registry.databases import sql_sources
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import request_context
+from toolsupport.registry.settings import switches, team_settings, tool_settings
+
+pytestmark = pytest.mark.django_db
+FORM = {"prompt": "Be brief.", "temperature": "0.5", "model": ""}
+
+
+@pytest.mark.parametrize("name", ["alice", "bob", "charlie"])
+def test_everybody_signed_in_sees_every_tool(client: Client, name: str, request: pytest.FixtureRequest) -> None:
+    client.force_login(request.getfixturevalue(name))
+    page = client.get("/tools/").content.decode()
+    assert all(tool in page for tool in BUILTINS)
+    assert ("<button>Save" in page) is (name == "bob")
+
+
+def test_strangers_are_sent_to_sign_in(client: Client) -> None:
+    assert client.get("/tools/").status_code == client.post("/tools/defaults/", FORM).status_code == 302
+
+
+# C9
+def test_bob_sets_what_every_chat_begins_with(client: Client, bob: User, alice: User) -> None:
+    profile: ModelProfile = ModelProfileFactory(name="qwen3:8b")
+    ConversationFactory(owner=alice)
+    client.force_login(bob)
+    answer = client.post("/tools/defaults/", FORM | {"model": str(profile.pk)})
+    assert "Saved" in answer.content.decode()
+    brief = request_context.brief(profile.pk, [], ChatSettings()).brief
+    assert (brief.system, brief.options["temperature"]) == ("Be brief.", 0.5)
+    own = request_context.brief(profile.pk, [], ChatSettings(system="Mine.", temperature=1.5)).brief
+    assert (own.system, own.options["temperature"]) == ("Mine.", 1.5)
+    assert team_settings.default_model() == profile.pk
+
+
+def test_a_temperature_that_is_none_changes_nothing(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    answer = client.post("/tools/defaults/", FORM | {"temperature": "warm"})
+    assert "from 0 to 2" in answer.content.decode()
+    assert team_settings.base_system_prompt() != "Be brief."
+
+
+@pytest.mark.parametrize("name", ["alice", "charlie"])
+def test_the_others_may_not(client: Client, name: str, request: pytest.FixtureRequest) -> None:
+    client.force_login(request.getfixturevalue(name))
+    assert client.post("/tools/defaults/", FORM).status_code == 403
+    assert client.post("/tools/switches/", {"filter_only": "on"}).status_code == 403
+    assert not switches.in_force().filter_only
+    assert team_settings.base_system_prompt() != "Be brief."
+
+
+# O6
+def test_bob_switches_what_the_site_does_by_itself(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    answer = client.post("/tools/switches/", {"filter_only": "on", "text_formats": "off"}).content.decode()
+    assert "Saved" in answer and '<option value="off" selected>Never' in answer
+    assert switches.in_force().filter_only
+    refused = client.post("/tools/switches/", {"drift": "maybe"}).content.decode()
+    assert "choose one of Ask for a new test" in refused
+
+
+# O6
+def test_the_page_says_what_the_environment_has_locked(client: Client, bob: User, settings: Settings) -> None:
+    settings.ENV = settings.ENV | environment.read({"TOOLSUPPORT_DRIFT": "off"})
+    client.force_login(bob)
+    page = client.get("/tools/").content.decode()
+    assert "Set by <code>TOOLSUPPORT_DRIFT</code>" in page
+    assert 'aria-describedby="switch-drift-about" disabled>' in page
+
+
+# -- what is offered --
+
+
+def switched(client: Client, tool: str, on: bool) -> str:
+    answer = client.post("/tools/switch/", {"tool": tool, "on": "on" if on else "off"})
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+# T1
+def test_a_tool_is_switched_for_every_chat(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    assert "Switch read_file on" in switched(client, "read_file", False)
+    assert [one.enabled for one in available_tools.offer().candidates if one.spec.name == "read_file"] == [False]
+    assert "Switch read_file off" in switched(client, "read_file", True)
+    assert "There is no such tool." in switched(client, "nobodys", True)
+
+
+@pytest.mark.parametrize(
+    ("role", "level", "status"),
+    [
+        ("user", "A1", 403),
+        ("reviewer", "A1", 200),
+        ("reviewer", "A3", 403),
+        ("reviewer", "A4", 403),
+        ("admin", "A3", 200),
+    ],
+)
+def test_code_is_switched_by_administrators_only(
+    client: Client, monkeypatch: pytest.MonkeyPatch, role: str, level: str, status: int
+) -> None:  # SAFETY 3.2
+    planted(monkeypatch, level)
+    client.force_login(UserFactory(role=role))
+    assert client.post("/tools/switch/", {"tool": "probe", "on": "on"}).status_code == status
+    assert tool_settings.enabled("probe", "A3", team_settings.everything()) is (status == 200)
+
+
+def test_what_cannot_work_here_cannot_be_switched_on(
+    client: Client, bob: User, monkeypatch: pytest.MonkeyPatch
+) -> None:  # SAFETY 3.2
+    planted(monkeypatch, "A3", "The sandbox did not start.")
+    client.force_login(bob)
+    page = switched(client, "probe", True)
+    assert "cannot work here" in page and "The sandbox did not start." in page
+    assert 'aria-label="Switch probe on" disabled' in page
+    assert not tool_settings.enabled("probe", "A3", team_settings.everything())
+
+
+def planted(monkeypatch: pytest.MonkeyPatch, level: str, missing: str = "") -> None:
+    probe = replace(BUILTINS["read_file"], spec=ToolSpec("probe"), level=level, needs=lambda: missing)
+    monkeypatch.setitem(BUILTINS, "probe", probe)
+
+
+def test_choosing_prompts_works_where_there_are_some(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    assert "There are no named prompts" in client.get("/tools/").content.decode()
+    prompts.write(bob, prompts.Written("polite", "Manners.", "Say please."))
+    assert "There are no named prompts" not in client.get("/tools/").content.decode()
+
+
+def test_a_tool_without_anything_to_use_says_where_that_is_made(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    page = client.get("/tools/").content.decode()
+    assert page.count("nothing to use yet") == 4
+    assert 'There is no database that your chats may read. <a href="/tools/sources/">Databases</a>' in page
+    sql_sources.add(sql_sources.NewSource("shop", "sqlite", "/nowhere", ["admin"]))
+    assert client.get("/tools/").content.decode().count("nothing to use yet") == 2
+
+
+def test_tools_that_wait_for_an_administrator_are_counted(client: Client, alice: User) -> None:
+    McpToolFactory(waiting={"name": "send"}, waiting_digest="new")
+    McpToolFactory(waiting={"name": "send"}, waiting_digest="new", server__enabled=False)
+    client.force_login(alice)
+    assert "1 to approve" in client.get("/tools/").content.decode()
+
+
+# T1
+def test_bob_leaves_tools_of_servers_out(
+    client: Client, bob: User, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = team_settings.everything()
+    found = tuple(
+        Candidate(ToolSpec(name), kind="mcp", server="wiki", materialised=True) for name in ("wiki_read", "wiki_find")
+    )
+    monkeypatch.setattr(available_tools, "offer", lambda **_: request_context.Offer(found, team))
+    form = {"kind": "tools", "name": "wiki_read", "out": "out"}
+    client.force_login(alice)
+    assert client.post("/tools/filter/", form).status_code == 403
+    client.force_login(bob)
+    assert "Allow wiki_read" in client.post("/tools/filter/", form).content.decode()
+    assert tool_settings.left_out() == LeftOut(frozenset({"wiki_read"}))
+    page = client.post("/tools/filter/", {"kind": "servers", "name": "wiki", "out": "out"}).content.decode()
+    assert "Allow the server" in page
+    client.post("/tools/filter/", form | {"out": ""})
+    assert tool_settings.left_out() == LeftOut(servers=frozenset({"wiki"}))
+    assert "no such tool" in client.post("/tools/filter/", form | {"kind": "people"}).content.decode()
+
+
+# -- call formats --
+
+
+def formats_form(primary: str = "", disabled: tuple[str, ...] = (), seen: str | None = None) -> dict[str, Any]:
+    kept = [name for name in format_choice.names() if name not in disabled]
+    return {"primary": primary, "kept": kept, "seen": tool_settings.formats().stamp if seen is None else seen}
+
+
+# F2 T1
+def test_bob_says_which_formats_are_used(client: Client, bob: User) -> None:
+    profile: ModelProfile = ModelProfileFactory()
+    overrides.add(Decision(profile.pk, "tools", True))
+    client.force_login(bob)
+    before = tool_settings.formats().stamp
+    assert "Saved" in client.post("/tools/formats/", formats_form("hermes")).content.decode()
+    assert request_context.brief(profile.pk, [ToolSpec("read_file")], ChatSettings()).brief.format == "hermes"
+    clash = client.post("/tools/formats/", formats_form("pythonic", seen=before)).content.decode()
+    assert "Somebody else changed the formats" in clash and "First Hermes" in clash and "First Python" in clash
+    assert "Saved" in client.post("/tools/formats/", formats_form(disabled=("native",))).content.decode()
+    made = request_context.brief(profile.pk, [ToolSpec("read_file")], ChatSettings()).brief
+    assert made.format == "" and made.tools == ()
+
+
+@pytest.mark.parametrize(
+    ("primary", "disabled", "words"),
+    [("morse", (), "There is no such call format."), ("hermes", ("hermes",), "cannot be switched off")],
+)
+def test_formats_that_make_no_sense_change_nothing(
+    client: Client, bob: User, primary: str, disabled: tuple[str, ...], words: str
+) -> None:
+    client.force_login(bob)
+    assert words in client.post("/tools/formats/", formats_form(primary, disabled)).content.decode()
+    assert tool_settings.formats() == tool_settings.Formats()
+
+
+@pytest.mark.parametrize("name", ["alice", "charlie"])
+def test_the_others_change_no_formats(client: Client, name: str, request: pytest.FixtureRequest) -> None:
+    client.force_login(request.getfixturevalue(name))
+    assert client.post("/tools/formats/", formats_form("hermes")).status_code == 403
+    assert client.post("/tools/switch/", {"tool": "read_file"}).status_code == 403

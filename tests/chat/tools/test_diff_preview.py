@@ -1,0 +1,91 @@
+"""A change that a person allowed replaces what they were shown, and nothing newer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from chat.tools import BUILTINS, policy
+from chat.tools.diff_preview import NO_FILE, basis_of
+from chat.tools.files.workspace import Workspace
+from chat.tools.tool import ToolContext
+from toolsupport.core.types import ToolCall
+
+pytestmark = pytest.mark.asyncio
+CALL = ToolCall("1", "write_file", {"path": "notes.md", "content": "from the model"})
+
+
+def write(workspace: Workspace) -> None:
+    workspace.write("notes.md", [b"newer"])
+
+
+def delete(workspace: Workspace) -> None:
+    workspace.delete("notes.md")
+
+
+# T3
+@pytest.mark.parametrize(("old", "places"), [("aa", "2 times"), ("b", "2 times"), ("c", "does not stand there")])
+async def test_an_edit_needs_one_place_where_places_overlap_too(context: ToolContext, old: str, places: str) -> None:
+    context.workspace.write("notes.md", [b"b aaa b"])
+    call = ToolCall("1", "edit_file", {"path": "notes.md", "old": old, "new": "x"})
+    outcome = await policy.run(call, context, approved=True)
+    assert outcome.status == "failed" and places in outcome.result.content
+    assert text_of(context) == b"b aaa b"
+
+
+def shown(context: ToolContext) -> ToolContext:
+    """The context in which the call runs once it was allowed."""
+    preview = BUILTINS["write_file"].preview
+    assert preview
+    return replace(context, basis=preview(context, CALL.arguments).basis)
+
+
+def text_of(context: ToolContext) -> bytes:
+    return context.workspace.read("notes.md", 100).data
+
+
+# SAFETY 3.4
+@pytest.mark.parametrize("before", [None, b"old"])
+async def test_what_did_not_change_is_replaced(context: ToolContext, before: bytes | None) -> None:
+    if before is not None:
+        context.workspace.write("notes.md", [before])
+    outcome = await policy.run(CALL, shown(context), approved=True)
+    assert (outcome.status, text_of(context)) == ("done", b"from the model")
+
+
+@pytest.mark.parametrize("change", [write, delete])
+async def test_what_changed_since_is_kept(context: ToolContext, change: Callable[[Workspace], None]) -> None:
+    context.workspace.write("notes.md", [b"old"])
+    allowed = shown(context)
+    change(context.workspace)
+    entries = context.workspace.entries()
+    outcome = await policy.run(CALL, allowed, approved=True)
+    assert outcome.status == "failed" and "changed after" in outcome.result.content
+    assert context.workspace.entries() == entries
+
+
+async def test_a_file_made_since_is_kept(context: ToolContext) -> None:
+    allowed = shown(context)
+    assert allowed.basis == NO_FILE
+    write(context.workspace)
+    assert (await policy.run(CALL, allowed, approved=True)).status == "failed"
+    assert text_of(context) == b"newer"
+
+
+async def test_the_model_can_ask_again_over_what_is_there_now(context: ToolContext) -> None:
+    allowed = shown(context)
+    write(context.workspace)
+    await policy.run(CALL, allowed, approved=True)
+    assert (await policy.run(CALL, shown(context), approved=True)).status == "done"
+    assert text_of(context) == b"from the model"
+
+
+async def test_without_a_diff_it_replaces_what_is_there(context: ToolContext) -> None:
+    write(context.workspace)
+    assert (await policy.run(CALL, context, approved=True)).status == "done"
+
+
+async def test_an_empty_file_is_not_no_file() -> None:
+    assert len({basis_of(None), basis_of(""), basis_of("x")}) == 3

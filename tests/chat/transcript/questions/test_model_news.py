@@ -1,0 +1,142 @@
+"""A chat in text mode leaves a format that a test found not to work, whether or not its page is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from django.contrib.auth.models import User
+
+from chat.models import Conversation
+from chat.transcript.questions import model_news
+from chat.transcript.settings import available_tools
+from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
+from toolsupport.core.types import ChatSettings
+from toolsupport.models import Detection, ModelProfile, Override
+from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import request_context
+from toolsupport.registry.settings import team_settings
+from toolsupport.registry.testing import detection_reports, detections
+from toolsupport.registry.testing.detections import Concluded, TrialMade
+from toolsupport.services.learning import Chosen, learn
+
+pytestmark = pytest.mark.django_db
+
+NOTHING = Concluded("inconclusive", {"why": "The answer holds no call."})
+MISTRAL = Concluded("text", {"format": "mistral"}, {"format": "mistral"}, "Written as text it calls: mistral.")
+
+
+@pytest.fixture
+def chat(alice: User) -> Conversation:
+    """Alice chose text mode in it: Hermes at first, as long as nobody knows better."""
+    profile = ModelProfileFactory(name="strange:1b")
+    made: Conversation = ConversationFactory(owner=alice, profile=profile)
+    chosen = learn("text", Chosen(profile.pk, str(made.pk), alice.pk))
+    Conversation.objects.filter(pk=made.pk).update(settings=dict(chosen.settings))
+    made.refresh_from_db()
+    return made
+
+
+def concluded(trials: Sequence[tuple[str, bool | None]], end: Concluded) -> int:
+    """The test that text mode has asked for, with (format, passed) of each trial."""
+    test = detections.claim("worker")
+    assert test is not None
+    for n, (name, passed) in enumerate(trials, start=1):
+        detections.add_trial(test, "worker", TrialMade("formats", n, {}, {"subject": name}, passed))
+    assert detections.conclude(test, "worker", end)
+    return test
+
+
+def asked_in(chat: Conversation) -> str:
+    """The format of the chat's next request, "" without tools."""
+    chat.refresh_from_db()
+    assert chat.profile_id is not None
+    offered = available_tools.offer()
+    return request_context.brief_of(
+        ModelProfile.objects.select_related("server").get(pk=chat.profile_id),
+        offered,
+        ChatSettings(format=chat.settings.get("format", "")),
+        str(chat.pk),
+    ).brief.format
+
+
+def told(chat: Conversation, test: int) -> str:
+    said = model_news.tell_end(str(chat.pk), detection_reports.shown(test))
+    assert said is not None and said.notice.code == "detected"
+    return said.notice.text
+
+
+# D6, D9
+def test_it_leaves_for_what_works(chat: Conversation):
+    assert asked_in(chat) == "hermes"
+    test = concluded([("hermes", False), ("mistral", True), ("mistral", True)], MISTRAL)
+    assert asked_in(chat) == "mistral"
+    assert told(chat, test) == (
+        "Tested strange:1b: calls written as Hermes do not arrive. This chat goes on with Mistral."
+    )
+    assert asked_in(chat) == "mistral"
+
+
+def test_without_any_that_works_its_tools_are_off(chat: Conversation):
+    test = concluded([("hermes", False), ("llama3_json", False)], NOTHING)
+    assert asked_in(chat) == ""
+    words = told(chat, test)
+    assert words == "Tested strange:1b: calls written as Hermes do not arrive. Tools are off in this chat."
+    assert "not conclusive" not in words
+    shown = detection_reports.shown(test)
+    assert shown.proved and shown.verdict_words.startswith("calls written as Hermes or ")
+
+
+@pytest.mark.parametrize(("end", "left"), [(MISTRAL, "mistral"), (NOTHING, "")])
+def test_also_where_text_is_on_for_all_models(chat: Conversation, end: Concluded, left: str):
+    team_settings.put("text_formats", "all")
+    trials = [("hermes", False), ("mistral", end is MISTRAL), ("mistral", end is MISTRAL)]
+    told(chat, concluded(trials, end))
+    assert asked_in(chat) == left
+
+
+@pytest.mark.parametrize("passed", [None, True])
+def test_what_proved_nothing_changes_nothing(chat: Conversation, passed: bool | None):
+    concluded([("hermes", passed)], NOTHING)
+    assert asked_in(chat) == "hermes"
+    assert Override.objects.filter(source="auto_detected").count() == 0
+
+
+def test_a_format_that_worked_for_everyone_is_left_as_well(alice: User):
+    profile = ModelProfileFactory(name="strange:1b")
+    overrides.add(Decision(profile.pk, "tools", False, "auto_detected"))
+    overrides.add(Decision(profile.pk, "format", "hermes", "auto_detected"))
+    chat = ConversationFactory(owner=alice, profile=profile)
+    assert asked_in(chat) == "hermes"
+    detections.open_test(detections.Asked(profile.pk, "page", "formats"))
+    test = concluded([("hermes", False), ("hermes", False)], NOTHING)
+    assert asked_in(chat) == "" and effective_values.known(profile)["format"].value is False
+    assert told(chat, test).endswith("calls written as Hermes do not arrive. Tools are off in this chat.")
+
+
+def test_a_person_who_decided_for_everyone_keeps_it(alice: User):
+    profile = ModelProfileFactory()
+    overrides.add(Decision(profile.pk, "tools", False, actor=UserFactory().pk))
+    overrides.add(Decision(profile.pk, "format", "hermes", actor=UserFactory().pk))
+    chat = ConversationFactory(owner=alice, profile=profile)
+    detections.open_test(detections.Asked(profile.pk, "page", "formats"))
+    concluded([("hermes", False), ("hermes", False)], NOTHING)
+    assert asked_in(chat) == "hermes"
+
+
+def test_undoing_the_test_brings_the_format_back(chat: Conversation, bob: User):
+    test = concluded([("hermes", False)], NOTHING)
+    assert asked_in(chat) == ""
+    assert detections.undo(test, bob.pk) == 2
+    assert asked_in(chat) == "hermes"
+
+
+def test_other_chats_and_models_stay_as_they_are(chat: Conversation, alice: User):
+    other = ConversationFactory(owner=alice, profile=chat.profile)
+    assert chat.profile_id is not None
+    overrides.add(Decision(chat.profile_id, "tools", False, "runtime_error", session=str(other.pk)))
+    overrides.add(Decision(chat.profile_id, "format", "pythonic", session=str(other.pk)))
+    concluded([("hermes", False)], NOTHING)
+    assert (asked_in(chat), asked_in(other)) == ("", "pythonic")
+    assert str(other.pk) not in str(Detection.objects.get().detail)

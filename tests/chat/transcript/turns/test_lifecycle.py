@@ -1,0 +1,309 @@
+"""The life of a turn in rows: accepted once, claimed once, ended once, interrupted only by its lease."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from chat.broadcast import fragments
+from chat.models import Conversation, Message, Question, ToolRun, Turn
+from chat.tools import policy
+from chat.transcript.conversations.conversations import say
+from chat.transcript.messages.history import INTERRUPTED, canonical
+from chat.transcript.questions import questions
+from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import lifecycle, record
+from chat.transcript.turns.lifecycle import (
+    Outcome,
+    Sent,
+    accept,
+    claim,
+    end,
+    keep_alive,
+    request_stop,
+    settle,
+)
+from tests.factories import ConversationFactory
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
+from toolsupport.core.types import Role, ToolCall, ToolResult
+from toolsupport.registry import raw_sql
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(alice: User) -> Conversation:
+    return ConversationFactory(owner=alice, title="")
+
+
+def sent(alice: User, conversation: Conversation, client_id: str = "c1", text: str = "hello") -> lifecycle.Accepted:
+    return accept(alice, str(conversation.pk), Sent(client_id, text))
+
+
+def run_out(turn_id: int) -> None:
+    Turn.objects.filter(pk=turn_id).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_accepting_keeps_message_turn_and_number(alice: User, conversation: Conversation) -> None:
+    accepted = sent(alice, conversation, text="  Where is\nthe config? ")
+    conversation.refresh_from_db()
+    assert conversation.tail == accepted.seq == 1
+    assert conversation.title == "Where is the config?"
+    assert conversation.leaf_id == accepted.message.id
+    assert Turn.objects.get(pk=accepted.turn).status == "queued"
+
+
+# C5
+def test_the_same_client_id_is_one_turn(alice: User, conversation: Conversation) -> None:
+    first, second = sent(alice, conversation), sent(alice, conversation)
+    assert (second.turn, second.message.id, second.repeated) == (first.turn, first.message.id, True)
+    assert Message.objects.count() == 1
+
+
+def test_a_foreign_conversation_looks_like_none(bob: User, conversation: Conversation) -> None:
+    with pytest.raises(NotFound) as foreign:
+        accept(bob, str(conversation.pk), Sent("c", "x"))
+    with pytest.raises(NotFound) as absent:
+        accept(bob, "00000000-0000-0000-0000-000000000000", Sent("c", "x"))
+    assert str(foreign.value) == str(absent.value)
+
+
+# C9
+def test_one_open_turn_in_a_conversation(alice: User, conversation: Conversation) -> None:
+    sent(alice, conversation)
+    with pytest.raises(Busy) as caught:
+        sent(alice, conversation, "c2")
+    assert caught.value.limit == "conversation"
+    assert Message.objects.count() == 1
+
+
+def test_four_open_turns_for_one_person(alice: User) -> None:
+    for _ in range(4):
+        sent(alice, ConversationFactory(owner=alice))
+    with pytest.raises(Busy) as caught:
+        sent(alice, ConversationFactory(owner=alice))
+    assert caught.value.limit == "person"
+
+
+def test_what_waits_for_an_answer_does_not_count_as_running(alice: User) -> None:
+    for _ in range(6):
+        waiting = sent(alice, ConversationFactory(owner=alice))
+        Turn.objects.filter(pk=waiting.turn).update(status="waiting")
+    assert sent(alice, ConversationFactory(owner=alice)).turn
+
+
+def test_without_a_model_nothing_is_kept(alice: User) -> None:
+    with pytest.raises(ConfigError):
+        sent(alice, ConversationFactory(owner=alice, profile=None))
+    assert not Message.objects.exists() and not Turn.objects.exists()
+
+
+def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conversation: Conversation) -> None:
+    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), "me")
+    turn = Turn.objects.get(pk=accepted.turn)
+    assert (turn.status, turn.owner) == ("running", "me")
+    assert turn.capabilities["tools"]["reason"] and turn.capabilities["tools"]["source"] == "default"
+    assert accepted.claimed is not None and [m.content for m in accepted.claimed.history] == ["hello"]
+    assert accepted.reply is not None and accepted.reply.parent == accepted.message.id
+    conversation.refresh_from_db()
+    assert (conversation.leaf_id, conversation.tail) == (accepted.reply.id, accepted.seq + 2)
+
+
+def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conversation) -> None:
+    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), "me")
+    assert accepted.reply is not None
+    ended = end("me", accepted.turn, Outcome("done", reply=(accepted.reply.id, "whole text", "hm", 7)))
+    assert ended is not None and ended.messages[0].html == "<p>whole text</p>\n"
+    stored = Message.objects.get(pk=accepted.reply.id)
+    assert (stored.content, stored.thinking, stored.thinking_ms, stored.finished) == ("whole text", "hm", 7, True)
+
+
+def test_of_two_who_claim_one_gets_it(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.claimed is not None
+    assert [message.content for message in claimed.claimed.history] == ["hello"]
+    assert claim(turn_id, "another") is None
+
+
+def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "me")
+    assert settle() == ([], [])
+    run_out(turn_id)
+    ended, _ = settle()
+    assert [(one.turn, one.reason) for one in ended] == [(turn_id, "interrupted")]
+    assert settle() == ([], [])
+
+
+def test_a_turn_that_died_before_its_first_heartbeat_is_interrupted(alice: User, conversation: Conversation) -> None:
+    turn_id = accept(alice, str(conversation.pk), Sent("c1", "hello"), owner="dead").turn
+    # As the statement that begins a turn leaves it in SQLite: with three digits, where Django compares with six.
+    raw_sql.change("UPDATE chat_turn SET lease_until = %s WHERE id = %s", "2026-01-01 00:00:00.260", turn_id)
+    assert [one.turn for one in settle()[0]] == [turn_id]
+
+
+def test_a_dead_answer_does_not_block_the_next_message(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "dead")
+    run_out(turn_id)
+    assert sent(alice, conversation, "c2").turn != turn_id
+    assert Turn.objects.get(pk=turn_id).status == "interrupted"
+
+
+def test_queued_turns_nobody_claimed_are_offered(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    Turn.objects.update(created_at=timezone.now() - timedelta(seconds=9))
+    assert settle() == ([], [turn_id])
+
+
+def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "me")
+    _, reply = record.start_reply(TurnStore("me", turn_id))
+    assert keep_alive("me", [turn_id], [(reply.id, "so far", "hm")]).lost == frozenset()
+    run_out(turn_id)
+    settle()
+    pulse = keep_alive("me", [turn_id], [(reply.id, "more than so far", "")])
+    assert pulse.lost == {turn_id}
+    assert Message.objects.get(pk=reply.id).content == "so far"
+    assert end("me", turn_id, Outcome("done")) is None
+
+
+def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claim(turn_id, "me")
+    assert request_stop(alice, str(conversation.pk)) == (turn_id, None)
+    assert keep_alive("me", [turn_id], []).stop == {turn_id}
+    end("me", turn_id, Outcome("stopped", "Stopped by you."))
+    assert request_stop(alice, str(conversation.pk)) == (None, None)
+
+
+def asked_call(number: int, name: str = "read_file") -> record.AskedCall:
+    return record.AskedCall(ToolCall(f"c{number}", name, {"path": "a"}), "native", "A1")
+
+
+def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    record.finish_reply(
+        TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, (asked_call(0), asked_call(1)))
+    )
+    before, call = record.start_call(TurnStore("me", turn_id), "c0")
+    ended = end("me", turn_id, Outcome("stopped", "Stopped by you.", {"output_tokens": 3}))
+    assert ended is not None
+    assert ended.seq == before + len(ended.messages) + 1 == Conversation.objects.get().tail
+    last = ended.messages[-1]
+    assert (last.finished, last.ended, last.ended_detail) == (True, "stopped", "Stopped by you.")
+    assert last.calls[0].id == call.id
+    assert {one.status for one in last.calls} == {"stopped"}
+
+
+# F7: a kill between a call and its result still gives every call one answer.
+def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    record.reject_call(
+        TurnStore("me", turn_id), claimed.reply.id, record.Rejection("c9", "nothing", "No such tool.", "")
+    )
+    calls = (asked_call(0), asked_call(1, "list_directory"))
+    record.finish_reply(TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, calls))
+    _, first = record.start_call(TurnStore("me", turn_id), "c0")
+    record.finish_call(TurnStore("me", turn_id), int(first.id), policy.Outcome("done", ToolResult("contents"), 5))
+    say(conversation, "tools_refused", {"model": "m"})
+    conversation.refresh_from_db()
+    log = canonical(conversation)
+    assert [message.role for message in log] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.TOOL, Role.TOOL]
+    assert [message.content for message in log[2:]] == ["No such tool.", "contents", INTERRUPTED]
+    assert [call.id for call in log[1].calls] == [message.call_id for message in log[2:]]
+
+
+def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversation) -> None:
+    """On its card; the model reads its own words as it wrote them."""
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    store, raw = TurnStore("me", turn_id), '<tool_call>{"name": </tool_call>'
+    for rejection in (
+        record.Rejection("c1", "", "Cannot be read.", raw, format="hermes"),
+        record.Rejection("c2", "read_file", "No path.", "{}"),
+    ):
+        record.reject_call(store, claimed.reply.id, rejection)
+    _, shown = record.finish_reply(store, claimed.reply.id, record.Reply(f"Look at {{}}: {raw}", "", None))
+    assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
+    assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
+    card = fragments.call(shown.calls[0])
+    assert "As the model wrote it" in card and "Unreadable call" in card
+    conversation.refresh_from_db()
+    assert raw in canonical(conversation)[1].content
+
+
+# T11 C2
+def test_a_parked_turn_goes_on_from_rows_alone(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    calls = (asked_call(0), asked_call(1, "write_file"), asked_call(2))
+    record.finish_reply(TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, calls))
+    _, first = record.start_call(TurnStore("me", turn_id), "c0")
+    record.finish_call(TurnStore("me", turn_id), int(first.id), policy.Outcome("done", ToolResult("contents"), 5))
+    asking = questions.Asking(calls[1].call, "Write?", "+x", grantable=True)
+    parked = questions.park(
+        TurnStore("me", turn_id), record.run_of(turn_id, "c1"), asking, questions.Spent({"output_tokens": 7})
+    )
+    assert parked is not None and parked.call.question == parked.question
+    assert settle() == ([], []) and claim(turn_id, "another") is None
+    closed = questions.answer(alice, parked.question.id, questions.Answer("once"))
+    assert closed.turn == turn_id
+    with pytest.raises(Conflict):
+        questions.answer(alice, parked.question.id, questions.Answer("deny"))
+    again = claim(turn_id, "another")
+    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
+    resumed = again.claimed.resumed
+    assert [call.id for call in resumed.pending] == ["c1", "c2"]
+    assert resumed.decisions == {"c1": questions.Decision(True, level="A1")}
+    assert [message.call_id for message in again.claimed.history if message.role == Role.TOOL] == ["c0"]
+    assert (resumed.rounds, [call.id for call in resumed.done], resumed.usage) == (1, ["c0"], {"output_tokens": 7})
+
+
+def test_an_approval_is_for_exactly_this_call(alice: User, bob: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    record.finish_reply(
+        TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, (asked_call(0, "write_file"),))
+    )
+    asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
+    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.Spent({}))
+    assert parked is not None
+    with pytest.raises(NotFound):
+        questions.answer(bob, parked.question.id, questions.Answer("once"))
+    questions.answer(alice, parked.question.id, questions.Answer("once"))
+    ToolRun.objects.update(arguments={"path": "elsewhere"})
+    again = claim(turn_id, "me")
+    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
+    assert again.claimed.resumed.decisions["c0"].allowed is False
+
+
+def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
+    turn_id = sent(alice, conversation).turn
+    claimed = claim(turn_id, "me")
+    assert claimed is not None and claimed.reply is not None
+    record.finish_reply(
+        TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, (asked_call(0, "write_file"),))
+    )
+    asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
+    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.Spent({}))
+    assert parked is not None and questions.expire() == []
+    Question.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    with pytest.raises(Conflict, match="over"):
+        questions.answer(alice, parked.question.id, questions.Answer("once"))
+    assert [(one.answer, one.turn) for one in questions.expire()] == [("expired", turn_id)]
+    again = claim(turn_id, "me")
+    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
+    assert "in time" in again.claimed.resumed.decisions["c0"].why

@@ -1,0 +1,120 @@
+"""Whose chats may read a database is looked up for each call, and its answers are kept whole (T10)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from chat.models import ResultTable, ToolRun
+from chat.transcript.settings import turn_settings
+from chat.turns.databases import DatabasesOf
+from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
+from toolsupport.core.errors import ToolError
+from toolsupport.registry.databases import example_database, sql_sources
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.services import schema_refresh
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+COUNT = "SELECT COUNT(*) FROM orders"
+
+
+@pytest.fixture
+def alice(transactional_db: None) -> User:
+    made: User = UserFactory(role="user", username="alice")
+    return made
+
+
+@pytest.fixture
+def shop(alice: User, settings: Any, tmp_path: Any) -> int:
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_DATA_DIR": str(tmp_path)}
+    source = example_database.install()
+    asyncio.run(schema_refresh.look(source))
+    return source
+
+
+def asked(person: User, query: str = COUNT, name: str = "shop") -> Any:
+    return asyncio.run(DatabasesOf(person.pk).ask(name, query)).rows
+
+
+def test_those_who_may_read_it_do(alice: User, shop: int) -> None:
+    assert asked(alice) == asked(alice, name=" SHOP ") == ((sum(example_database.BUSY),),)
+
+
+def test_others_do_not_even_learn_that_it_is_there(alice: User, shop: int) -> None:
+    stranger = UserFactory()
+    with pytest.raises(ToolError, match="Databases: none that this chat may read"):
+        asked(stranger)
+    with pytest.raises(ToolError, match="Databases: shop"):
+        asked(alice, name="sales")
+
+
+def test_what_is_withdrawn_ends_at_once(alice: User, shop: int) -> None:
+    sql_sources.set_enabled(shop, False)
+    with pytest.raises(ToolError):
+        asked(alice)
+    sql_sources.set_enabled(shop, True)
+    assert asked(alice)
+    sql_sources.set_groups(shop, ["admin"])
+    with pytest.raises(ToolError):
+        asked(alice)
+    sql_sources.set_groups(shop, ["user"])
+    alice.is_active = False
+    alice.save()
+    with pytest.raises(ToolError):
+        asked(alice)
+
+
+def test_what_a_database_refuses_is_told(alice: User, shop: int) -> None:
+    with pytest.raises(ToolError, match="Only queries run here"):
+        asked(alice, "DELETE FROM orders")
+    with pytest.raises(ToolError, match="no such table: elsewhere"):
+        asked(alice, "SELECT * FROM elsewhere")
+
+
+def test_tables_are_found_by_what_they_hold(alice: User, shop: int) -> None:
+    def found(query: str) -> list[str]:
+        return [one.table.name for one in asyncio.run(DatabasesOf(alice.pk).tables(query, 1))]
+
+    assert (found("what teas cost, their prices"), found("customers")) == (["teas"], ["orders"])
+    assert found("quantum")  # where nothing fits, something is shown
+    assert asyncio.run(DatabasesOf(UserFactory().pk).tables("orders", 5)) == []
+
+
+def test_our_own_database_is_refused(alice: User, settings: Any) -> None:
+    source = sql_sources.add(
+        sql_sources.NewSource("own", "sqlite", str(settings.DATABASES["default"]["NAME"]), ["user"])
+    )
+    if not sql_sources.own_database("sqlite"):
+        pytest.skip("the database of this run is no file")
+    assert "itself" in asyncio.run(schema_refresh.look(source))
+
+
+def test_a_model_is_told_of_them_by_name(alice: User, shop: int) -> None:  # T1
+    profile = ModelProfileFactory()
+    overrides.add(Decision(profile.pk, "tools", True))
+
+    def offered(person: User) -> dict[str, str]:
+        made = turn_settings.briefing(ConversationFactory(owner=person, profile=profile))
+        return {tool.name: tool.description for tool in made.brief.tools}
+
+    assert "Databases: shop (SQLite)." in offered(alice)["execute_sql"] and "search_schemas" in offered(alice)
+    assert not {"execute_sql", "search_schemas"} & set(offered(UserFactory()))
+
+
+def test_a_table_is_saved_by_its_owner_alone(alice: User, client: Client) -> None:
+    conversation = ConversationFactory(owner=alice)
+    turn = conversation.turns.create(client_id="1", profile=conversation.profile, status="done")
+    message = conversation.messages.create(role="assistant", turn=turn)
+    run = ToolRun.objects.create(turn=turn, message=message, call_id="1", name="execute_sql", status="done")
+    ResultTable.objects.create(run=run, csv="month,orders\n2025-01,3\n")
+    client.force_login(alice)
+    answer = client.get(f"/chat/calls/{run.pk}/table.csv")
+    assert answer.content == b"month,orders\n2025-01,3\n" and "attachment" in answer["Content-Disposition"]
+    client.force_login(UserFactory(role="admin"))
+    assert client.get(f"/chat/calls/{run.pk}/table.csv").status_code == 404

@@ -1,0 +1,123 @@
+"""What a running turn tells of calls that are being written, and how it takes a withdrawn permission."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_database
+from django.contrib.auth.models import User
+
+from chat.broadcast import frames
+from chat.models import Conversation
+from chat.tools.files.workspace import Workspace
+from chat.tools.tool import ToolContext
+from chat.transcript.conversations import prompts
+from chat.transcript.conversations.prompts import Written
+from chat.transcript.settings.prompt_context import Told
+from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import lifecycle
+from chat.transcript.turns.lifecycle import Sent
+from chat.turns.events import TurnEvent, joined
+from chat.turns.run import TurnRun
+from tests.factories import ConversationFactory
+from toolsupport.core.events import CallDelta, TextDelta
+from toolsupport.core.types import Brief, Capabilities, ToolCall
+
+BRIEF = Brief("m", Capabilities({}))
+
+
+def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
+    claimed = SimpleNamespace(
+        briefing=SimpleNamespace(brief=BRIEF, counts=None, usable=frozenset({"write_file"}), told=Told(), remotes=()),
+        resumed=None,
+        store=TurnStore("me", 0),
+        granted=granted,
+        conversation=conversation,
+        history=(),
+        heard=frozenset(),
+    )
+    accepted: Any = SimpleNamespace(claimed=claimed, seq=1, reply=None)
+    return TurnRun(accepted, ToolContext(Workspace(where, 10**6)))
+
+
+# C1, F10
+def test_pieces_of_a_call_are_told_with_their_offset() -> None:
+    run, told = running(), list[frames.ServerFrame]()
+    run._tell, run.message = told.append, 7
+    events = [
+        CallDelta("a", "write_file", '{"p": "😀'),
+        CallDelta("b", "bash", "{}"),
+        CallDelta("a", "write_file", '"}'),
+    ]
+
+    async def handle() -> None:
+        for event in events:
+            await run._handle(event)
+
+    asyncio.run(handle())
+    assert told == [
+        frames.CallDelta(7, "a", "write_file", 0, '{"p": "😀'),
+        frames.CallDelta(7, "b", "bash", 0, "{}"),
+        frames.CallDelta(7, "a", "write_file", 9, '"}'),
+    ]
+
+
+def test_pieces_of_one_call_are_joined_and_those_of_two_are_not() -> None:
+    batch: list[TurnEvent] = [
+        CallDelta("a", "f", "1"),
+        CallDelta("a", "f", "2"),
+        CallDelta("b", "f", "3"),
+        TextDelta("x"),
+    ]
+    assert joined(batch) == [CallDelta("a", "f", "12"), CallDelta("b", "f", "3"), TextDelta("x")]
+
+
+WRITE = ToolCall("c1", "write_file", {"path": "a.md", "content": "x"})
+
+
+@pytest.fixture
+def conversation(transactional_db: None) -> Conversation:
+    return ConversationFactory()
+
+
+async def wrote(conversation: Conversation, where: Path) -> tuple[str, bool]:
+    """Let a turn that began with a permission write a file: (how it ended, whether a person is asked next time)."""
+    run = running(frozenset({"write_file"}), str(conversation.pk), where)
+    outcome = await run.hands.run(WRITE)
+    return outcome.status, run.hands.decide(WRITE) == "ask"
+
+
+# T11
+@pytest.mark.asyncio
+async def test_a_permission_taken_back_in_mid_turn_counts_at_once(conversation: Conversation, tmp_path: Path) -> None:
+    def grant() -> Any:
+        owner: User = conversation.owner
+        return conversation.grants.create(tool="write_file", granted_by=owner)
+
+    assert await wrote(conversation, tmp_path / "without") == ("denied", True)
+    assert not (tmp_path / "without" / "a.md").exists()
+    await in_database(grant)()
+    assert await wrote(conversation, tmp_path / "with") == ("done", False)
+    assert (tmp_path / "with" / "a.md").read_text() == "x"
+
+
+# T3
+@pytest.mark.asyncio
+async def test_after_a_swap_of_prompts_the_next_question_begins_otherwise(conversation: Conversation) -> None:
+    def begin() -> TurnRun:
+        prompts.write(conversation.owner, Written("brief", "", "Be brief."))
+        return TurnRun(lifecycle.accept(conversation.owner, str(conversation.pk), Sent("1", "hi"), "me"), CONTEXT)
+
+    run = await in_database(begin)()
+    assert run.hands.context.prompts is not None
+    await run.hands.context.prompts.choose(["brief"])
+    for name, told in (("read_file", False), ("hot_swap", True)):
+        await run._told_anew(name)
+        assert run.briefing.brief.system.endswith("Be brief.") is told
+
+
+CONTEXT = ToolContext(Workspace(Path(), 10**6))

@@ -1,0 +1,201 @@
+"""Tools are found by a person's words before the model is asked, by the model's own later, and stay what they are."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_database
+
+from chat.broadcast import frames
+from chat.models import Conversation, ToolRun
+from chat.transcript.conversations import conversations
+from chat.transcript.messages.history import canonical
+from chat.transcript.settings import deferred_tools, turn_settings
+from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import found_tools, lifecycle
+from chat.turns.run import TurnRun
+from tests.data.public_tools import tools
+from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
+from tests.toolsupport.providers.scripted import FINE, HEAD, LAST_CHUNK, Scripted, chunk, scripted
+from toolsupport.core.remote_tools import RemoteServer, RemoteTool
+from toolsupport.core.types import Role
+from toolsupport.models import ModelProfile, Server
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import Decision
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ASKS = "please create an issue on github about the login"
+
+
+@pytest.fixture(autouse=True)
+def many_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tools of many servers wait to be found."""
+    named = [(spec, spec.name.replace(".", "__")) for spec in tools()]
+    waiting = tuple(
+        RemoteTool(RemoteServer(0, name.split("__")[0], "http"), name, replace(spec, name=name), "digest")
+        for spec, name in named
+    )
+    monkeypatch.setattr(deferred_tools, "tools", lambda: waiting)
+
+
+@pytest.fixture
+def conversation(transactional_db: None) -> Conversation:
+    profile = ModelProfileFactory(name="able:8b", parameter_count=8 * 10**9, server=ServerFactory(name="box"))
+    overrides.add(Decision(profile.pk, "tools", True))
+    made: Conversation = ConversationFactory(owner=UserFactory(role="user", username="alice"), profile=profile)
+    return made
+
+
+def calls(name: str, arguments: str) -> tuple[bytes, ...]:
+    """An answer that makes one call."""
+    call = b'{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"%s","arguments":%s}}]},'
+    line = call % (name.encode(), arguments.encode()) + b'"done":true,"done_reason":"stop"}\n'
+    return HEAD, chunk(line), LAST_CHUNK
+
+
+def begun(conversation: Conversation, server: Scripted, text: str) -> TurnRun:
+    conversation.refresh_from_db()
+    Server.objects.update(base_url=server.endpoint().base_url)
+    sent = lifecycle.Sent(f"ask {conversation.turns.count()}", text, None)
+    accepted = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
+    return TurnRun(accepted, turn_settings.tool_context(str(conversation.pk)))
+
+
+async def answered(conversation: Conversation, text: str, *answers: Any) -> tuple[list[Any], list[list[str]]]:
+    """One turn: the frames it told, and the tools that each request offered."""
+    told: list[frames.ServerFrame] = []
+    async with scripted(*answers) as server:
+        run = await in_database(begun)(conversation, server, text)
+        await run.perform(told.append, asyncio.create_task)
+        reason = run.ended.reason if run.ended else ""
+        await in_database(lifecycle.end)("me", run.claimed.turn, lifecycle.Outcome(reason, "", {}, run.last_reply()))
+        offered = [[tool["function"]["name"] for tool in body.get("tools", [])] for body in server.bodies]
+        assert not [message for body in server.bodies for message in body["messages"] if message["role"] == "tool"][1:]
+        return told, offered
+
+
+def remote(names: list[str]) -> list[str]:
+    return [name for name in names if "__" in name]
+
+
+# T5
+@pytest.mark.asyncio
+async def test_tools_are_found_before_the_model_is_asked(conversation: Conversation) -> None:
+    told, offered = await answered(conversation, ASKS, FINE)
+    assert len(remote(offered[0])) == 5 and "github__create_issue" in offered[0] and "tool_search" in offered[0]
+    started = next(frame for frame in told if isinstance(frame, frames.CallStarted))
+    assert "Search tools" in str(started.call["html"]) and started.call["arguments"] == {"query": ASKS}
+    finished = next(frame for frame in told if isinstance(frame, frames.CallFinished))
+    assert finished.call["status"] == "done" and "github__create_issue(" in finished.call["result"]
+
+
+# T5
+@pytest.mark.asyncio
+async def test_the_set_stays_and_the_model_never_reads_the_card(conversation: Conversation) -> None:
+    _, (first,) = await answered(conversation, ASKS, FINE)
+    told, (second,) = await answered(conversation, "and what is the weather in Oslo?", FINE)
+    assert first == second and not [frame for frame in told if isinstance(frame, frames.CallStarted)]
+
+    def log() -> None:
+        conversation.refresh_from_db()
+        assert [message.role for message in canonical(conversation)] == [Role.USER, Role.ASSISTANT] * 2
+        assert [run.format for run in ToolRun.objects.all()] == ["automatic"]
+
+    await in_database(log)()
+
+
+# T5
+@pytest.mark.asyncio
+async def test_the_models_own_search_adds_within_the_cap(conversation: Conversation) -> None:
+    await answered(conversation, ASKS, FINE)
+    asks = calls("tool_search", '{"query": "weather forecast"}')
+    _, (before, after) = await answered(conversation, "will it rain?", asks, FINE)
+    assert "weather__get_forecast" not in before and "weather__get_forecast" in after
+    assert len(remote(before)) == len(remote(after)) == 5
+
+
+# T5
+@pytest.mark.asyncio
+async def test_the_search_may_be_called_though_a_limit_left_it_out(conversation: Conversation) -> None:
+    def limit() -> None:
+        overrides.add(Decision(conversation.profile_id or 0, "max_tools", 1))
+
+    await in_database(limit)()
+    told, offered = await answered(conversation, "hello", calls("tool_search", '{"query": "issue"}'), FINE)
+    assert "tool_search" not in offered[0] and len(offered[0]) == 1
+    rejected = [frame for frame in told if isinstance(frame, frames.CallRejected)]
+    assert not rejected and [frame.call["status"] for frame in told if isinstance(frame, frames.CallFinished)]
+
+
+# T1
+@pytest.mark.asyncio
+async def test_without_deferred_tools_nothing_is_searched(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deferred_tools, "tools", lambda: ())
+    told, offered = await answered(conversation, ASKS, FINE)
+    assert "tool_search" not in offered[0] and not [one for one in told if isinstance(one, frames.CallStarted)]
+
+
+# T1
+@pytest.mark.parametrize(("billions", "most"), [(None, 2), (3, 2), (8, 5), (70, 10)])
+@pytest.mark.asyncio
+async def test_larger_models_are_given_more(conversation: Conversation, billions: int | None, most: int) -> None:
+    def grow() -> None:
+        count = billions and billions * 10**9
+        ModelProfile.objects.update(parameter_count=count)
+
+    await in_database(grow)()
+    _, (offered,) = await answered(conversation, ASKS, FINE)
+    assert len(remote(offered)) == most
+
+
+# T5
+@pytest.mark.asyncio
+async def test_a_smaller_model_is_given_fewer_and_that_is_said(conversation: Conversation) -> None:
+    await answered(conversation, ASKS, FINE)
+
+    def swap() -> list[str]:
+        assert found_tools.say_cut(conversation.owner, str(conversation.pk)) is None
+        small = ModelProfileFactory(name="small:1b", parameter_count=10**9, server=ServerFactory(name="other"))
+        overrides.add(Decision(small.pk, "tools", True))
+        conversations.select_model(conversation.owner, str(conversation.pk), "small:1b")
+        said = found_tools.say_cut(conversation.owner, str(conversation.pk))
+        conversation.refresh_from_db()
+        assert said is not None and said[0] == conversation.tail
+        return said[1].text.split(" without ")[1].rstrip(".").split(", ")
+
+    cut = await in_database(swap)()
+    _, (offered,) = await answered(conversation, "and now?", FINE)
+    assert len(cut) == 3 and len(remote(offered)) == 2 and not set(cut) & set(offered)
+
+
+# T5
+@pytest.mark.asyncio
+async def test_what_a_person_leaves_out_is_neither_offered_nor_found(conversation: Conversation) -> None:
+    await answered(conversation, ASKS, FINE)
+
+    def leave_out() -> None:
+        conversation.refresh_from_db()
+        left_out = {"tools": ["github__create_issue", "weather__get_forecast"], "servers": []}
+        Conversation.objects.update(settings=conversation.settings | {"left_out": left_out})
+
+    await in_database(leave_out)()
+    asks = calls("tool_search", '{"query": "weather forecast"}')
+    _, (before, after) = await answered(conversation, "will it rain?", asks, FINE)
+    assert "github__create_issue" not in before and "weather__get_forecast" not in after
+
+
+def test_what_was_found_earlier_falls_out_last(conversation: Conversation) -> None:
+    store = TurnStore(
+        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.Sent("1", "hi"), "me").turn
+    )
+    found_tools.add(store, [f"old{number}" for number in range(9)])
+    found_tools.add(store, ["new", "old8", "newer"])
+    conversation.refresh_from_db()
+    assert conversation.settings["toolset"][:4] == ["new", "old8", "newer", "old0"]
+    assert len(conversation.settings["toolset"]) == found_tools.MOST

@@ -1,0 +1,86 @@
+"""The tools of a turn are those of its own briefing, whatever other conversations and administrators do meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from chat.models import Conversation
+from chat.tools.files.workspace import Workspace
+from chat.tools.policy import Verdict
+from chat.tools.tool import ToolContext
+from chat.transcript.settings import turn_settings
+from chat.transcript.turns import lifecycle
+from chat.turns.tool_executor import Hands, tools_of
+from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory
+from toolsupport.core.types import ToolCall
+from toolsupport.models import McpTool
+from toolsupport.registry.knowledge import overrides
+
+pytestmark = pytest.mark.django_db
+CONTEXT = ToolContext(Workspace(Path("/nowhere"), 10**6))
+
+
+@pytest.fixture
+def tool() -> McpTool:
+    """An approved tool that only reads, of a server in the house."""
+    made: McpTool = McpToolFactory(name="ask", server__name="box", server__in_house=True, read_only=True)
+    return made
+
+
+def conversation(alice: User) -> Conversation:
+    profile = ModelProfileFactory()
+    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    made: Conversation = ConversationFactory(owner=alice, profile=profile)
+    return made
+
+
+def begun(alice: User, where: Conversation) -> lifecycle.Claimed:
+    claimed = lifecycle.accept(alice, str(where.pk), lifecycle.Sent("c1", "hi"), "me").claimed
+    assert claimed is not None
+    return claimed
+
+
+def basis(hands: Hands) -> str:
+    preview = hands.tools["box__ask"].preview
+    assert preview is not None
+    return preview(CONTEXT, {}).basis
+
+
+# T9, SAFETY 2: a turn uses what it began with.
+def test_a_turn_has_the_levels_and_digests_of_its_own_briefing(alice: User, tool: McpTool) -> None:
+    first, second = conversation(alice), conversation(alice)
+    before = begun(alice, first)
+    McpTool.objects.update(read_only=False, digest="0" * 64)
+    # Another conversation is briefed in between, and reads what the administrator changed.
+    after = Hands(begun(alice, second), CONTEXT)
+    mine = Hands(before, CONTEXT)
+    call = ToolCall("c1", "box__ask", {})
+    assert (mine.tools["box__ask"].level, basis(mine), mine.decide(call)) == ("A1", tool.digest, Verdict.RUN)
+    assert (after.tools["box__ask"].level, basis(after), after.decide(call)) == ("A3", "0" * 64, Verdict.ASK)
+
+
+def test_a_tool_that_is_gone_for_others_is_still_that_of_the_turn(alice: User, tool: McpTool) -> None:
+    before = begun(alice, conversation(alice))
+    tool.delete()
+    turn_settings.briefing(conversation(alice))
+    assert basis(Hands(before, CONTEXT)) == tool.digest
+
+
+def test_a_briefing_needs_no_other_one_to_have_tools(alice: User, tool: McpTool) -> None:
+    made = turn_settings.briefing(conversation(alice))
+    assert [remote.digest for remote in made.remotes] == [tool.digest]
+    tool.delete()
+    assert "box__ask" in tools_of(made)
+    assert "box__ask" not in tools_of(turn_settings.briefing(conversation(alice)))
+
+
+def test_a_turn_that_is_briefed_again_runs_what_its_model_reads_then(alice: User, tool: McpTool) -> None:
+    here = conversation(alice)
+    hands = Hands(begun(alice, here), CONTEXT)
+    McpTool.objects.update(read_only=False)
+    assert hands.tools["box__ask"].level == "A1"
+    hands.take(turn_settings.briefing(here))
+    assert hands.tools["box__ask"].level == "A3"

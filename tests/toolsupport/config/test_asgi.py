@@ -1,0 +1,30 @@
+"""Who gets a thread of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from asgiref.sync import SyncToAsync
+from django.urls import reverse
+
+from toolsupport.config.asgi import ANSWERS, Handler
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("path", "shares"), [(ANSWERS, True), ("/", False), ("/v1/models", False)])
+async def test_answers_to_programs_share_the_thread_of_the_chats(
+    monkeypatch: pytest.MonkeyPatch, path: str, shares: bool
+) -> None:
+    seen = []
+
+    async def handle(self: Handler, *_: Any) -> None:
+        seen.append(SyncToAsync.thread_sensitive_context.get(None) is None)
+
+    monkeypatch.setattr(Handler, "handle", handle)
+    await Handler()({"type": "http", "path": path}, None, None)
+    assert seen == [shares]
+
+
+def test_the_address_is_the_one_of_the_gateway() -> None:
+    assert reverse("v1-completions") == ANSWERS

@@ -1,0 +1,50 @@
+"""What the environment may say about the database, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from tests.conftest import OTHER_DATABASE
+from toolsupport.config import environment
+from toolsupport.core.errors import ConfigError
+
+
+def database(url: str) -> dict[str, object]:
+    return environment.database({"DATABASE_URL": url}, Path("/data"))
+
+
+# O2
+def test_unset_means_sqlite_in_the_data_directory() -> None:
+    assert database("")["NAME"] == "/data/toolsupport.sqlite3"
+
+
+# O2
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_an_address_of_postgresql_gives_pooled_checked_connections(scheme: str) -> None:
+    found = database(f"{scheme}://ana:p%40ss@db.example:5433/team%20one?sslmode=require")
+    assert found["ENGINE"] == "django.db.backends.postgresql"
+    assert [found[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")] == [
+        *("team one", "ana", "p@ss", "db.example", "5433"),
+    ]
+    assert (found["CONN_MAX_AGE"], found["CONN_HEALTH_CHECKS"]) == (0, True)
+    assert found["OPTIONS"] == {"pool": environment.POOL, "sslmode": "require"}
+
+
+def test_a_local_socket_needs_no_host() -> None:
+    found = database("postgresql:///team?host=/run/postgresql")
+    assert (found["HOST"], found["PORT"], found["NAME"]) == ("", "", "team")
+
+
+@pytest.mark.parametrize("url", ["mysql://x:secret@y/z", "postgresql://x:secret@y", "postgresql://y:po:rt/z", "x"])
+def test_anything_else_is_refused_in_words_that_tell_no_password(url: str) -> None:
+    with pytest.raises(ConfigError, match="postgresql://user:password@host/name") as refused:
+        database(url)
+    assert "secret" not in str(refused.value)
+
+
+def test_the_suite_runs_on_the_database_it_was_given() -> None:
+    wanted = "postgresql" if OTHER_DATABASE.startswith("postgres") else "sqlite"
+    assert connection.vendor == wanted

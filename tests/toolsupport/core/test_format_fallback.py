@@ -1,0 +1,29 @@
+"""Where a format fails, the next in line is used, each once, and in the end none."""
+
+from __future__ import annotations
+
+from toolsupport.core.format_fallback import in_format, in_text, next_in_line, without_tools
+from toolsupport.core.types import Brief, Capabilities, ToolSpec
+
+BRIEF = Brief(
+    "m", Capabilities({}), (ToolSpec("f"),), format="mistral", fallbacks=("native", "hermes", "pure_json"), stream=False
+)
+
+
+# F11
+def test_the_formats_are_gone_through_in_order() -> None:
+    found, brief = [], BRIEF
+    while (following := next_in_line(brief, "It failed.")) is not None:
+        brief = following
+        found.append((brief.format, brief.stream, brief.format_reason))
+    assert found == [("native", False, "It failed."), ("hermes", True, "It failed."), ("pure_json", True, "It failed.")]
+    assert brief.tools == BRIEF.tools
+
+
+# F11
+def test_after_a_refusal_only_text_is_left() -> None:
+    assert in_text(BRIEF, "refused", "No.").format == "hermes"
+    assert in_text(BRIEF, "refused", "No.").fallbacks == ("pure_json",)
+    bare = in_text(in_format(BRIEF, "pure_json", ""), "refused", "No.")
+    assert (bare.format, bare.tools, [left.rule for left in bare.excluded]) == ("", (), ["refused"])
+    assert bare == without_tools(in_format(BRIEF, "pure_json", ""), "refused", "No.")

@@ -1,0 +1,288 @@
+"""Answers to programs keep to limits, say that they live, and are counted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+import pytest
+from channels.db import database_sync_to_async as in_database
+from django.conf import settings
+from django.db import DatabaseError
+
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from tests.toolsupport.gateway.conftest import LIST, Program, pieces
+from tests.toolsupport.providers.scripted import HANG, LAST_CHUNK, Scripted, Step, chunk, scripted
+from toolsupport.config import metrics
+from toolsupport.core.errors import Busy
+from toolsupport.gateway import answer_runner, keep_alive
+from toolsupport.gateway.answer_runner import Places, places
+from toolsupport.models import CallMetric
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.metrics import call_metrics
+from toolsupport.registry.servers import missing_flags
+from toolsupport.services import background_jobs
+
+pytestmark = pytest.mark.asyncio
+Knows = Callable[..., Any]
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def said(**choice: Any) -> bytes:
+    return chunk(b"data: " + orjson.dumps({"choices": [{"index": 0, "delta": {}} | choice]}) + b"\n\n")
+
+
+def called(arguments: str, **more: Any) -> bytes:
+    function = {"name": "list_directory", "arguments": arguments}
+    return said(delta={"tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": function}]}, **more)
+
+
+WORD, WRONG, RIGHT = said(delta={"content": "Hi"}), called('{"path": {"no": 1}}'), called('{"path":"."}')
+COUNTED = chunk(b'data: {"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 5}}\n\n')
+ENDED = said(finish_reason="stop")
+END = (chunk(b"data: [DONE]\n\n"), LAST_CHUNK)
+
+
+def server_of(port: int) -> None:
+    server = ServerFactory(name="made", kind="openai", base_url=f"http://127.0.0.1:{port}")
+    profile = ModelProfileFactory(server=server, name="m")
+    overrides.add(Decision(profile.pk, "tools", True, actor=UserFactory().pk, reason="tried it"))
+
+
+async def answering(server: Scripted, *answers: Sequence[Step]) -> None:
+    """Let a server give these answers, one after the other."""
+    server.answers[:] = answers
+    await in_database(server_of)(server.port)
+
+
+async def leave(answer: Any) -> None:
+    """As a program does that goes away in the middle; what Django hands out hides what is to be closed."""
+    await answer._iterator.aclose()
+
+
+def counts() -> set[tuple[Any, ...]]:
+    return set(CallMetric.objects.values_list("format", "outcome", "calls"))
+
+
+async def test_calls_of_programs_are_counted_like_those_of_chats(program: Program, knows: Knows) -> None:  # D15
+    profile = await knows("sim-honest", tools=True)
+    labels = {"model": str(profile), "format": "native", "outcome": "ready"}
+    before = metrics.REGISTRY.get_sample_value("toolsupport_calls_total", labels) or 0
+    await program.ask("sim-honest")
+    await program.stream("sim-honest")
+    assert await in_database(counts)() == {("native", "ready", 2)}
+    assert metrics.REGISTRY.get_sample_value("toolsupport_calls_total", labels) == before + 2
+    [(tokens, latency)] = await in_database(lambda: list(CallMetric.objects.values_list("tokens", "latency_ms")))()
+    assert tokens > 0 and latency >= 0
+
+
+async def test_an_answer_is_not_lost_where_nothing_can_be_counted(
+    program: Program, knows: Knows, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def locked(*_: Any) -> None:
+        raise DatabaseError("the database is locked")
+
+    await knows("sim-honest", tools=True)
+    monkeypatch.setattr(call_metrics, "add", locked)
+    assert (await program.ask("sim-honest")).status_code == 200
+    assert pieces(await program.stream("sim-honest"))
+    assert "could not be written down" in caplog.text
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_server_that_lacks_a_flag_answers_without_tools(program: Program, knows: Knows, stream: bool) -> None:
+    await knows("sim-misconfigured", tools=True)
+    answer = await (program.stream if stream else program.ask)("sim-misconfigured")
+    objects = pieces(answer) if isinstance(answer, list) else [answer.json()]
+    (told,) = [one["x_toolsupport"] for one in objects if "x_toolsupport" in one]
+    assert (told["format"], told["tools_left_out"]) == (None, "refused")
+    assert await in_database(missing_flags.servers)() == 1
+    assert not await in_database(counts)()
+
+
+async def test_an_answer_with_tools_ends_the_mark(program: Program, knows: Knows) -> None:  # P9
+    profile = await knows("sim-honest", tools=True)
+    await in_database(missing_flags.missing)(profile, "--jinja")
+    await program.ask("sim-honest", tools=[])
+    assert await in_database(missing_flags.servers)() == 1
+    await program.ask("sim-honest")
+    assert await in_database(missing_flags.servers)() == 0
+
+
+async def test_refused_tools_are_counted(program: Program, knows: Knows) -> None:  # D15
+    await knows("sim-refuses", tools=True)
+    await program.ask("sim-refuses")
+    assert ("native", "refused", 1) in await in_database(counts)()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_arguments_that_do_not_fit_are_asked_for_again(program: Program, stream: bool) -> None:  # F11
+    """Of a stream: as long as nothing of the call was sent."""
+    wrong = [HEAD, called("{}", finish_reason="tool_calls"), COUNTED, *END]
+    right = [HEAD, RIGHT, ENDED, COUNTED, *END]
+    async with scripted([b""]) as server:
+        await answering(server, wrong, right)
+        answer = await program.ask("made/m", stream=stream, tool_choice="required")
+        text = b"".join([piece async for piece in answer.streaming_content]) if stream else answer.content
+        assert rb"{\"path\":\".\"}" in text and b"error" not in text
+        assert len(server.requests) == 2
+    assert await in_database(counts)() == {("native", "schema", 1), ("native", "ready", 1)}
+
+
+async def test_what_was_sent_of_a_call_is_not_taken_back(program: Program) -> None:  # G4
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, WORD, WRONG, ENDED, *END])
+        lines = await program.stream("made/m")
+        assert lines[-2] == "event: error" and "[DONE]" not in "".join(lines)
+        assert len(server.requests) == 1
+
+
+async def test_tokens_of_all_attempts_are_told(program: Program) -> None:  # G1
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, WORD, ENDED, COUNTED, *END], [HEAD, RIGHT, ENDED, COUNTED, *END])
+        usage = (await program.ask("made/m", tool_choice="required")).json()["usage"]
+    assert usage == {"prompt_tokens": 22, "completion_tokens": 10, "total_tokens": 32}
+
+
+async def test_no_tokens_are_told_where_the_server_counts_none(program: Program) -> None:
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, WORD, ENDED, *END])
+        assert (await program.ask("made/m")).json()["usage"] is None
+        last = pieces(await program.stream("made/m", stream_options={"include_usage": True}))[-1]
+    assert (last["choices"], last["usage"]) == ([], None)
+
+
+async def test_a_silent_stream_says_that_it_lives(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keep_alive, "SILENCE", 0.02)
+    async with scripted([b""]) as server:
+        await answering(server, [HANG])
+        answer = await program.ask("made/m", stream=True)
+        content = aiter(answer.streaming_content)
+        assert [(await anext(content))[:1] for _ in range(3)] == [b":", b":", b":"]
+        await leave(answer)
+        async with asyncio.timeout(1):
+            await server.until_open(0)
+
+
+async def test_a_reader_who_takes_nothing_slows_the_model_down(program: Program) -> None:
+    """What the server says waits in its connection, not here."""
+    given = []
+
+    async def numbers():
+        for number in range(100):
+            given.append(number)
+            yield [number]
+
+    batches = keep_alive.patiently(numbers())
+    assert await anext(batches) == [0]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert len(given) <= 4
+    assert [batch async for batch in batches][-1] == [99]
+
+
+async def test_a_failure_while_reading_reaches_the_reader() -> None:
+    async def broken():
+        yield [1]
+        raise ValueError("broken")
+
+    batches = keep_alive.patiently(broken())
+    assert await anext(batches) == [1]
+    with pytest.raises(ValueError, match="broken"):
+        await anext(batches)
+
+
+async def test_a_stream_that_a_stop_cuts_off_says_so(program: Program) -> None:  # G4
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, WORD, HANG])
+        answer = await program.ask("made/m", stream=True)
+        content = aiter(answer.streaming_content)
+        assert b"Hi" in await anext(content)
+        await background_jobs.shut_down()
+        rest = b"".join([piece async for piece in content])
+    assert rest.startswith(b"event: error") and b"being stopped" in rest and b"[DONE]" not in rest
+
+
+async def test_a_stop_waits_for_answers_and_not_for_ever() -> None:  # O4
+    places.take(1)
+    await answer_runner.drained(0.01)
+    assert not places.empty.is_set()
+    asyncio.get_running_loop().call_soon(places.leave, 1)
+    await asyncio.wait_for(answer_runner.drained(60), 10)
+    assert places.empty.is_set()
+
+
+@pytest.mark.parametrize(
+    ("variable", "limit"), [("TOOLSUPPORT_TURNS_PER_PERSON", "person"), ("TOOLSUPPORT_RUNNING_TURNS", "process")]
+)
+async def test_more_than_a_limit_at_once_is_refused(
+    program: Program, monkeypatch: pytest.MonkeyPatch, variable: str, limit: str
+) -> None:  # SAFETY 3.11
+    monkeypatch.setitem(settings.ENV, variable, 1)
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, WORD, HANG])
+        answer = await program.ask("made/m", stream=True)
+        content = aiter(answer.streaming_content)
+        await anext(content)
+        for stream in (False, True):
+            refused = await program.ask("made/m", stream=stream)
+            error = refused.json()["error"]
+            assert (refused.status_code, error["code"], error["type"]) == (429, "busy", "rate_limit_error")
+            assert int(refused.headers["Retry-After"]) > 0
+        await leave(answer)
+        server.answers[:] = [[HEAD, WORD, ENDED, *END]]
+        assert (await program.ask("made/m")).status_code == 200
+    assert not places._taken
+
+
+async def test_a_limit_of_one_does_not_touch_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_TURNS_PER_PERSON", 1)
+    some = Places()
+    some.take(1)
+    some.take(2)
+    with pytest.raises(Busy) as busy:
+        some.take(1)
+    assert busy.value.limit == "person"
+    some.leave(1)
+    some.take(1)
+
+
+async def test_one_after_the_other_is_never_too_many(
+    program: Program, knows: Knows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await knows("sim-honest", tools=True)
+    monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_TURNS_PER_PERSON", 1)
+    for _ in range(3):
+        assert pieces(await program.stream("sim-honest", tools=[LIST]))
+
+
+CALL = '<tool_call>{"name": "list_directory", "arguments": {"path": "."}}</tool_call>'
+
+
+def writes_hermes(port: int) -> None:
+    server = ServerFactory(name="made", kind="openai", base_url=f"http://127.0.0.1:{port}")
+    profile = ModelProfileFactory(server=server, name="m")
+    for capability, value in {"tools": False, "format": "hermes"}.items():
+        overrides.add(Decision(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("reply", [f"You would write `{CALL}` for that.", f"{CALL} is how you list a directory."])
+async def test_a_call_that_is_only_mentioned_stays_text(program: Program, stream: bool, reply: str) -> None:  # F3 F5
+    pieces_of_reply = [said(delta={"content": reply[at : at + 7]}) for at in range(0, len(reply), 7)]
+    async with scripted([HEAD, *pieces_of_reply, ENDED, COUNTED, *END]) as server:
+        await in_database(writes_hermes)(server.port)
+        if stream:
+            deltas = [one["choices"][0]["delta"] for one in pieces(await program.stream("made/m")) if one["choices"]]
+            text, calls = (
+                "".join(one.get("content", "") for one in deltas),
+                [one for one in deltas if "tool_calls" in one],
+            )
+        else:
+            message = (await program.ask("made/m")).json()["choices"][0]["message"]
+            text, calls = message["content"], message.get("tool_calls") or []
+        assert (text, calls) == (reply, [])

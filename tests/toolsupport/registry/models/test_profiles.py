@@ -1,0 +1,111 @@
+"""What the pages read of the models."""
+
+from __future__ import annotations
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from toolsupport.core.errors import NotFound
+from toolsupport.models import ModelProfile
+from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import profiles
+from toolsupport.registry.settings import model_settings
+from toolsupport.registry.settings.model_settings import Options
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_matrix_has_a_cell_for_each_column_with_its_source():
+    profile = ModelProfileFactory(name="qwen3:8b", context_length=40960)
+    effective_values.refold([profile])
+    overrides.add(Decision(profile.pk, "tools", False))
+    (row,) = profiles.listed()
+    cells = {cell.capability: cell for cell in row.cells}
+    assert [cell.capability for cell in row.cells] == [name for name, _ in profiles.COLUMNS]
+    assert (cells["tools"].state, cells["tools"].letter, row.state) == ("no", "U", "off")
+    assert (cells["context"].words, cells["context"].letter) == ("40k", "D")
+    assert (cells["leaves_alone"].state, cells["leaves_alone"].letter) == ("unknown", "–")
+
+
+def test_every_word_of_the_filter_must_be_in_the_models_or_the_servers_name():
+    ModelProfileFactory(name="qwen3:8b", server=ServerFactory(name="box"))
+    ModelProfileFactory(name="gemma3:1b", server=ServerFactory(name="attic"))
+    assert [row.name for row in profiles.listed("qWen")] == ["qwen3:8b"]
+    assert [row.name for row in profiles.listed("attic gemma")] == ["gemma3:1b"]
+    assert profiles.listed("attic qwen") == ()
+
+
+def test_gone_models_come_last_and_are_marked():
+    ModelProfileFactory(name="a", gone_since="2026-01-01T00:00Z")
+    ModelProfileFactory(name="b")
+    assert [(row.name, row.gone) for row in profiles.listed()] == [("b", False), ("a", True)]
+
+
+def test_the_page_of_a_model_tells_the_whole_history():
+    ana = UserFactory(username="ana", first_name="Ana", last_name="Sol")
+    profile = ModelProfileFactory(name="strange")
+    overrides.declare(profile.pk, {"tools": True})
+    overrides.add(Decision(profile.pk, "tools", False, actor=ana.pk, reason="it babbles"))
+    page = profiles.shown(profile.pk)
+    assert (page.editor.decided, page.editor.newest) == (False, 2)
+    assert "Ana Sol" in page.editor.cell.reason
+    assert [(claim.words, claim.source, claim.actor, claim.reason) for claim in page.history] == [
+        ("no", "confirmed", "Ana Sol", "it babbles"),
+        ("yes", "declared", "", ""),
+    ]
+    overrides.follow_evidence(Decision(profile.pk, "tools", actor=ana.pk))
+    page = profiles.shown(profile.pk)
+    assert (page.editor.decided, page.editor.newest, page.editor.cell.letter) == (None, 3, "D")
+    assert (page.history[0].withdraws, page.history[1].undone) == ("no", True)
+
+
+def test_a_decision_for_an_older_build_says_so():  # M3
+    profile = ModelProfileFactory(digest="old")
+    overrides.add(Decision(profile.pk, "tools", True))
+    ModelProfile.objects.update(digest="new")
+    effective_values.refold(list(ModelProfile.objects.select_related("server")))
+    page = profiles.shown(profile.pk)
+    assert page.history[0].this_build is False
+    assert page.editor.cell.stale is True
+    assert "older build" in page.editor.cell.reason
+
+
+def test_options_are_kept_beside_others():
+    profile = ModelProfileFactory(options={"timeouts": {"connect": 1}, "think": True})
+    model_settings.save(profile.pk, Options(4096, 0.0, "10m", None))
+    profile.refresh_from_db()
+    assert profile.options == {"timeouts": {"connect": 1}, "temperature": 0.0, "keep_alive": "10m"}
+    assert profile.default_context == 4096
+    with pytest.raises(NotFound):
+        model_settings.save(10**6, Options(4096))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("tools", None, ("unknown", "unknown")),
+        ("tools", True, ("yes", "yes")),
+        ("tools", False, ("no", "no")),
+        ("format", "hermes", ("value", "hermes")),
+        ("context", 131072, ("value", "128k")),
+        ("context", 512, ("value", "512")),
+        ("max_tools", 0, ("value", "0")),
+        ("max_tools", 1, ("value", "1")),
+    ],
+)
+def test_values_in_words(name: str, value: object, said: tuple[str, str]):
+    assert profiles.say(name, value) == said
+
+
+def test_what_is_not_there_is_not_found():
+    for read in (profiles.shown, profiles.capabilities):
+        with pytest.raises(NotFound):
+            read(10**6)
+
+
+def test_three_hundred_models_take_two_queries(django_assert_max_num_queries: DjangoAssertNumQueries):
+    effective_values.refold(ModelProfileFactory.create_batch(300, server=ServerFactory()))
+    with django_assert_max_num_queries(4):
+        assert len(profiles.listed()) == 300

@@ -1,0 +1,149 @@
+"""A brief carries what is known, what is wished, what is set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from tests.factories import ModelProfileFactory
+from toolsupport.core.errors import NotFound
+from toolsupport.core.types import ChatSettings, ToolSpec
+from toolsupport.models import ModelProfile
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models.request_context import brief
+from toolsupport.registry.servers import servers
+from toolsupport.registry.settings import team_settings
+from toolsupport.registry.settings.context_sizes import num_ctx
+
+SOURCES = ["user_confirmed", "auto_detected", "declared"]
+TOOLS = (ToolSpec("read_file"), ToolSpec("list_directory"))
+
+
+@pytest.mark.django_db
+def test_a_model_known_to_call_gets_the_tools():
+    server = servers.add(servers.NewServer("Box", "ollama", "http://box:1", "sk-canary"))
+    profile = ModelProfileFactory(server_id=server, name="a", options={"keep_alive": "10m", "think": False})
+    overrides.add(Decision(profile.pk, "tools", True))
+    made = brief(profile.pk, TOOLS, ChatSettings())
+    assert (made.brief.model, made.brief.tools, made.brief.format) == ("a", TOOLS, "native")
+    assert (made.brief.keep_alive, made.brief.think) == ("10m", False)
+    assert (made.endpoint.base_url, made.endpoint.api_key) == ("http://box:1", "sk-canary")
+    assert "canary" not in repr(made)
+
+
+# What was found about thinking, what a person set → what a turn with tools asks for.
+THINKING = [
+    ("off_only", {}, False),
+    ("on_only", {}, True),
+    ("both", {}, None),
+    (None, {}, None),
+    ("off_only", {"think": True}, True),
+    ("on_only", {"think": "low"}, "low"),
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("found", "options", "think"), THINKING)
+def test_a_turn_with_tools_thinks_as_calls_were_found(found: str | None, options: dict[str, Any], think: Any):  # D6
+    profile = ModelProfileFactory(options=options)
+    overrides.add(Decision(profile.pk, "tools", True))
+    if found:
+        overrides.measure(Decision(profile.pk, "tools_thinking", found, "auto_detected"))
+    assert brief(profile.pk, TOOLS, ChatSettings()).brief.think == think
+    assert brief(profile.pk, TOOLS, ChatSettings(tools_on=False)).brief.think == options.get("think")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("value", [False, None])
+def test_without_known_support_no_tools_and_a_reason(value: bool | None):  # F6
+    profile = ModelProfileFactory()
+    if value is not None:
+        overrides.add(Decision(profile.pk, "tools", value))
+    made = brief(profile.pk, TOOLS, ChatSettings()).brief
+    assert (made.tools, made.format) == ((), "")
+    assert made.format_reason
+    assert [exclusion.tool for exclusion in made.excluded] == ["read_file", "list_directory"]
+
+
+@pytest.mark.django_db
+def test_the_conversations_word_comes_first():
+    profile = ModelProfileFactory(options={"temperature": 0.9})
+    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(Decision(profile.pk, "tools", False, "runtime_error", session="chat-1"))
+    assert brief(profile.pk, TOOLS, ChatSettings(), "chat-1").brief.tools == ()
+    assert brief(profile.pk, TOOLS, ChatSettings(), "chat-2").brief.tools == TOOLS
+    assert brief(profile.pk, TOOLS, ChatSettings(tools_on=False)).brief.tools == ()
+    assert brief(profile.pk, TOOLS, ChatSettings(temperature=0.0)).brief.options["temperature"] == 0.0
+    assert brief(profile.pk, TOOLS, ChatSettings()).brief.options["temperature"] == 0.9
+
+
+@pytest.mark.django_db
+def test_the_base_prompt_is_the_teams_unless_the_conversation_has_its_own():  # C9
+    profile = ModelProfileFactory()
+    team_settings.put("base_system_prompt", "Be brief.")
+    assert brief(profile.pk, (), ChatSettings()).brief.system == "Be brief."
+    assert brief(profile.pk, (), ChatSettings(system="Rhyme.")).brief.system == "Rhyme."
+
+
+@pytest.mark.django_db
+def test_what_the_team_leaves_out_of_its_own_tools_is_not_left_out_of_a_programs():  # G1
+    profile = ModelProfileFactory()
+    overrides.add(Decision(profile.pk, "tools", True))
+    team_settings.put("left_out", {"tools": ["read_file"], "servers": []})
+    assert brief(profile.pk, TOOLS, ChatSettings()).brief.tools == TOOLS
+
+
+@pytest.mark.django_db
+def test_the_context_is_one_number_with_and_without_tools():  # F8
+    profile = ModelProfileFactory()
+    overrides.add(Decision(profile.pk, "tools", True))
+    with_tools = brief(profile.pk, TOOLS, ChatSettings()).brief.options
+    without = brief(profile.pk, (), ChatSettings(tools_on=False)).brief.options
+    assert with_tools == without == {"num_ctx": 8192}
+
+
+@pytest.mark.parametrize(("wanted", "trained", "asked"), [(8192, None, 8192), (8192, 2048, 2048), (8192, 131072, 8192)])
+def test_never_more_context_than_was_trained(wanted: int, trained: int | None, asked: int):
+    assert num_ctx(ModelProfile(default_context=wanted, context_length=trained)) == asked
+
+
+@pytest.mark.django_db
+def test_an_absent_model_is_not_found():
+    with pytest.raises(NotFound):
+        brief(10**6, (), ChatSettings())
+
+
+@pytest.mark.django_db
+def test_a_brief_of_a_model_that_was_asked_before_takes_three_small_queries():
+    profile = ModelProfileFactory()
+    overrides.add(Decision(profile.pk, "tools", True))
+    brief(profile.pk, TOOLS, ChatSettings())
+    with CaptureQueriesContext(connection) as queries:
+        brief(profile.pk, TOOLS, ChatSettings())
+    read = [query["sql"] for query in queries if query["sql"].startswith("SELECT")]
+    assert len(read) <= 4
+
+
+class ToolsNeedSupport(TestCase):
+    """Tools never reach a model without support, whatever was said before (first of three layers)."""
+
+    @settings(max_examples=40, deadline=None)
+    @given(
+        st.lists(st.tuples(st.sampled_from(SOURCES), st.booleans()), max_size=5),
+        st.sampled_from([True, False, None]),
+    )
+    def test_no_support_no_tools(self, said: list[tuple[str, bool]], wish: bool | None) -> None:
+        profile = ModelProfileFactory()
+        for source, value in said:
+            overrides.add(Decision(profile.pk, "tools", value, source))
+        made = brief(profile.pk, TOOLS, ChatSettings(tools_on=wish)).brief
+        supported = made.capabilities["tools"].value is True
+        self.assertEqual(bool(made.tools), supported and wish is not False)
+        self.assertEqual(made.format == "native", bool(made.tools))

@@ -1,0 +1,194 @@
+"""user_models.json merged into the rows: what may come in how, and that nothing is lost on the way round."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from tests.factories import ModelProfileFactory, ServerFactory
+from tests.toolsupport.core.test_user_models import UNKNOWN, entries
+from toolsupport.core import user_models
+from toolsupport.core.errors import ConfigError
+from toolsupport.core.user_models import Document, Entry
+from toolsupport.models import HistoryEntry, ModelProfile, Override, Server, Setting, Standing
+from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import user_models_merge
+from toolsupport.registry.models.user_models_merge import Plan, Ticks
+
+THEN = datetime(2025, 11, 3, 10, tzinfo=UTC)
+
+
+@pytest.fixture
+def profile(db: None) -> ModelProfile:
+    made = ModelProfileFactory(name="qwen3:8b", server=ServerFactory(name="box"))
+    effective_values.refold([made])
+    return made
+
+
+def told(value: bool | None = True, source: str = "user_confirmed", **fields: Any) -> Entry:
+    said = Entry("qwen3:8b", "qwen3:8b", "ollama", None, value, source, THEN if value is not None else None)
+    return replace(said, **fields)
+
+
+def merged(*chosen: Entry, confirm: bool = False, outrank: bool = False, actor: int | None = None) -> tuple[Plan, ...]:
+    everything, none = frozenset(range(len(chosen))), frozenset[int]()
+    ticks = Ticks(actor, everything if confirm else none, everything if outrank else none)
+    return user_models_merge.merge(Document(chosen), ticks)
+
+
+def tools(profile: ModelProfile) -> tuple[Any, str]:
+    row = Standing.objects.get(profile=profile, capability="tools")
+    return row.value, row.source
+
+
+def rows(profile: ModelProfile) -> list[tuple[Any, str, bool]]:
+    return list(profile.overrides.order_by("seq").values_list("value", "source", "proposed"))
+
+
+def test_what_others_confirmed_is_a_proposal_until_it_is_ticked(profile: ModelProfile) -> None:  # M6
+    before = tools(profile)
+    assert merged(told(False))[0].needs == {"confirm"}
+    assert (tools(profile), rows(profile)) == (before, [(False, "user_confirmed", True)])
+    merged(told(False))
+    assert len(rows(profile)) == 1, "the same proposal waits already"
+
+
+def test_ticked_it_is_the_importers_decision(profile: ModelProfile, bob: User) -> None:  # M6
+    merged(told(False), confirm=True, actor=bob.pk)
+    assert tools(profile) == (False, "user_confirmed")
+    row = Override.objects.get(profile=profile)
+    assert (row.actor, row.said_at, row.build_key) == (bob, THEN, profile.build.key)
+    assert merged(told(False), confirm=True)[0].changes == (), "the second time there is nothing to do"
+
+
+@pytest.mark.parametrize("outrank", [True, False])
+def test_a_decision_made_here_stands_unless_outranking_is_ticked(profile: ModelProfile, outrank: bool) -> None:  # M6
+    overrides.add(Decision(profile.pk, "tools", True))
+    assert merged(told(False), confirm=True, outrank=outrank)[0].needs == {"outrank"}
+    assert tools(profile) == (not outrank, "user_confirmed")
+    assert rows(profile)[-1] == (False, "user_confirmed", not outrank)
+
+
+@pytest.mark.parametrize("source", ["auto_detected", "runtime_error"])
+def test_a_measurement_without_a_build_is_stale(profile: ModelProfile, source: str) -> None:  # M6
+    merged(told(False, source))
+    assert tools(profile) == (False, "auto_detected_stale")
+    overrides.declare(profile.pk, {"tools": True})
+    assert tools(profile) == (True, "declared")
+
+
+def test_a_measurement_of_this_very_build_counts(profile: ModelProfile) -> None:  # M3
+    build = {"digest": profile.digest, "template_hash": "", "server_version": profile.server.version}
+    merged(told(False, "auto_detected", build=build))
+    assert tools(profile) == (False, "auto_detected")
+    assert merged(told(False, "auto_detected", build=build))[0].changes == ()
+
+
+def test_it_does_not_take_the_place_of_one_made_here(profile: ModelProfile) -> None:  # M6
+    overrides.add(Decision(profile.pk, "tools", True, "auto_detected"))
+    build = {"digest": profile.digest, "template_hash": "", "server_version": profile.server.version}
+    merged(told(False, "auto_detected", build=build))
+    assert tools(profile) == (True, "auto_detected")
+
+
+@pytest.mark.parametrize("source", ["profile", "default", "", "somewhere"])
+def test_what_nobody_said_is_not_taken(profile: ModelProfile, source: str) -> None:
+    assert merged(told(False, source))[0].changes == ()
+    assert rows(profile) == []
+
+
+def test_texts_that_people_wrote_here_stay_unless_ticked(profile: ModelProfile) -> None:  # M6
+    changed = told(None, "", description="From there", default_context=16384, extra={"note": 1})
+    merged(changed)
+    profile.refresh_from_db()
+    assert (profile.description, profile.default_context, profile.extra) == ("From there", 16384, {"note": 1})
+    again = replace(changed, description="Another", default_context=999, extra={"note": 2})
+    assert {change.needs for change in merged(again)[0].changes} == {"outrank"}
+    profile.refresh_from_db()
+    assert (profile.description, profile.default_context, profile.extra) == ("From there", 16384, {"note": 1})
+    merged(again, outrank=True)
+    profile.refresh_from_db()
+    assert (profile.description, profile.default_context, profile.extra) == ("Another", 999, {"note": 2})
+
+
+def test_a_model_nobody_has_listed_yet_is_added_to_its_server(profile: ModelProfile) -> None:
+    merged(replace(told(), id="mine:1b", name="Mine"), confirm=True)
+    made = ModelProfile.objects.get(name="mine:1b")
+    assert (made.server, made.default_context, made.extra) == (profile.server, 4096, {"name": "Mine"})
+    assert tools(made) == (True, "user_confirmed")
+
+
+def test_a_model_without_a_server_waits_for_one(profile: ModelProfile) -> None:
+    away = replace(told(), source="vllm", extra={"kept": [1]})
+    plan = merged(away, confirm=True)[0]
+    assert (plan.state, "vllm" in plan.note) == ("aside", True)
+    assert user_models_merge.exported().entries[-1] == away
+    ServerFactory(name="far", kind="vllm")
+    assert merged(away, confirm=True)[0].state == "new"
+    assert [entry.server for entry in user_models_merge.exported().entries] == ["box", "far"]
+    assert not Setting.objects.filter(key="user_models_aside").exists()
+
+
+def test_two_servers_of_a_kind_are_told_apart(profile: ModelProfile) -> None:
+    other = ServerFactory(name="lab")
+    assert merged(told())[0].server == "box", "only that one has the model"
+    ModelProfileFactory(name="qwen3:8b", server=other)
+    assert merged(told())[0].state == "aside"
+    assert merged(told(server="lab"))[0].server == "lab"
+
+
+def test_one_model_must_not_be_meant_twice(profile: ModelProfile) -> None:
+    with pytest.raises(ConfigError, match=r"user_models\[1\]: means the same model here as \[0\]"):
+        merged(told(), told(server="box"), confirm=True)
+    assert rows(profile) == []
+
+
+def test_a_failure_in_the_middle_changes_nothing(profile: ModelProfile, monkeypatch: pytest.MonkeyPatch) -> None:  # M6
+    monkeypatch.setattr(user_models_merge, "_keep_aside", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        merged(told(), replace(told(), id="mine:1b"), confirm=True)
+    assert rows(profile) == []
+    assert not ModelProfile.objects.filter(name="mine:1b").exists()
+
+
+def forget_everything() -> None:
+    HistoryEntry.objects.all().delete()
+    Standing.objects.all().delete()
+    Override.objects.all().delete()
+    ModelProfile.objects.all().delete()
+    Setting.objects.all().delete()
+
+
+class RoundTrip(TestCase):
+    """Any file, merged with all ticks into a site, then from there into another one with the same servers."""
+
+    @settings(max_examples=30, suppress_health_check=list(HealthCheck))
+    @given(
+        st.lists(
+            st.sampled_from(["box", "lab"]).flatmap(entries)
+            | entries().map(lambda entry: replace(entry, source="vllm")),
+            max_size=4,
+            unique_by=lambda entry: entry.key,
+        ),
+        UNKNOWN,
+    )
+    def test_export_import_export_is_the_identity(self, chosen: list[Entry], extra: dict[str, Any]) -> None:  # M6
+        for name in ("box", "lab"):
+            Server.objects.create(name=name, kind="ollama", base_url="http://127.0.0.1:1")
+        everything = frozenset(range(len(chosen)))
+        user_models_merge.merge(Document(tuple(chosen), extra), Ticks(None, everything, everything))
+        first = user_models.write(user_models_merge.exported())
+        assert {entry.key for entry in user_models_merge.exported().entries} == {entry.key for entry in chosen}
+        forget_everything()
+        user_models_merge.merge(user_models.read(first.encode()), Ticks(None, everything, everything))
+        assert user_models.write(user_models_merge.exported()) == first
+        user_models_merge.merge(user_models.read(first.encode()), Ticks(None, everything, everything))
+        assert user_models.write(user_models_merge.exported()) == first, "merging it once more changes nothing"

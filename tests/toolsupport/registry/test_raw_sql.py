@@ -1,0 +1,48 @@
+"""Written statements mean the same on both databases."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from chat.models import Conversation
+from tests.factories import ConversationFactory
+from toolsupport.registry import raw_sql
+
+LOCKED = "SELECT id FROM chat_conversation {lock}"
+
+
+@pytest.mark.parametrize(("vendor", "end"), [("sqlite", "chat_conversation "), ("postgresql", "FOR NO KEY UPDATE")])
+def test_a_lock_is_taken_only_where_others_could_write(vendor: str, end: str):
+    assert raw_sql.said(vendor, LOCKED).endswith(end)
+
+
+@pytest.mark.django_db
+def test_values_arrive_as_the_models_would_write_them():
+    conversation, now = ConversationFactory(), timezone.now()
+    statement = "UPDATE chat_conversation SET settings = %s, archived = %s, updated_at = %s WHERE id = %s"
+    assert raw_sql.change(statement, {"system": "é"}, True, now, conversation.pk) == 1
+    conversation.refresh_from_db()
+    assert (conversation.settings, conversation.archived, conversation.updated_at) == ({"system": "é"}, True, now)
+
+
+@pytest.mark.django_db
+def test_rows_can_be_asked_for_as_models():
+    conversation = ConversationFactory()
+    (found,) = raw_sql.made(Conversation, "SELECT * FROM chat_conversation WHERE id = %s", conversation.pk)
+    assert (found, found.settings, found.created_at) == (conversation, {}, conversation.created_at)
+
+
+@pytest.mark.django_db
+def test_a_row_that_is_not_there_is_none():
+    assert raw_sql.row("SELECT id FROM chat_conversation WHERE id = %s", uuid.uuid4()) is None
+
+
+@pytest.mark.django_db
+def test_to_hold_rows_costs_nothing_where_a_transaction_is_alone(django_assert_num_queries):
+    expected = 1 if connection.features.has_select_for_update else 0
+    with transaction.atomic(), django_assert_num_queries(expected):
+        raw_sql.hold(LOCKED)

@@ -1,0 +1,106 @@
+"""What could be wrong with an installation, and what to do about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from pytest_django import Settings
+
+from tests.factories import ServerFactory
+from tests.toolsupport.stand_in import Servers
+from toolsupport.providers import ServerReport
+from toolsupport.registry.servers import servers
+from toolsupport.services import doctor
+from toolsupport.services.doctor import Finding
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _found() -> dict[str, Finding]:
+    return {finding.what: finding for finding in doctor.examine()}
+
+
+def test_a_sound_installation(bob: User, servers_out_there: Servers):
+    servers_out_there.reports["http://box:1"] = ServerReport("0.13.0")
+    ServerFactory(name="box", base_url="http://box:1")
+    found = _found()
+    assert set(found) == {
+        *("data directory", "database", "administrator", "server box", "simulator"),
+        *("origins", "metrics", "channel layer", "audit"),
+    }
+    assert all(finding.ok for finding in found.values())
+
+
+def test_a_server_that_is_down_is_broken_but_a_simulator_at_rest_is_not(servers_out_there: Servers):
+    ServerFactory(name="box", base_url="http://box:1")
+    servers.ensure_simulator("http://127.0.0.1:1")
+    found = _found()
+    assert found["server box"].ok is False
+    assert "ollama serve" in found["server box"].words
+    assert found["server Simulator"].ok is None
+    assert found["administrator"].ok is None
+
+
+def test_nothing_at_all_is_worth_knowing(servers_out_there: Servers):
+    assert _found()["servers"].ok is None
+
+
+def test_a_bad_entry_of_the_environment_is_named(settings: Settings, servers_out_there: Servers):
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_SERVERS": ["nonsense"]}
+    assert _found()["servers"].ok is False
+
+
+def test_missing_migrations_end_the_examination():
+    last = MigrationLoader(connection).graph.leaf_nodes("toolsupport")[0]
+    MigrationRecorder(connection).migration_qs.filter(app=last[0], name=last[1]).delete()
+    try:
+        found = _found()
+    finally:
+        MigrationRecorder(connection).record_applied(*last)
+    assert found["database"] == Finding("database", False, "Migrations are missing (1). Run: manage.py migrate")
+    assert "servers" not in found
+
+
+def test_a_data_directory_that_others_can_look_into_is_told(settings: Settings, tmp_path: Path):
+    settings.DATA_DIR = tmp_path
+    tmp_path.chmod(0o755)
+    assert doctor.data_directory().ok is None
+    tmp_path.chmod(0o700)
+    assert doctor.data_directory().ok is True
+    settings.DATA_DIR = tmp_path / "missing"
+    assert doctor.data_directory().ok is False
+
+
+@pytest.mark.parametrize(
+    ("origins", "debug", "ok", "told"),
+    [
+        (["https://chat.example.org"], False, True, "chat.example.org"),
+        (["https://elsewhere.org"], False, False, "TOOLSUPPORT_ALLOWED_HOSTS"),
+        (["https://chat.example.org", "http://localhost:8000"], False, None, "mixed"),
+        (["https://chat.example.org"], True, False, "TOOLSUPPORT_DEBUG"),
+        (["http://127.0.0.1:8000", "http://[::1]:8000"], True, True, "127.0.0.1"),
+    ],
+)
+def test_origins_and_hosts_fit_together(settings: Settings, origins, debug, ok, told):  # O3
+    settings.ALLOWED_HOSTS = ["chat.example.org", "127.0.0.1", "localhost", "[::1]"]
+    settings.ORIGINS, settings.DEBUG = origins, debug
+    found = doctor.origins()
+    assert found.ok is ok
+    assert told in found.words
+
+
+def test_open_metrics_are_worth_knowing_behind_https(settings: Settings):
+    settings.BEHIND_HTTPS = True
+    assert doctor.metrics().ok is None
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_METRICS_TOKEN": "a long one"}
+    assert doctor.metrics().ok is True
+
+
+def test_a_channel_layer_that_does_not_answer_is_broken(settings: Settings):
+    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels_redis.core.NotThere"}}
+    assert doctor.layer().ok is False

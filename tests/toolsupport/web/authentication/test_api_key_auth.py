@@ -1,0 +1,89 @@
+"""How programs come in: Alice with a key, Bob who is kept out, Charlie whose role does not chat."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+
+from toolsupport.models import ApiKey
+from toolsupport.registry.people import api_keys
+from toolsupport.web.authentication import api_key_auth
+
+pytestmark = pytest.mark.django_db
+
+
+def get(path: str, key: str, kind: str = "Bearer") -> Any:
+    return Client().get(path, headers={"Authorization": f"{kind} {key}"})
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/api/models"])
+def test_one_key_opens_both(alice: User, path: str) -> None:
+    assert get(path, api_keys.create(alice.pk, "laptop")).status_code == 200
+    assert get(path, api_keys.create(alice.pk, "again"), kind="bearer").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/chat/completions", "/v1/nothing", "/api/models"])
+@pytest.mark.parametrize("header", ["", "Bearer ", "Bearer tsk-guessed", "Basic YTpi", "tsk-"])
+def test_without_a_key_nothing_is_told(client: Client, path: str, header: str) -> None:
+    answer = client.get(path, headers={"Authorization": header})
+    assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+    assert answer.json()["error"]["type"] == "authentication_error"
+
+
+def test_a_wrong_key_is_not_made_good_by_a_session(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    assert client.get("/v1/models", headers={"Authorization": "Bearer tsk-guessed"}).status_code == 401
+    assert client.get("/v1/models").status_code == 200
+
+
+def test_a_key_is_worth_nothing_on_the_pages(alice: User) -> None:
+    assert get("/account/", api_keys.create(alice.pk, "laptop")).status_code == 302
+
+
+def test_a_key_stops_with_its_person(bob: User) -> None:  # SAFETY (Gateway)
+    key = api_keys.create(bob.pk, "laptop")
+    assert get("/v1/models", key).status_code == 200
+    User.objects.filter(pk=bob.pk).update(is_active=False)
+    assert get("/v1/models", key).status_code == 401
+
+
+def test_a_key_may_no_more_than_the_role_of_its_person(charlie: User) -> None:
+    answer = get("/v1/models", api_keys.create(charlie.pk, "laptop"))
+    assert answer.status_code == 403
+    assert "does not allow you to chat" in answer.json()["error"]["message"]
+
+
+def test_a_key_may_no_more_than_it_was_made_for(alice: User) -> None:
+    key = api_keys.create(alice.pk, "laptop")
+    ApiKey.objects.update(scopes=["models"])
+    assert (get("/api/models", key).status_code, get("/v1/models", key).status_code) == (200, 403)
+
+
+def test_a_session_still_needs_its_token_to_write(alice: User) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(alice)
+    answer = strict.post("/v1/chat/completions", {}, content_type="application/json")
+    assert (answer.status_code, answer.json()["error"]["type"]) == (403, "permission_error")
+    key = {"Authorization": f"Bearer {api_keys.create(alice.pk, 'laptop')}"}
+    assert strict.post("/v1/chat/completions", {}, content_type="application/json", headers=key).status_code == 400
+
+
+def test_too_many_requests_are_told_when_to_come_back(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "ENV", {**settings.ENV, "TOOLSUPPORT_KEY_REQUESTS": 2})
+    monkeypatch.setattr(api_key_auth, "rate", api_key_auth.Rate())
+    monkeypatch.setattr(time, "time", lambda: 6_000_000.0)
+    key, other = api_keys.create(alice.pk, "laptop"), api_keys.create(alice.pk, "other")
+    assert [get("/v1/models", key).status_code for _ in range(3)] == [200, 200, 429]
+    slow = get("/v1/models", key)
+    assert (slow.headers["Retry-After"], slow.json()["error"]["type"]) == ("60", "rate_limit_error")
+    assert get("/v1/models", other).status_code == 200
+
+
+def test_the_next_minute_counts_anew() -> None:
+    rate = api_key_auth.Rate()
+    assert [rate.wait(1, 1, now) for now in (60.0, 90.0, 119.5, 120.0)] == [0, 30, 1, 0]

@@ -1,0 +1,67 @@
+"""One's own keys: Alice makes and revokes them, Charlie sees none, nobody sees one twice."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from tests.factories import ModelProfileFactory
+from toolsupport.registry.people import api_keys
+
+pytestmark = pytest.mark.django_db
+KEY = re.compile(r"tsk-[\w-]{40,}")
+
+
+@pytest.fixture
+def page(client: Client, alice: User) -> Client:
+    client.force_login(alice)
+    return client
+
+
+def test_a_key_is_shown_once_and_works(page: Client, alice: User) -> None:  # SAFETY (Gateway)
+    answer = page.post("/account/keys/", {"name": "laptop"})
+    [key] = set(KEY.findall(answer.content.decode()))
+    assert "no-store" in answer.headers["Cache-Control"]
+    holder = api_keys.holder(key)
+    assert holder is not None and holder.person == alice
+    again = page.get("/account/").content.decode()
+    assert key not in again and api_keys.listed(alice.pk)[0].prefix in again
+
+
+def test_a_name_that_will_not_do_is_said(page: Client) -> None:
+    answer = page.post("/account/keys/", {"name": " "})
+    assert (answer.status_code, "Give the key a name" in answer.content.decode()) == (422, True)
+
+
+def test_a_key_is_revoked_on_the_page(page: Client, alice: User) -> None:
+    key = api_keys.create(alice.pk, "laptop")
+    assert "Revoked" in page.post(f"/account/keys/{api_keys.listed(alice.pk)[0].id}/revoke/").content.decode()
+    assert api_keys.holder(key) is None
+
+
+def test_who_may_not_chat_is_shown_no_keys(client: Client, charlie: User) -> None:
+    client.force_login(charlie)
+    assert "API keys" not in client.get("/account/").content.decode()
+
+
+def test_the_code_names_this_site_and_a_model_of_it(page: Client) -> None:
+    profile = ModelProfileFactory()
+    text = page.get("/account/code/").content.decode()
+    assert "http://testserver/v1" in text and f"{profile.server.name}/{profile.name}" in text
+
+
+def test_the_command_prints_a_key_that_works(alice: User, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("create_api_key", "alice", "--name", "cron")
+    holder = api_keys.holder(capsys.readouterr().out.strip())
+    assert holder is not None and holder.person == alice
+    assert api_keys.listed(alice.pk)[0].name == "cron"
+
+
+@pytest.mark.parametrize(("name", "why"), [("nobody", "Nobody called"), ("charlie", "does not allow")])
+def test_the_command_makes_none_for_others(alice: User, charlie: User, name: str, why: str) -> None:
+    with pytest.raises(CommandError, match=why):
+        call_command("create_api_key", name)

@@ -1,0 +1,150 @@
+"""The pages of the history, for Alice (a user), Bob (an administrator), Charlie (a viewer) and a reviewer."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.http import StreamingHttpResponse
+from django.test import Client
+
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from toolsupport.models import HistoryEntry, ModelProfile, Override
+from toolsupport.registry.history import timeline
+from toolsupport.registry.history.timeline_query import Filter
+from toolsupport.registry.knowledge import event_log, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.testing import detections
+from toolsupport.registry.testing.detections import Asked, Concluded, TrialMade
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def profile() -> ModelProfile:
+    made: ModelProfile = ModelProfileFactory(name="strange:1b", server=ServerFactory(name="box"))
+    return made
+
+
+@pytest.fixture
+def reviewer(client: Client) -> User:
+    person: User = UserFactory(role="reviewer", username="rita")
+    client.force_login(person)
+    return person
+
+
+def decided(profile: ModelProfile, **fields: object) -> int:
+    overrides.add(Decision(profile.pk, "tools", True, reason="it calls", **fields))  # type: ignore[arg-type]
+    return HistoryEntry.objects.latest("pk").pk
+
+
+def act(client: Client, entry: int, **sent: str) -> str:
+    return client.post(f"/history/{entry}/act/", sent, headers=HTMX).content.decode()
+
+
+# D11
+def test_everybody_sees_the_timeline_and_viewers_cannot_act(client: Client, profile: ModelProfile, charlie: User):
+    entry = decided(profile)
+    client.force_login(charlie)
+    page = client.get("/history/").content.decode()
+    assert "strange:1b" in page and "it calls" in page and "<s>unknown</s> → <strong>yes</strong>" in page
+    assert "Disagree" not in page and "Save as CSV" not in page
+    assert client.post(f"/history/{entry}/act/", {"do": "agree"}).status_code == 403
+    assert client.get("/history/export.csv").status_code == 403
+
+
+def test_the_filter_swaps_only_the_entries(client: Client, profile: ModelProfile, reviewer: User):
+    decided(profile)
+    decided(ModelProfileFactory(name="other:1b"))
+    part = client.get(f"/history/?profile={profile.pk}&kind=override", headers=HTMX).content.decode()
+    assert "strange:1b" in part and "other:1b" not in part and "<html" not in part
+    assert f"profile={profile.pk}&amp;kind=override" in part
+    assert "Nothing in the history fits" in client.get("/history/?verdict=native").content.decode()
+    assert "strange:1b" in client.get("/history/?profile=x&since=never").content.decode()
+
+
+def test_an_empty_history_says_what_comes_here(client: Client, reviewer: User):
+    assert "Nothing happened yet" in client.get("/history/").content.decode()
+
+
+def test_days_are_included_from_the_first_to_the_last(client: Client, profile: ModelProfile, reviewer: User):
+    entry = decided(profile)
+    day = HistoryEntry.objects.get(pk=entry).at.date().isoformat()
+    assert f"entry-{entry}" in client.get(f"/history/?since={day}&until={day}").content.decode()
+    assert f"entry-{entry}" not in client.get("/history/?until=2020-01-01").content.decode()
+
+
+def test_older_entries_are_a_page_away(
+    client: Client, profile: ModelProfile, reviewer: User, monkeypatch: pytest.MonkeyPatch
+):
+    for value in (True, False):
+        overrides.add(Decision(profile.pk, "tools", value))
+    found = timeline.page(Filter(), None, 1)
+    page = client.get("/history/", {"after": str(found.following)}).content.decode()
+    assert f"entry-{found.entries[0].id}" not in page and "Newest" in page
+
+
+def test_unread_entries_are_counted_in_the_top_bar(client: Client, profile: ModelProfile, reviewer: User):
+    decided(profile)
+    assert "1<span" in client.get("/models/").content.decode()
+    client.get("/history/?kind=override")
+    assert " unread</span>" in client.get("/models/").content.decode()
+    client.get("/history/")
+    assert " unread</span>" not in client.get("/models/").content.decode()
+
+
+# D11
+def test_a_reviewer_disagrees_reverts_accepts_and_rejects(client: Client, profile: ModelProfile, reviewer: User):
+    entry = decided(profile)
+    assert "Say in a note" in act(client, entry, do="disagree")
+    assert "needs review" in act(client, entry, do="disagree", note="It never calls one.")
+    assert "Withdrawn: what held before" in act(client, entry, do="revert")
+    assert "withdrawn already" in act(client, entry, do="revert")
+    for deed, words in (("accept", "holds for everyone"), ("reject", "nothing changes")):
+        proposal = decided(ModelProfileFactory(), proposed=True)
+        assert words in act(client, proposal, do=deed)
+    assert Override.objects.filter(actor=reviewer).count() == 3
+    assert "Choose one of" in act(client, entry, do="burn")
+
+
+# D8, D11
+def test_an_entry_shows_the_evidence(client: Client, profile: ModelProfile, charlie: User):
+    client.force_login(charlie)
+    evidence = {"status": 400, "rule": "does-not-support", "body": "<b>no tools</b>"}
+    entry = event_log.record(event_log.Happening("refusal", profile.pk, "tools", evidence=evidence))
+    part = client.get(f"/history/{entry}/", headers=HTMX).content.decode()
+    assert "does-not-support" in part and "&lt;b&gt;no tools" in part and "<html" not in part
+    test = detections.open_test(Asked(profile.pk, "page")).id
+    assert detections.claim("worker") == test
+    detections.add_trial(test, "worker", TrialMade("called", 1, {"ask": "call it"}, {"said": "no"}, False, "no call"))
+    detections.conclude(test, "worker", Concluded("ignored", values={"tools": False}))
+    told = HistoryEntry.objects.get(kind="detection")
+    page = client.get(f"/history/{told.pk}/").content.decode()
+    assert "call it" in page and "no call" in page and "<html" in page
+    assert client.get("/history/987654321/").status_code == 404
+
+
+def read(answer: StreamingHttpResponse) -> str:
+    async def whole() -> bytes:
+        return b"".join([piece async for piece in answer])
+
+    return async_to_sync(whole)().decode()
+
+
+# D11
+def test_the_history_is_saved_as_csv_and_as_json(client: Client, profile: ModelProfile, reviewer: User):
+    overrides.add(Decision(profile.pk, "tools", True, reason='=HYPERLINK("x")'))
+    decided(ModelProfileFactory(name="other:1b"))
+    saved = client.get(f"/history/export.csv?profile={profile.pk}")
+    rows = list(csv.DictReader(io.StringIO(read(saved))))  # type: ignore[arg-type]
+    assert [(row["model"], row["after"], row["text"]) for row in rows] == [("strange:1b", "yes", '\'=HYPERLINK("x")')]
+    assert saved.headers["Content-Disposition"] == 'attachment; filename="history.csv"'
+    both = json.loads(read(client.get("/history/export.json")))  # type: ignore[arg-type]
+    assert [row["model"] for row in both] == ["other:1b", "strange:1b"]
+    assert json.loads(read(client.get("/history/export.json?kind=drift"))) == []  # type: ignore[arg-type]
+    assert client.get("/history/export.xls").status_code == 404

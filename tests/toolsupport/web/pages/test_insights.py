@@ -1,0 +1,113 @@
+"""The page of the plots, and the table that they are drawn from."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from tests.factories import ModelProfileFactory, ServerFactory
+from toolsupport.models import CallMetric, ModelProfile
+from toolsupport.registry.metrics import insights
+from toolsupport.registry.metrics.insights import MOST_LINES, Filter
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def profile() -> ModelProfile:
+    made: ModelProfile = ModelProfileFactory(name="strange:1b", server=ServerFactory(name="box"))
+    return made
+
+
+def counted(profile: ModelProfile, outcome: str = "ready", calls: int = 1, **fields: object) -> None:
+    row = {"format": "native", "day": timezone.now().date(), "latency_ms": 500 * calls, "tokens": 20 * calls} | fields
+    CallMetric.objects.create(profile=profile, outcome=outcome, calls=calls, **row)
+
+
+def days_ago(days: int) -> date:
+    return timezone.now().date() - timedelta(days=days)
+
+
+# D15
+def test_a_point_sums_up_a_day_of_a_model_in_a_format(profile: ModelProfile) -> None:
+    counts = {"ready": 6, "repaired": 2, "rejected": 1, "unknown": 1, "schema": 1, "prose": 1, "refused": 4}
+    for outcome, calls in counts.items():
+        counted(profile, outcome, calls)
+    counted(profile, "ready", 1, format="hermes")
+    hermes, native = sorted(insights.found(Filter()).points, key=lambda point: point.format)
+    assert (native.calls, native.valid, native.repaired) == (16, 6, 2)
+    assert (native.unreadable, native.unknown, native.misfit) == (1, 1, 1)
+    assert (native.in_prose, native.refused, native.success) == (1, 4, 50)
+    assert (native.seconds, native.tokens_each) == (0.5, 20)
+    assert (hermes.model, hermes.success, hermes.line) == ("box/strange:1b", 100, f"box/strange:1b, {hermes.label}")
+
+
+def test_filters_by_model_format_and_time(profile: ModelProfile) -> None:
+    other = ModelProfileFactory()
+    for days in range(5):
+        counted(profile, day=days_ago(days))
+    counted(profile, format="hermes")
+    counted(other)
+    assert len(insights.found(Filter()).points) == 7
+    assert {point.profile for point in insights.found(Filter(profile=other.pk)).points} == {other.pk}
+    assert {point.format for point in insights.found(Filter(format="hermes")).points} == {"hermes"}
+    some = insights.found(Filter(since=days_ago(3), until=days_ago(2))).points
+    assert [point.day for point in some] == [days_ago(2), days_ago(3)]
+
+
+def test_lines_are_drawn_for_those_with_the_most_calls(profile: ModelProfile) -> None:
+    for calls in range(MOST_LINES):
+        counted(ModelProfileFactory(), calls=calls + 2)
+    counted(profile)
+    found = insights.found(Filter())
+    assert (found.lines, found.combinations) == (MOST_LINES, MOST_LINES + 1)
+    assert [point.profile for point in found.points if not point.line] == [profile.pk]
+
+
+def test_too_many_points_are_cut_after_whole_ones(profile: ModelProfile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(insights, "MOST_POINTS", 2)
+    for days in range(3):
+        counted(profile, day=days_ago(days))
+        counted(profile, "repaired", day=days_ago(days))
+    found = insights.found(Filter())
+    assert found.cut and [(point.day, point.calls) for point in found.points] == [(days_ago(0), 2), (days_ago(1), 2)]
+
+
+def test_everybody_sees_counts_and_who_chats_gets_to_calls(
+    client: Client, profile: ModelProfile, alice: User, charlie: User
+) -> None:
+    counted(profile, "rejected", 3)
+    client.force_login(alice)
+    page = client.get("/insights/").content.decode()
+    link = f"/insights/calls/?day={days_ago(0)}&amp;profile={profile.pk}&amp;format=native"
+    assert "box/strange:1b" in page and link in page
+    client.force_login(charlie)
+    page = client.get("/insights/").content.decode()
+    assert "box/strange:1b" in page and "/insights/calls/" not in page
+
+
+def test_the_last_thirty_days_are_shown_unless_others_are_asked_for(
+    client: Client, profile: ModelProfile, charlie: User
+) -> None:
+    counted(profile, day=days_ago(30))
+    client.force_login(charlie)
+    assert "No model called a tool" in client.get("/insights/").content.decode()
+    older = client.get("/insights/", {"since": days_ago(40).isoformat()}, headers=HTMX).content.decode()
+    assert "box/strange:1b" in older and "<html" not in older
+    none = client.get("/insights/", {"format": "native", "until": days_ago(31).isoformat()}).content.decode()
+    assert "No call fits this filter" in none
+
+
+@pytest.mark.parametrize("query", ["since=x", "profile=x", "profile=99999999999999999999", "format=%00", "until=1"])
+def test_a_filter_that_makes_no_sense_is_left_open(
+    client: Client, profile: ModelProfile, charlie: User, query: str
+) -> None:
+    counted(profile)
+    client.force_login(charlie)
+    answer = client.get(f"/insights/?{query}")
+    assert (answer.status_code, "box/strange:1b" in answer.content.decode()) == (200, True)

@@ -1,0 +1,333 @@
+"""The pages of the models, for Alice (a user), Bob (an administrator), Charlie (a viewer) and strangers."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
+from toolsupport.models import HistoryEntry, ModelProfile, Override
+from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def profile() -> ModelProfile:
+    made = ModelProfileFactory(name="strange:1b", server=ServerFactory(name="box"))
+    effective_values.refold([made])
+    return made
+
+
+def _decide(client: Client, profile: ModelProfile, htmx: bool = True, **fields: object):
+    sent = {"decision": "yes", "reason": "", "newest": overrides.newest_seq(profile.pk, "tools")} | fields
+    return client.post(f"/models/{profile.pk}/override/", sent, headers=HTMX if htmx else {})
+
+
+def test_everybody_with_a_role_sees_the_matrix(client: Client, profile: ModelProfile, charlie: User):
+    client.force_login(charlie)
+    page = client.get("/models/").content.decode()
+    assert "strange:1b" in page
+    assert 'aria-current="page">Models' in page
+    assert "/servers/" in page
+
+
+@pytest.mark.parametrize("path", ["/models/", "/models/1/", "/servers/"])
+def test_strangers_sign_in_first(client: Client, path: str):
+    assert client.get(path).headers["Location"] == f"/login/?next={path}"
+
+
+def test_people_without_a_role_see_nothing(client: Client, profile: ModelProfile):
+    client.force_login(UserFactory())
+    answer = client.get("/models/")
+    assert answer.status_code == 403
+    assert "does not allow you to see models" in answer.content.decode()
+
+
+def test_the_filter_swaps_only_the_rows(client: Client, profile: ModelProfile, charlie: User):
+    ModelProfileFactory(name="gemma3:1b")
+    client.force_login(charlie)
+    part = client.get("/models/?q=strange", headers=HTMX).content.decode()
+    assert "strange:1b" in part
+    assert "gemma3:1b" not in part
+    assert "<html" not in part
+    whole = client.get("/models/?q=strange", headers=HTMX | {"HX-History-Restore-Request": "true"})
+    assert "<html" in whole.content.decode()
+    assert "No model and no server" in client.get("/models/?q=nothing").content.decode()
+
+
+def test_an_empty_site_says_where_to_go(client: Client, charlie: User):
+    client.force_login(charlie)
+    assert 'href="/servers/">Look at the servers' in client.get("/models/").content.decode()
+
+
+def test_a_page_that_is_not_there(client: Client, charlie: User):
+    client.force_login(charlie)
+    for path in ("/models/999/", f"/models/{10**30}/"):
+        answer = client.get(path)
+        assert answer.status_code == 404
+        assert "There is nothing here" in answer.content.decode()
+
+
+def test_who_may_not_decide_sees_the_value_without_the_editor(
+    client: Client, profile: ModelProfile, alice: User, charlie: User
+):
+    for person in (alice, charlie):
+        client.force_login(person)
+        page = client.get(f"/models/{profile.pk}/").content.decode()
+        assert "untested" in page
+        assert "Follow the evidence" not in page
+        assert "keep_alive" not in page
+        assert _decide(client, profile).status_code == 403
+        assert client.post(f"/models/{profile.pk}/options/", {"num_ctx": 4096}).status_code == 403
+    assert Override.objects.count() == 0
+
+
+def test_a_reviewer_decides_for_everyone_but_sets_no_options(client: Client, profile: ModelProfile):
+    client.force_login(UserFactory(username="rita", role="reviewer"))
+    assert "Saved" in _decide(client, profile, decision="no").content.decode()
+    assert Override.objects.get().value is False
+    assert client.post(f"/models/{profile.pk}/options/", {"num_ctx": 4096}).status_code == 403
+
+
+def test_bob_decides_and_the_reasoning_is_shown(client: Client, profile: ModelProfile, bob: User):  # D3
+    overrides.declare(profile.pk, {"tools": False})
+    client.force_login(bob)
+    part = _decide(client, profile, decision="yes", reason="tried it").content.decode()
+    assert "Saved" in part
+    assert "by bob" in part
+    assert "beats declared" in part
+    assert "<html" not in part
+    assert '<section id="known" class="card" hx-swap-oob="true">' in part
+    assert '<section id="history" class="card" hx-swap-oob="true">' in part
+    row = Override.objects.get(source="user_confirmed")
+    assert (row.value, row.actor, row.reason) == (True, bob, "tried it")
+    page = client.get(f"/models/{profile.pk}/").content.decode()
+    assert "tried it" in page
+
+
+def test_bob_follows_the_evidence_again(client: Client, profile: ModelProfile, bob: User):
+    client.force_login(bob)
+    _decide(client, profile, decision="yes")
+    part = _decide(client, profile, decision="evidence").content.decode()
+    assert "untested" in part
+    assert Override.objects.filter(withdraws__isnull=False).count() == 1
+
+
+def test_without_scripts_the_whole_page_comes_back(client: Client, profile: ModelProfile, bob: User):
+    client.force_login(bob)
+    page = _decide(client, profile, htmx=False).content.decode()
+    assert "<html" in page
+    assert "Saved" in page
+    assert "hx-swap-oob" not in page
+    assert page.count('id="known"') == 1
+
+
+def test_the_second_of_two_editors_sees_both_values(client: Client, profile: ModelProfile, bob: User):  # D3
+    client.force_login(bob)
+    _decide(client, profile, decision="yes", newest=0)
+    part = _decide(client, profile, decision="no", newest=0).content.decode()
+    assert "Somebody else decided this in the meantime" in part
+    assert "<dt>Stands now</dt><dd>Yes: user_confirmed by bob" in part
+    assert 'id="history" class="card" hx-swap-oob="true"' in part
+    assert "<dt>You wanted</dt><dd>No</dd>" in part
+    assert "Saved" not in part
+    assert Override.objects.count() == 1
+    newest = Override.objects.get().seq
+    assert f'name="newest" value="{newest}"' in part
+
+
+@pytest.mark.parametrize("fields", [{"decision": "perhaps"}, {"newest": "x"}, {"newest": ""}, {"reason": "r" * 501}])
+def test_a_form_that_makes_no_sense_changes_nothing(client: Client, profile: ModelProfile, bob: User, fields: dict):
+    client.force_login(bob)
+    assert "Saved" not in _decide(client, profile, **fields).content.decode()
+    assert Override.objects.count() == 0
+
+
+def test_a_decision_about_an_absent_model_is_not_found(client: Client, bob: User):
+    client.force_login(bob)
+    answer = client.post("/models/999/override/", {"decision": "yes", "newest": 0}, headers=HTMX)
+    assert answer.status_code == 404
+
+
+def test_bob_sets_how_a_model_is_asked(client: Client, profile: ModelProfile, bob: User):
+    client.force_login(bob)
+    sent = {"num_ctx": 4096, "temperature": "0", "keep_alive": "10m", "think": "false"}
+    sent |= {"format": "hermes", "disabled_formats": "mistral"}
+    sent |= {"tool_choice": "required", "parallel_tool_calls": "false", "turn_context": "minimal", "first_token": "90"}
+    part = client.post(f"/models/{profile.pk}/options/", sent, headers=HTMX).content.decode()
+    assert "Saved" in part
+    assert 'value="10m"' in part
+    profile.refresh_from_db()
+    choices = {"tool_choice": "required", "parallel_tool_calls": False, "turn_context": "minimal"}
+    choices |= {"format": "hermes", "disabled_formats": ["mistral"]}
+    others = {"temperature": 0.0, "keep_alive": "10m", "think": False, "timeouts": {"first_token": 90.0}}
+    assert profile.options == choices | others
+    page = client.get(f"/models/{profile.pk}/").content.decode()
+    assert page.count(" selected>") == 9 and 'value="90.0"' in page
+    assert profile.default_context == 4096 and profile.context_before == 8192
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("num_ctx", "0"), ("num_ctx", "x"), ("num_ctx", ""), ("temperature", "3"), ("temperature", "nan"),
+     ("keep_alive", "soon"), ("keep_alive", "1m; rm"), ("think", "maybe"), ("tool_choice", "banana"),
+     ("turn_context", "x"), ("format", "x"), ("disabled_formats", "x"),
+     ("parallel_tool_calls", "1"), ("first_token", "0"), ("between", "inf")],
+)  # fmt: skip
+def test_options_out_of_bounds_are_refused(client: Client, profile: ModelProfile, bob: User, field: str, value: str):
+    client.force_login(bob)
+    part = client.post(f"/models/{profile.pk}/options/", {"num_ctx": 4096, field: value}, headers=HTMX)
+    assert "errorlist" in part.content.decode()
+    profile.refresh_from_db()
+    assert (profile.options, profile.default_context) == ({}, 8192)
+
+
+def test_names_of_models_are_text_not_markup(client: Client, bob: User):
+    made = ModelProfileFactory(name='<script>alert(1)</script>"x', description="<b>")
+    overrides.add(Decision(made.pk, "tools", True, reason="<img src=x onerror=alert(1)>"))
+    client.force_login(bob)
+    for path in ("/models/", f"/models/{made.pk}/"):
+        page = client.get(path).content.decode()
+        assert "<script>alert" not in page
+        assert "<img src=x" not in page
+
+
+class _Inline(HTMLParser):
+    """Collects what the Content-Security-Policy would block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocked: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = {name for name, _ in attrs}
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag == "style" or (tag == "script" and "src" not in names):
+            self.blocked.append(f"<{tag}>")
+        self.blocked += [name for name in names if name == "style" or name.startswith(("on", "hx-on"))]
+
+
+def test_the_pages_have_nothing_inline_and_no_id_twice(client: Client, profile: ModelProfile, bob: User):
+    _decide(client, profile)
+    ServerFactory(reachable=False, last_error="no")
+    client.force_login(bob)
+    for path in ("/models/", f"/models/{profile.pk}/", "/servers/"):
+        parser = _Inline()
+        parser.feed(client.get(path).content.decode())
+        assert parser.blocked == []
+        assert len(parser.ids) == len(set(parser.ids))
+
+
+def test_three_hundred_models_take_few_queries(
+    client: Client, charlie: User, django_assert_max_num_queries: DjangoAssertNumQueries
+):
+    effective_values.refold(ModelProfileFactory.create_batch(300, server=ServerFactory()))
+    client.force_login(charlie)
+    with django_assert_max_num_queries(12):
+        assert client.get("/models/").content.count(b'<tr id="model-') == 300
+
+
+def test_a_model_with_a_long_history_takes_few_queries(
+    client: Client, profile: ModelProfile, bob: User, django_assert_max_num_queries: DjangoAssertNumQueries
+):
+    for number in range(30):
+        overrides.add(Decision(profile.pk, "tools", bool(number % 2), actor=bob.pk))
+    client.force_login(bob)
+    with django_assert_max_num_queries(22):
+        client.get(f"/models/{profile.pk}/")
+
+
+def _claim(client: Client, profile: ModelProfile, **fields: object) -> str:
+    sent = {"capability": "vision", "value": "yes", "reason": "seen", "newest": 0} | fields
+    return client.post(f"/models/{profile.pk}/capability/", sent, headers=HTMX).content.decode()
+
+
+# D3
+@pytest.mark.parametrize(
+    ("capability", "value", "meant"),
+    [
+        ("vision", "no", False),
+        ("max_tools", "12", 12),
+        ("format", "hermes", "hermes"),
+        ("tool:bash", "native", "native"),
+    ],
+)
+def test_every_capability_can_be_decided(
+    client: Client, profile: ModelProfile, bob: User, capability: str, value: str, meant: object
+):
+    client.force_login(bob)
+    assert "Saved" in _claim(client, profile, capability=capability, value=value)
+    assert effective_values.known(profile)[capability].value == meant
+    evidence = _claim(client, profile, capability=capability, value="evidence", newest=1)
+    assert "Saved" in evidence and effective_values.known(profile)[capability].source != "user_confirmed"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"value": "maybe"}, {"capability": "max_tools", "value": "0"}, {"capability": "x"}, {"newest": "x"}]
+)
+def test_what_no_capability_can_be_is_said(client: Client, profile: ModelProfile, bob: User, wrong: dict[str, str]):
+    client.force_login(bob)
+    _claim(client, profile, **wrong)
+    assert not Override.objects.filter(source="user_confirmed").exists()
+    assert "Choose one of the values" in _claim(client, profile, value="maybe")
+
+
+# D10
+def test_alice_proposes_and_a_reviewer_accepts(client: Client, profile: ModelProfile, alice: User, bob: User):
+    client.force_login(alice)
+    assert "Proposed: a reviewer decides." in _claim(client, profile)
+    assert effective_values.known(profile)["vision"].value is None
+    answer = client.post(
+        f"/models/{profile.pk}/capability/", {"capability": "vision", "value": "evidence", "newest": 1}
+    )
+    assert answer.status_code == 403
+    client.force_login(bob)
+    page = client.get(f"/models/{profile.pk}/").content.decode()
+    assert 'aria-label="Accept Vision: yes"' in page and "needs review" in page
+    entry = HistoryEntry.objects.get(kind="proposal").pk
+    client.post(f"/history/{entry}/act/", {"do": "accept"})
+    assert effective_values.known(profile)["vision"].value is True
+
+
+def test_the_second_editor_of_a_capability_sees_both_values(client: Client, profile: ModelProfile, bob: User):
+    client.force_login(bob)
+    _claim(client, profile)
+    late = _claim(client, profile, value="no", newest=0)
+    assert "Somebody else decided this" in late and "You wanted" in late
+    assert effective_values.known(profile)["vision"].value is True
+
+
+def test_a_decision_for_an_older_build_is_marked_and_what_it_beats_is_named(
+    client: Client, profile: ModelProfile, charlie: User
+):
+    overrides.declare(profile.pk, {"vision": False})
+    overrides.add(Decision(profile.pk, "vision", True, build_key="older"))
+    client.force_login(charlie)
+    page = client.get(f"/models/{profile.pk}/").content.decode()
+    assert "decided for an older build" in page and "Beaten: no (declared)" in page
+
+
+def test_the_matrix_is_filtered_by_what_is_known(client: Client, profile: ModelProfile, charlie: User, bob: User):
+    other = ModelProfileFactory(name="other:1b", family="qwen3")
+    overrides.add(Decision(other.pk, "tools", True))
+    overrides.add(Decision(profile.pk, "tools", True, proposed=True, actor=bob.pk))
+    client.force_login(charlie)
+    for query, name in (
+        ("server=box", "strange:1b"),
+        ("family=qwen3", "other:1b"),
+        ("source=confirmed", "other:1b"),
+        ("tools=untested", "strange:1b"),
+        ("review=1", "strange:1b"),
+        ("review=1&q=other", ""),
+    ):
+        part = client.get(f"/models/?{query}", headers=HTMX).content.decode()
+        assert [one for one in ("strange:1b", "other:1b") if one in part] == ([name] if name else []), query
+    assert "needs review (1)" in client.get("/models/").content.decode()

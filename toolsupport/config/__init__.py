@@ -1,0 +1,1 @@
+"""The Django project: settings, environment, addresses, ASGI application, logs, process metrics."""

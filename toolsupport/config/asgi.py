@@ -1,0 +1,95 @@
+"""The front door: HTTP, websockets, start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.config.settings")
+
+import django
+
+django.setup(set_prefix=False)
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import OriginValidator
+from django.conf import settings
+from django.core.handlers.asgi import ASGIHandler
+
+from chat.mcp import mcp_hosts
+from chat.transcript.turns import busy_servers
+from chat.turns import runner
+from chat.websocket.routing import WEBSOCKETS
+from toolsupport import providers
+from toolsupport.gateway import answer_runner
+from toolsupport.services import background_jobs
+
+ANSWERS = "/v1/chat/completions"
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+def start() -> None:
+    """Begin what runs beside requests: turns, periodic work, MCP servers. Needs the running event loop."""
+    runner.current().start()
+    background_jobs.current().tester.idle.in_use = busy_servers.servers
+    background_jobs.current().start()
+    mcp_hosts.current().start(background_jobs.current().spawn)
+
+
+async def stop() -> None:
+    """Let running answers finish for a while, those to programs too, then end everything."""
+    seconds = settings.ENV["TOOLSUPPORT_DRAIN_SECONDS"]
+    await asyncio.gather(runner.shut_down(seconds), answer_runner.drained(seconds))
+    await mcp_hosts.shut_down()
+    await background_jobs.shut_down()
+    await providers.close()
+
+
+async def lifespan(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    """The ASGI lifespan protocol, for servers other than `manage.py serve`."""
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            start()
+            await send({"type": "lifespan.startup.complete"})
+        elif message["type"] == "lifespan.shutdown":
+            await stop()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+
+
+class SameOrigin:
+    """Sockets only for pages of ours: full origins, since a host alone ignores scheme and port."""
+
+    def __init__(self, application: Any) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> Any:
+        return await OriginValidator(self.application, settings.ORIGINS)(scope, receive, send)
+
+
+class Handler(ASGIHandler):
+    """Django's own, which gives every request a thread and so a connection to the database.
+
+    That costs more than all that an answer to a program asks of the database: those share the thread of the chats.
+    """
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http" and scope["path"] == ANSWERS:
+            await self.handle(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
+application = ProtocolTypeRouter(
+    {
+        "http": Handler(),
+        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(WEBSOCKETS))),
+        "lifespan": lifespan,
+    }
+)

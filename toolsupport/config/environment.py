@@ -1,0 +1,240 @@
+"""The settings that come from the environment, as one table with defaults and meanings."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from toolsupport.core.errors import ConfigError
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+
+
+def text(value: str) -> str:
+    return value.strip()
+
+
+def words(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def switch(value: str) -> bool:
+    if value.strip().lower() in ("1", "on", "yes", "true"):
+        return True
+    if value.strip().lower() in ("0", "off", "no", "false", ""):
+        return False
+    raise ValueError("use 1 or 0")
+
+
+def number(value: str) -> int:
+    return int(value)
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        if value not in choices:
+            raise ValueError(f"use one of {', '.join(choices)}")
+        return value
+
+    return parse
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`name` as in the environment; `default` as one would write it there."""
+
+    name: str
+    default: str
+    parse: Callable[[str], Any]
+    meaning: str
+
+
+VARIABLES = (
+    Variable("TOOLSUPPORT_DATA_DIR", "./data", text, "Directory of the database, keys and chat files."),
+    Variable(
+        "TOOLSUPPORT_SECRET_KEY", "", text, "Signing key. Unset: generated once and stored in the data directory."
+    ),
+    Variable("TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."),
+    Variable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
+    Variable("TOOLSUPPORT_DEBUG", "0", switch, "Show Django's debug pages. Never on a machine that others reach."),
+    Variable(
+        "DATABASE_URL",
+        "",
+        text,
+        "sqlite:///path or postgresql://user:password@host/name. Unset: SQLite in the data directory.",
+    ),
+    Variable(
+        "REDIS_URL", "", text, "redis://host:6379, for several processes that serve one site. Unset: one process."
+    ),
+    Variable("OLLAMA_HOST", "", text, "Address of an Ollama server. Unset: 127.0.0.1:11434 if it answers."),
+    Variable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
+    Variable(
+        "TOOLSUPPORT_SERVER_<NAME>_KEY",
+        "",
+        text,
+        "API key of the server with that name. Replace all but letters and digits by _.",
+    ),
+    Variable(
+        "TOOLSUPPORT_SIMULATOR",
+        "auto",
+        one_of("auto", "on", "off"),
+        "Simulated models: auto shows them while no other server answers.",
+    ),
+    Variable(
+        "TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin. Unset: `serve` prints a set-up address."
+    ),
+    Variable("TOOLSUPPORT_STARTUP_REFRESH", "1", switch, "List the models of every server at start."),
+    Variable(
+        "TOOLSUPPORT_FILTER_ONLY",
+        "0",
+        switch,
+        "No questions, tests, learning or tool substitution; stored values stay in force.",
+    ),
+    Variable(
+        "TOOLSUPPORT_TEXT_FORMATS",
+        "measured",
+        one_of("measured", "all", "off"),
+        "Calls written as text: where a test found a format that works, for all models, never.",
+    ),
+    Variable("TOOLSUPPORT_CODE_MODE", "1", switch, "Calls written as code, where `python_execution` is enabled."),
+    Variable("TOOLSUPPORT_RUNTIME_LEARNING", "1", switch, "Ask whether to save that a server refused tools."),
+    Variable(
+        "TOOLSUPPORT_DRIFT",
+        "ask",
+        one_of("off", "ask", "auto"),
+        "When a tested model has changed: do nothing, offer a new test, test again when its server is idle.",
+    ),
+    Variable("TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."),
+    Variable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that run at once in one process."),
+    Variable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that run at once for one person."),
+    Variable(
+        "TOOLSUPPORT_PROGRAMS",
+        "4",
+        number,
+        "Programs that run at once in one process, likewise shell commands, likewise database queries. Others wait.",
+    ),
+    Variable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", number, "Open chat pages of one person in one process."),
+    Variable("TOOLSUPPORT_KEY_REQUESTS", "600", number, "Requests per minute with one API key in one process."),
+    Variable(
+        "TOOLSUPPORT_MCP_STDIO", "", text, "JSON file with the MCP servers to start on this machine (docs/mcp.md)."
+    ),
+    Variable("TOOLSUPPORT_WORKSPACE_MIB", "100", number, "Largest total size of the files of a chat, in MiB."),
+    Variable(
+        "TOOLSUPPORT_EMBED_MODEL",
+        "",
+        text,
+        "server/model that embeds texts for tool search. Unset: search by words only.",
+    ),
+    Variable("TOOLSUPPORT_LOG", "text", one_of("text", "json"), "Form of the log lines on standard error."),
+    Variable("TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token for /metrics. Unset: open to all."),
+    Variable("TOOLSUPPORT_DRAIN_SECONDS", "20", number, "Seconds that running answers get when the server stops."),
+)
+
+
+# Under this key of what `read` gives stand the names of the variables that are set: those a page cannot change.
+GIVEN = "given"
+# Under this one the API keys of servers, by the name as it stands in the variable.
+SERVER_KEYS = "server keys"
+_SERVER_KEY = re.compile(r"TOOLSUPPORT_SERVER_([A-Z0-9_]+)_KEY")
+
+
+def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """All variables, parsed. Raises ConfigError that names the variable and what it should be."""
+    values: dict[str, Any] = {GIVEN: frozenset(one.name for one in VARIABLES if environ.get(one.name))}
+    values[SERVER_KEYS] = {found[1]: environ[name] for name in environ if (found := _SERVER_KEY.fullmatch(name))}
+    for variable in VARIABLES:
+        given = environ.get(variable.name, "") or variable.default
+        try:
+            values[variable.name] = variable.parse(given)
+        except ValueError as error:
+            raise ConfigError(f"{variable.name}={given!r} cannot be used: {error}.") from error
+    return values
+
+
+def server_key(values: Mapping[str, Any], name: str) -> str:
+    """The API key that the environment has for a server of this name, or ""."""
+    return str(values[SERVER_KEYS].get(re.sub(r"[^A-Z0-9]", "_", name.upper()), ""))
+
+
+def data_dir(values: Mapping[str, Any]) -> Path:
+    """The data directory, made if it is missing (only its owner may read it)."""
+    path = Path(values["TOOLSUPPORT_DATA_DIR"]).expanduser()
+    path = path if path.is_absolute() else BASE_DIR / path
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return path
+
+
+def secret_key(values: Mapping[str, Any], directory: Path) -> str:
+    """The signing key: from the environment, else from a file that only its owner may read."""
+    if values["TOOLSUPPORT_SECRET_KEY"]:
+        return str(values["TOOLSUPPORT_SECRET_KEY"])
+    path = directory / "secret_key"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        key = secrets.token_urlsafe(50)
+        file.write(key)
+    return key
+
+
+def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    """Django's settings for DATABASE_URL. Raises ConfigError for what is neither SQLite nor PostgreSQL."""
+    try:
+        url = urlsplit(values["DATABASE_URL"] or f"sqlite:///{directory / 'toolsupport.sqlite3'}")
+        return DATABASES[url.scheme](url)
+    except (KeyError, ValueError) as error:
+        known = "sqlite:///path or postgresql://user:password@host/name"
+        # The address may hold a password, so it is not repeated.
+        raise ConfigError(f"DATABASE_URL cannot be used; write {known}.") from error
+
+
+def sqlite(url: SplitResult) -> dict[str, Any]:
+    """Immediate transactions, a log beside the file, and nothing acknowledged that is not on the disk."""
+    pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": unquote(url.path)[1:],
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas},
+    }
+
+
+def postgresql(url: SplitResult) -> dict[str, Any]:
+    """Connections from a pool (a fresh one for each use costs six times as much); `?sslmode=…` goes to the driver."""
+    if not url.path.strip("/"):
+        raise ValueError("the database has no name")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(url.path)[1:],
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": url.hostname or "",
+        "PORT": str(url.port or ""),
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"pool": dict(POOL), **dict(parse_qsl(url.query))},
+    }
+
+
+# `timeout` is how long one waits for a free connection, in seconds.
+POOL = {"min_size": 2, "max_size": 20, "timeout": 20}
+DATABASES = {"sqlite": sqlite, "postgresql": postgresql, "postgres": postgresql}
+
+
+def channel_layers(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Channels' settings for REDIS_URL: what several processes of one site tell each other."""
+    url = values["REDIS_URL"]
+    if not url:
+        return {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    if urlsplit(url).scheme not in ("redis", "rediss", "unix"):
+        raise ConfigError("REDIS_URL cannot be used; write redis://host:6379.")
+    config = {"hosts": [url], "prefix": "toolsupport."}
+    return {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}}

@@ -1,0 +1,53 @@
+"""How log lines look: one line of text or one JSON object for each, without secrets."""
+
+from __future__ import annotations
+
+import json
+import logging
+from contextvars import ContextVar
+from datetime import UTC, datetime
+
+from toolsupport.core.redaction import redact
+
+# The request that is being answered here, "" outside of one.
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+_ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "server_time"}
+
+
+class TextLines(logging.Formatter):
+    """For people: time, level, logger, message, and the request's id where there is one."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname} {name}: {message}", style="{")
+
+    def format(self, record: logging.LogRecord) -> str:
+        number = request_id.get()
+        return redact(super().format(record) + (f" [{number}]" if number else ""))
+
+
+class JsonLines(logging.Formatter):
+    """For machines: time, level, logger, message, request, what was given as `extra`, traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request": request_id.get(),
+            **_extra(record),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps({name: _clean(value) for name, value in line.items() if value != ""}, ensure_ascii=False)
+
+
+def _extra(record: logging.LogRecord) -> dict[str, object]:
+    """Plain values only: an object's text could hold anything."""
+    given = {name: value for name, value in vars(record).items() if name not in _ORDINARY}
+    return {name: value for name, value in given.items() if isinstance(value, str | int | float | bool)}
+
+
+def _clean(value: object) -> object:
+    return redact(value) if isinstance(value, str) else value

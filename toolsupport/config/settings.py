@@ -1,0 +1,143 @@
+"""Django's settings; what people may change comes from environment.py."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from toolsupport.config import environment
+from toolsupport.core import redaction
+
+BASE_DIR = environment.BASE_DIR
+ENV = environment.read()
+DATA_DIR = environment.data_dir(ENV)
+
+SECRET_KEY = environment.secret_key(ENV, DATA_DIR)
+DEBUG = ENV["TOOLSUPPORT_DEBUG"]
+ALLOWED_HOSTS = ENV["TOOLSUPPORT_ALLOWED_HOSTS"]
+ORIGINS: list[str] = ENV["TOOLSUPPORT_ORIGINS"] or ["http://127.0.0.1:8000", "http://localhost:8000"]
+CSRF_TRUSTED_ORIGINS = [origin for origin in ORIGINS if "://" in origin]
+
+INSTALLED_APPS = [
+    "toolsupport.apps.ToolsupportConfig",
+    "chat.apps.ChatConfig",
+    "channels",
+    "django_htmx",
+    "template_partials",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "toolsupport.web.request_log.Accounted",
+    "toolsupport.web.security_headers.ContentSecurityPolicy",
+    "django.middleware.security.SecurityMiddleware",
+    "toolsupport.web.static_compression.CompressedStatic",
+    "servestatic.middleware.ServeStaticMiddleware",
+    # Compresses pages. Form tokens are masked anew in every answer, against BREACH.
+    "django.middleware.gzip.GZipMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "toolsupport.web.authentication.api_key_auth.Bearer",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "toolsupport.config.urls"
+ASGI_APPLICATION = "toolsupport.config.asgi.application"
+CHANNEL_LAYERS = environment.channel_layers(ENV)
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "toolsupport.web.pages.navigation.navigation",
+            ],
+        },
+    }
+]
+
+DATABASES = {"default": environment.database(ENV, DATA_DIR)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CSRF_FAILURE_VIEW = "toolsupport.web.pages.errors.stale_form"
+LOGIN_URL = "/login/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/login/"
+# How long the link works with which somebody who was invited sets a password.
+PASSWORD_RESET_TIMEOUT = 7 * 24 * 60 * 60
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+SERVESTATIC_USE_FINDERS = True
+SERVESTATIC_AUTOREFRESH = DEBUG
+
+# Over plain http on loopback (the embedded default) cookies cannot be Secure; behind https they are.
+BEHIND_HTTPS = all(origin.startswith("https://") for origin in ORIGINS)
+SESSION_ENGINE = "toolsupport.registry.people.sessions"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_HTTPS else None
+SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_HTTPS
+SECURE_SSL_REDIRECT = BEHIND_HTTPS
+# What `check --deploy` says about https concerns no site that only this machine reaches.
+_LOOPBACK = all(urlsplit(origin).hostname in ("127.0.0.1", "localhost", "::1") for origin in ORIGINS)
+SILENCED_SYSTEM_CHECKS = [f"security.W{number}" for number in ("004", "008", "012", "016")] if _LOOPBACK else []
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+
+WORKSPACES_DIR = DATA_DIR / "workspaces"
+
+# Where this process's own Simulator listens; `serve` says it when it has started one.
+SIMULATOR_URL = ""
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "text": {"()": "toolsupport.config.logs.TextLines"},
+        "json": {"()": "toolsupport.config.logs.JsonLines"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": ENV["TOOLSUPPORT_LOG"]}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "toolsupport": {"level": "INFO"},
+        "chat": {"level": "INFO"},
+        # Django's own handler would write past ours.
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.server": {"handlers": [], "propagate": True},
+    },
+}
+redaction.know(*ENV[environment.SERVER_KEYS].values())
+redaction.know(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
+redaction.know(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

@@ -1,0 +1,100 @@
+"""What was said about a model, row by row, weighed for one build and one conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolsupport.core.override_sources import SOURCES
+
+# Why a row may not count; "" is a row that does.
+COUNTS = ""
+# Sources that speak of the build of their time. What a server declares is asked anew for each build.
+BOUND_TO_BUILD = ("user_confirmed", "auto_detected")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One row of what was said about a model; rows are only ever added.
+
+    `source` is one of sources.STORED, `session` "" means everyone, `actor` is "" for machines, `created_at` ISO 8601.
+    `withdraws` is the id of a row this one takes back; such a row has no value of its own.
+    """
+
+    id: int
+    seq: int
+    capability: str
+    value: Any
+    source: str
+    session: str = ""
+    build_key: str = ""
+    actor: str = ""
+    reason: str = ""
+    proposed: bool = False
+    withdraws: int | None = None
+    created_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A claim as it is seen from one build and one conversation.
+
+    `source` is its rank, a key of sources.SOURCES ("runtime_error" outside a conversation has none and never counts).
+    `standing` is winner, beaten, withdrawn, proposed, other_chat or empty. `claim` is None for the family table.
+    `stale` says that the build of then is not the build of now.
+    """
+
+    capability: str
+    value: Any
+    source: str
+    standing: str = COUNTS
+    claim: Claim | None = None
+    stale: bool = False
+
+
+def weigh(claims: Sequence[Claim], build_key: str, session: str) -> list[Entry]:
+    """An entry for each row that speaks of a value, in the order of the rows; withdrawals are applied, not listed."""
+    withdrawn = _withdrawn(claims, session)
+    return [_entry(claim, build_key, session, withdrawn) for claim in claims if claim.withdraws is None]
+
+
+def ranked(entries: Iterable[Entry]) -> list[Entry]:
+    """The highest rank first, within a rank the newest."""
+    return sorted(entries, key=lambda entry: (rank(entry), -(entry.claim.seq if entry.claim else 0)))
+
+
+def rank(entry: Entry) -> int:
+    """0 is the highest; what has no rank comes last."""
+    return SOURCES[entry.source].rank if entry.source in SOURCES else len(SOURCES)
+
+
+def _withdrawn(claims: Iterable[Claim], session: str) -> set[int]:
+    """Ids of the rows taken back. Newest first, so that a withdrawal that was itself taken back does nothing."""
+    withdrawn: set[int] = set()
+    for claim in sorted(claims, key=lambda claim: claim.seq, reverse=True):
+        counts = claim.session in ("", session) and not claim.proposed and claim.id not in withdrawn
+        if claim.withdraws is not None and counts:
+            withdrawn.add(claim.withdraws)
+    return withdrawn
+
+
+def _entry(claim: Claim, build_key: str, session: str, withdrawn: set[int]) -> Entry:
+    source = _source(claim, build_key)
+    stale = claim.source in BOUND_TO_BUILD and claim.build_key != build_key
+    standings = {
+        "other_chat": claim.session not in ("", session),
+        "proposed": claim.proposed,
+        "withdrawn": claim.id in withdrawn,
+        "empty": claim.value is None or source not in SOURCES,
+    }
+    standing = next((name for name, holds in standings.items() if holds), COUNTS)
+    return Entry(claim.capability, claim.value, source, standing, claim, stale)
+
+
+def _source(claim: Claim, build_key: str) -> str:
+    if claim.session:
+        return "session"
+    if claim.source == "auto_detected" and claim.build_key != build_key:
+        return "auto_detected_stale"
+    return claim.source

@@ -1,0 +1,191 @@
+"""Renders the canonical log of a conversation for the model that is asked next.
+
+The log may hold anything: notices, calls without a result (somebody pressed Stop), results without a call, two
+questions in a row, calls that another model made. What comes out holds to the strictest template we know of:
+
+  one system message or none, first; after it a user message; no message that says nothing;
+  never two user messages in a row, and two assistant messages only across results;
+  native: the results follow their calls at once, one for each, in order, under ids that are unique in the request;
+          an assistant message stands between a result and the next user message;
+  text:   calls stand in the assistant's text, and what all of them gave in one user message, as the format has it;
+  words:  for a model that gets no tools, calls and results are told, and no message has a call.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.formats.format import Format
+from toolsupport.core.prompt.call_ids import CallIds
+from toolsupport.core.types import Message, Role, ToolCall
+
+INTERRUPTED = "No result: the call was interrupted before it was done."
+BROKEN_OFF = "(The answer broke off here.)"
+BEGINNING = "(The conversation begins here.)"
+UNSPOKEN = (Role.SYSTEM, Role.NOTICE)
+LONGEST_NAME = 64
+
+Render = Callable[[Iterable[Message]], Iterator[Message]]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom a log is rendered for.
+
+    `format` is "native", a name of FORMATS, or "" for a model that gets no tools. `call_format` is what its family was
+    taught to write. `one_call`: its template takes a single call in a message.
+    """
+
+    format: str = ""
+    call_format: str = ""
+    one_call: bool = False
+
+
+def history(messages: Sequence[Message], target: Target) -> tuple[Message, ...]:
+    """The log as this target may be sent it. Raises KeyError for an unknown format."""
+    render = _renderer(target)
+    system = "\n\n".join(message.content for message in messages if message.role is Role.SYSTEM and message.content)
+    spoken = [message for message in messages if message.role not in UNSPOKEN and not _says_nothing(message)]
+    rendered = _joined(render(_paired(_with_fresh_thinking(spoken), CallIds(target.call_format))))
+    head = [Message(Role.SYSTEM, system)] if system else []
+    if not rendered or rendered[0].role is not Role.USER:
+        head.append(Message(Role.USER, BEGINNING))
+    return (*head, *rendered)
+
+
+def _renderer(target: Target) -> Render:
+    known = NOT_IN_TEXT.get(target.format)
+    if known is None:
+        return partial(_written, FORMATS[target.format])
+    return _one_by_one if target.format == "native" and target.one_call else known
+
+
+def _with_fresh_thinking(messages: Sequence[Message]) -> list[Message]:
+    """Reasoning belongs to the turn it was made in: what came before the latest question is left out."""
+    users = [number for number, message in enumerate(messages) if message.role is Role.USER]
+    latest = users[-1] if users else -1
+    return [replace(message, thinking="") if number < latest else message for number, message in enumerate(messages)]
+
+
+def _paired(messages: Sequence[Message], ids: CallIds) -> Iterator[Message]:
+    """Each call with exactly one result behind it, ids unique; a result that belongs to no call is left out."""
+    for number, message in enumerate(messages):
+        if message.role is Role.TOOL:
+            continue
+        results = _results(messages, number) if message.calls else {}
+        named = [replace(call, name=_sendable(call.name)) for call in message.calls]
+        calls = tuple(replace(call, id=ids.of(call)) for call in named)
+        yield replace(message, calls=calls)
+        for asked, call in zip(message.calls, calls, strict=True):
+            found = results.get(asked.id) or [Message(Role.TOOL, INTERRUPTED)]
+            yield replace(found.pop(0), call_id=call.id, name=call.name)
+
+
+def _results(messages: Sequence[Message], number: int) -> dict[str, list[Message]]:
+    """The results for the calls of this message, by id, before the next message that makes calls."""
+    found: dict[str, list[Message]] = {}
+    for message in messages[number + 1 :]:
+        if message.calls:
+            break
+        if message.role is Role.TOOL:
+            found.setdefault(message.call_id, []).append(message)
+    return found
+
+
+def _sendable(name: str) -> str:
+    """A name that a model made up may be anything, and servers refuse a history with more than these letters."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:LONGEST_NAME] or "unknown"
+
+
+def _native(messages: Iterable[Message]) -> Iterator[Message]:
+    last = None
+    for message in messages:
+        if last is Role.TOOL and message.role is Role.USER:
+            yield Message(Role.ASSISTANT, BROKEN_OFF)
+        last = message.role
+        yield message
+
+
+def _one_by_one(messages: Iterable[Message]) -> Iterator[Message]:
+    """Calls made at once, told as if they had been made one after the other."""
+    waiting: list[ToolCall] = []
+    for message in _native(messages):
+        if message.role is Role.TOOL:
+            yield message
+            if waiting:
+                yield Message(Role.ASSISTANT, calls=(waiting.pop(0),))
+        else:
+            waiting = list(message.calls[1:])
+            yield replace(message, calls=message.calls[:1])
+
+
+def _written(format_: Format, messages: Iterable[Message]) -> Iterator[Message]:
+    """Calls as the format writes them; what they gave, in one message."""
+    results: list[Message] = []
+    for message in messages:
+        if message.role is Role.TOOL:
+            results.append(message)
+            continue
+        yield from _handed_back(format_, results)
+        results = []
+        calls = format_.write_calls(message.calls) if message.calls else ""
+        yield replace(message, content=_paragraphs(message.content, calls), calls=())
+    yield from _handed_back(format_, results)
+
+
+def _handed_back(format_: Format, results: Sequence[Message]) -> Iterator[Message]:
+    if results:
+        images = tuple(image for result in results for image in result.images)
+        yield Message(Role.USER, format_.write_results(results), images=images)
+
+
+def _told(messages: Iterable[Message]) -> Iterator[Message]:
+    for message in messages:
+        if message.role is Role.TOOL:
+            yield Message(Role.USER, f"Result of the tool {message.name}:\n{message.content}", images=message.images)
+        else:
+            told = [_call_in_words(call) for call in message.calls]
+            yield replace(message, content=_paragraphs(message.content, *told), calls=(), thinking="")
+
+
+def _call_in_words(call: ToolCall) -> str:
+    return f"I used the tool {call.name} with {json.dumps(call.arguments, ensure_ascii=False)}."
+
+
+NOT_IN_TEXT: Mapping[str, Render] = MappingProxyType({"native": _native, "": _told})
+
+
+def _joined(messages: Iterable[Message]) -> list[Message]:
+    """Neighbours of the same role become one message."""
+    joined: list[Message] = []
+    for message in messages:
+        if joined and _may_join(joined[-1], message):
+            joined[-1] = _join(joined[-1], message)
+        else:
+            joined.append(message)
+    return joined
+
+
+def _says_nothing(message: Message) -> bool:
+    spoken = message.role in (Role.USER, Role.ASSISTANT)
+    return spoken and not (message.calls or message.images or message.content.strip())
+
+
+def _may_join(one: Message, other: Message) -> bool:
+    return one.role is other.role and one.role is not Role.TOOL and not one.calls
+
+
+def _join(one: Message, other: Message) -> Message:
+    content = _paragraphs(one.content, other.content)
+    thinking = _paragraphs(one.thinking, other.thinking)
+    return replace(other, content=content, thinking=thinking, images=one.images + other.images)
+
+
+def _paragraphs(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text)

@@ -1,0 +1,68 @@
+"""The system text of a request: what the team wrote, then what holds for tools."""
+
+from __future__ import annotations
+
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.prompt import styles
+from toolsupport.core.prompt.turn_context import context_of
+from toolsupport.core.types import Brief
+
+# Rules of an Exclusion that say it is the model that stands in the way; the others are people's wishes.
+MODEL_CANNOT = frozenset({"unsupported", "unknown", "refused"})
+
+WITHOUT_TOOLS = (
+    "You cannot call tools or functions here. When a request would need one, for example to read a file, say that "
+    "you cannot do it here and help with what you know. Do not pretend to have called anything."
+)
+SHORT = "You are an assistant that works with tools. Answer in the language of the person who asks."
+ALL_AT_ONCE = "You see only the latest request. Make all the calls it needs at once, in one reply."
+ONE_CALL = "Make one call in a reply, and wait for its result before the next."
+EXAMPLE = "For example:"
+
+
+def system(brief: Brief) -> str:
+    """The system text, "" where there is nothing to say.
+
+    That the model cannot call functions is said only where tools were wanted: not when none is enabled.
+    """
+    if not brief.offers_tools:
+        return _paragraphs(brief.system.strip(), _without_tools(brief))
+    if context_of(brief) == "minimal_system":
+        return _paragraphs(f"{SHORT} {styles.NUDGE}", *_documents(brief), _how_to_call(brief))
+    return _paragraphs(brief.system.strip(), _how_to_call(brief), _about_tools(brief))
+
+
+def _without_tools(brief: Brief) -> str:
+    wanted = any(exclusion.rule in MODEL_CANNOT for exclusion in brief.excluded)
+    return WITHOUT_TOOLS if wanted else ""
+
+
+def _documents(brief: Brief) -> list[str]:
+    return [f"From {name}:\n{text.strip()}" for name, text in brief.documents.items() if text.strip()]
+
+
+def _how_to_call(brief: Brief) -> str:
+    """The tools and the way to write a call, for a model that is told in its text."""
+    format_ = FORMATS.get(brief.format)
+    if format_ is None:
+        return ""
+    told = format_.instructions(brief.tools)
+    offered = {tool.name for tool in brief.tools}
+    proven = [call for call in brief.examples if call.name in offered]
+    return _paragraphs(told, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
+
+
+def _about_tools(brief: Brief) -> str:
+    nudge = styles.STRONG_NUDGE if brief.strong_nudge else styles.NUDGE
+    style = styles.about(brief.capabilities["prompt_style"].value, brief.tools)
+    return _paragraphs(f"{style} {nudge}", _how_many_calls(brief))
+
+
+def _how_many_calls(brief: Brief) -> str:
+    if brief.capabilities["parallel"].value is False:
+        return ONE_CALL
+    return ALL_AT_ONCE if context_of(brief) == "minimal" else ""
+
+
+def _paragraphs(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text)

@@ -1,0 +1,99 @@
+"""Whether a prompt fits into the context of a model, and what its tools cost there.
+
+A server counts the tokens of what it was sent. What the tools cost is the difference that they make in the shortest
+requests with and without them; nothing is ever sent just to measure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolsupport.core.prompt.turn_context import kept
+from toolsupport.core.types import Brief, Message
+
+PER_CHARACTER = 0.25  # tokens of plain English; code and other scripts take more
+LEAST_PER_CHARACTER = 0.1  # no text that people write takes fewer
+SURE = 1.1  # an estimate has to be beyond the limit by this much before a cut is claimed
+FULL = 0.98  # of the context: a prompt that reaches so far was cut, or leaves no room for an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One request: the characters of its messages, and the tokens the server counted, tools and all."""
+
+    characters: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The shortest request with a set of tools and the shortest without any, where they are known."""
+
+    with_tools: Counted | None = None
+    without: Counted | None = None
+
+
+def tools_digest(brief: Brief) -> str:
+    """What makes two sets of tools the same set, in 32 hex characters; "" where no tools are offered."""
+    if not brief.offers_tools:
+        return ""
+    told = json.dumps([brief.format, [tool.to_openai() for tool in brief.tools]], sort_keys=True)
+    return hashlib.sha256(told.encode(errors="replace")).hexdigest()[:32]
+
+
+def characters(brief: Brief, log: Sequence[Message]) -> int:
+    """How long the part of a request is that does not speak of tools."""
+    return len(brief.system) + sum(map(_length, kept(brief, log)))
+
+
+def _length(message: Message) -> int:
+    calls = sum(len(json.dumps(call.arguments, ensure_ascii=False)) for call in message.calls)
+    return len(message.content) + calls
+
+
+def tool_tokens(brief: Brief, counts: Counts) -> int:
+    """What offering the tools costs, in tokens: measured, and estimated from their definitions until then."""
+    if not brief.offers_tools:
+        return 0
+    one, other = counts.with_tools, counts.without or Counted(0, 0)
+    if one is None:
+        return round(PER_CHARACTER * len(json.dumps([tool.to_openai() for tool in brief.tools])))
+    return max(0, round(one.tokens - other.tokens - PER_CHARACTER * (one.characters - other.characters)))
+
+
+def cost_of_each(brief: Brief, counts: Counts) -> dict[str, int]:
+    """What each tool has of that, in tokens: as large a part as its definition has of all definitions."""
+    lengths = {tool.name: len(json.dumps(tool.to_openai())) for tool in brief.tools}
+    whole, total = tool_tokens(brief, counts), sum(lengths.values())
+    return {name: round(whole * length / total) for name, length in lengths.items()}
+
+
+def expected(brief: Brief, counts: Counts, length: int) -> int:
+    """About how many tokens a request of so many characters has with its tools; rather too few than too many."""
+    return round(PER_CHARACTER * length) + tool_tokens(brief, counts)
+
+
+def whole(brief: Brief, counts: Counts, sent: Sequence[Message], length: int) -> int:
+    """About how many tokens a request has, by a count with these tools, else by the length of what is `sent`."""
+    if counts.with_tools is not None or not brief.offers_tools:
+        return expected(brief, counts, length)
+    definitions = json.dumps([tool.to_openai() for tool in brief.tools]) if brief.format == "native" else ""
+    return round(PER_CHARACTER * (sum(map(_length, sent)) + len(definitions)))
+
+
+def was_cut(brief: Brief, counts: Counts, seen: Counted) -> bool:
+    """True where the server counted less than it must have been sent, or stopped at the end of the context."""
+    context = context_tokens(brief)
+    if seen.tokens < LEAST_PER_CHARACTER * seen.characters:
+        return True
+    if not context or seen.tokens > context:
+        return False
+    return seen.tokens >= FULL * context or expected(brief, counts, seen.characters) > SURE * context
+
+
+def context_tokens(brief: Brief) -> int:
+    """The context that is asked for, 0 where it is the server's own business."""
+    return int(brief.options.get("num_ctx") or 0)

@@ -1,0 +1,36 @@
+"""Tells whether what an answer shows was written by a tool: a model that quotes a result calls nothing with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from toolsupport.core.formats.writing import LOOKS_ALIKE
+from toolsupport.core.types import Message, Role
+
+# What a model puts around and into a quotation of its own: fences, quotation marks of Markdown, white space.
+FENCE_LINE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^`\n]*$", re.M)
+QUOTE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.M)
+SPACE = re.compile(r"[\s`]+")
+AS_WRITTEN = str.maketrans({alike: mark for mark, alike in LOOKS_ALIKE.items()})
+
+
+class Results:
+    """The results of tools that stand in a history."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._contents = [message.content for message in messages if message.role is Role.TOOL]
+        self._squeezed: list[str] | None = None
+
+    def hold(self, raw: str) -> bool:
+        """Whether one of them holds this text, but for white space and the marks of a quotation."""
+        if self._squeezed is None:
+            self._squeezed = [squeezed(content) for content in self._contents]
+        wanted = squeezed(raw)
+        return bool(wanted) and any(wanted in content for content in self._squeezed)
+
+
+def squeezed(text: str) -> str:
+    """The text without white space, fences and marks of a quotation; signs that look alike are one."""
+    plain = QUOTE_MARKS.sub("", FENCE_LINE.sub("", text.translate(AS_WRITTEN)))
+    return SPACE.sub("", plain)

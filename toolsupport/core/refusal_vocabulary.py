@@ -1,0 +1,88 @@
+"""The words that the rules of refusal_rules.py are written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from re import Match, Pattern
+
+UNSUPPORTED = "tools_unsupported"
+MISCONFIGURED = "tools_misconfigured"
+MALFORMED = "tool_call_malformed"
+OTHER = "other"
+
+# A text that says the same thing more often than this says nothing new.
+MOST_MATCHES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`pattern` is looked for in lower case text on one line, as `refusals._plain` makes it.
+
+    `holds` judges a match by what stands around it.
+    """
+
+    label: str
+    name: str
+    pattern: Pattern[str]
+    holds: Callable[[Match[str]], bool] = bool
+
+    def found(self, text: str) -> bool:
+        return any(self.holds(match) for match in islice(self.pattern.finditer(text), MOST_MATCHES))
+
+
+# The thing itself, in the field's many words: not tool_choice, tool_call_id or parallel_tool_calls.
+TOOLS = (
+    r"tools?(?:[ -](?:use|usage|calls?|calling|invocations?))?"
+    r"|functions?(?:[ -]calls?|[ -]calling)?|(?:tool|function)_calling"
+)
+
+_THING = rf"[`'\"]?(?<![\w-])(?:{TOOLS})[`'\"]?(?![\w-])"
+
+# Longer names first: they may stand in front of a shorter one.
+SHORT = {
+    "THING": _THING,
+    # A word of a sentence, not a part of a model's name: zephyr-7b-beta, deepseek-r1:free.
+    "WORD": r"(?<![\w/@-])(?<!\w[.:])",
+    "END": r"(?![\w/@-]|:\w)",
+    # What may stand before and after a sentence that counts: a model, or nothing. Everything else limits it.
+    "HEAD": r"(?:^|[^\w '`\"] ?['`\"]?|\b(?:the|this|that|its|native|external|because|since|as|but|so|any|error"
+    r"|use of|using) )",
+    "OF_IT": r"(?: (?:features?|capabilit(?:y|ies)|functionality|support|abilit(?:y|ies)|parameters?))?"
+    r"(?: (?:for|by|with|in|on|of|from) (?:A_MODEL(?:'s)?:?(?: (?:''|[`\"']?[\w./:@-]+[`\"']?))?"
+    r"|(?:the )?[`'\"]?[\w./:@-]*[\d/:][\w./:@-]*[`'\"]?|it(?! ')|NAMED))?"
+    r"(?= ?(?:$|[^\w '`\"-]| - |['`\"]+(?:$|[^\w '])| (?:yet|natively|currently|directly|either|and|but|so"
+    r"|please|because|since"
+    r"|which|however|though|try|see|use|choose|status|details|request id)\b))",
+    "CALLING": r"(?:tool|function)[ _-]?(?:calling|calls?|use)",
+    # A bare "tool" or "function" is one of them, mostly named before; the ability needs more than that.
+    "ABILITY": rf"(?!`?['\"]?(?:tool|function)[`'\"]?(?![\w -]| (?:use|usage|call)))(?:{_THING})",
+    "A_MODEL": r"(?:(?:this|the|that|your|any|selected|requested|provided|chosen|given|current) )*(?:\w+ )?models?\b",
+    "A_SERVER": r"(?:server|backend|inference engine|proxy|gateway|adapter|api version|build)",
+    # What follows limits the sentence to something else than tools as such.
+    "WITH_ELSE": r"(?:and (?!functions?|tools?)|when|while|together|combined|in combination|alongside|simultaneous"
+    r"|at the same time|unless|without|with (?!A_MODEL)|if )",
+    "SPECIAL": r"parallel|multiple|multi-\w+|nested|custom|strict|hosted|built-?in|server|mcp|computer|web|search"
+    r"|forced|named|remote|code|image|file|shell|browser|maps|retrieval|streaming|requested|specified|some"
+    r"|certain|following|other",
+    "SUPPORT_": r"(?:support|accept|allow|permit|handle|implement|advertise)\w* ",
+    "SUPPORTED": r"(?:supported|available|allowed|permitted|implemented|accepted|offered|provided)",
+    "GIVE_": r"(?:(?:support|accept|allow|permit|handle|implement|advertise|offer|provide)\w* )",
+    # Any name of a model, as the last word. Not a kind of people, requests or media.
+    "NAMED": r"(?!(?:[a-z]+(?:s|ing|ed|ion|ly|er)|audio|batch|video|images?|text|json|you|us|me|free|guest)\b)"
+    r"[\w.-]+[.}'\"]*$",
+    "IS_NOT": r"(?:is|are)(?: not|n't)(?: currently| yet| fully| natively)? ",
+    "NOT_": r"(?:not|n't|never|cannot|unable to|no longer)(?: currently| yet| natively| directly)? ",
+    "IS_UN": r"(?:(?:is|are)(?: currently)?(?: un| not(?: currently| yet| natively)? |n't )|cannot be |has not been )",
+}
+
+
+def rule(label: str, name: str, *phrases: str) -> Rule:
+    """Any of the phrases; the words of SHORT stand for their patterns."""
+    pattern = "|".join(f"(?:{phrase})" for phrase in phrases)
+    for _ in range(3):  # a short word may stand for a pattern that holds another one
+        for short, full in SHORT.items():
+            pattern = pattern.replace(short, full)
+    return Rule(label, name, re.compile(pattern))

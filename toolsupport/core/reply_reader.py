@@ -1,0 +1,138 @@
+"""Hears one reply to its end: calls that are written as text become calls, whatever the pieces it came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from toolsupport.core import sanitize
+from toolsupport.core.events import (
+    CallDelta,
+    CallFound,
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Finished,
+    ReasoningSeen,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
+from toolsupport.core.formats import FORMATS, auto, parser
+from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
+from toolsupport.core.types import ToolSpec
+
+
+class Listener:
+    """One reply in `format`: native, a text format, or "" where no tools were offered.
+
+    Reasoning is taken out of the text in all of them; `begins_inside` is what is known of the model's replies. Calls
+    are told at the end of the reply, since what follows a call may show that it was a draft in reasoning.
+    Only a reply without any call can have meant one that stands in its prose: it is told as CallFound.
+    """
+
+    def __init__(self, format: str, tools: Sequence[ToolSpec], begins_inside: bool | None = None) -> None:
+        self._parser = parser(format if format in FORMATS else "", tools, thinking=begins_inside)
+        self._reasoning = self._parser.reasoning
+        self._format = format
+        self._tools = tools
+        self._begins_inside = begins_inside
+        self._usage: list[Event] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        """Nothing was called or mentioned so far."""
+        self._native: list[Event] = []
+        self._written: list[Event] = []
+        self._mentioned: list[CallFound] = []
+        self._prose = ProseWatcher(self._tools) if self._tools else None
+
+    def know_results(self, is_result: Callable[[str], bool]) -> None:
+        """`is_result` tells whether a tool gave a text back before."""
+        self._parser.know_results(is_result)
+
+    def hear(self, batch: Iterable[Event]) -> list[Event]:
+        """The events of a batch, with what its text turned out to be. The end of the reply is heard in it."""
+        heard: list[Event] = []
+        for event in batch:
+            heard += self._ended(event) if isinstance(event, Finished | Failed) else self._one(event)
+        return [storable(event) for event in heard]
+
+    def _one(self, event: Event) -> list[Event]:
+        if isinstance(event, TextDelta):
+            return self._told(self._parser.feed(event.text))
+        if isinstance(event, ThinkingDelta):
+            self._reasoning.separated(event.text)
+        elif isinstance(event, CallDelta) and self._reasoning.open:
+            return []
+        elif isinstance(event, Usage):
+            self._usage.append(event)
+            return []
+        elif isinstance(event, CallReady | CallRejected):
+            self._native += [] if self._reasoning.native_call(event) else [event]
+            return self._told(self._parser.call_follows())
+        return [event]
+
+    def _told(self, events: Iterable[Event]) -> list[Event]:
+        """The events of the text but for its calls, which wait for the end of the reply."""
+        told: list[Event] = []
+        for event in events:
+            if isinstance(event, Reread):
+                self._reasoning.keep(self._native)
+                self._forget()
+            if isinstance(event, TextDelta | Reread) and self._prose is not None:
+                self._prose.watch(event.text)
+            if isinstance(event, CallFound):
+                self._mentioned.append(replace(event, format=self._written_in(event)))
+            elif isinstance(event, CallReady | CallRejected):
+                self._written.append(event)
+            else:
+                told.append(event)
+        return told
+
+    def _written_in(self, event: CallFound) -> str:
+        return format_of(event.raw) if self._format == auto.FORMAT.name else self._format
+
+    def _ended(self, event: Finished | Failed) -> list[Event]:
+        cut = isinstance(event, Finished) and event.reason == "length"
+        told = self._told(self._parser.flush(cut=cut))
+        calls = [*self._native, *self._written]
+        found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
+        return [*told, *calls, *self._usage, *found, *self._seen(event), event]
+
+    def _found(self, *, cut: bool) -> list[Event]:
+        """The calls that stand in the text of a reply which made none, each of them once."""
+        known = [(one.call.name, one.call.arguments) for one in self._mentioned]
+        others: list[CallFound] = self._prose.flush(cut=cut) if self._prose else []
+        new = [one for one in others if (one.call.name, one.call.arguments) not in known]
+        found: list[Event] = [*self._mentioned, *new]
+        return found[:MOST_FOUND]
+
+    def _seen(self, event: Finished | Failed) -> list[Event]:
+        """What the reply shows of how replies of its model begin, where they are to be read otherwise from now on."""
+        inside = self._reasoning.began_inside
+        news = inside is not None and inside != bool(self._begins_inside)
+        return [ReasoningSeen(inside is True)] if news and isinstance(event, Finished) else []
+
+
+def storable(event: Event) -> Event:
+    """The event as it can be kept and told: what one model writes must not stop the writing of all."""
+    if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
+        kept = sanitize.text(event.text)
+        return event if kept is event.text else replace(event, text=kept)
+    if isinstance(event, Reread):
+        return replace(event, text=sanitize.text(event.text), thinking=sanitize.text(event.thinking))
+    if isinstance(event, CallReady | CallFound):
+        # Its arguments stay as they were written: calls.check refuses what cannot be kept, and says why.
+        call = replace(event.call, name=sanitize.text(event.call.name), arguments=sanitize.joined(event.call.arguments))
+        return replace(event, call=call, raw=sanitize.text(event.raw))
+    if isinstance(event, CallRejected):
+        return replace(
+            event,
+            name=sanitize.replaced(event.name),
+            reason=sanitize.replaced(event.reason),
+            raw=sanitize.replaced(event.raw),
+        )
+    return event

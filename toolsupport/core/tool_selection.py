@@ -1,0 +1,317 @@
+"""Which tools a request carries in which format, with the rule that decided for each of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal, TypeVar
+
+from toolsupport.core import format_choice
+from toolsupport.core.format_choice import FormatVerdict, FormatWishes
+from toolsupport.core.formats.code_mode import TOOL as CODE_TOOL
+from toolsupport.core.tool_limits import Limit, limits_of
+from toolsupport.core.types import Capabilities, Exclusion, LeftOut, ToolSpec
+
+Subject = TypeVar("Subject")
+Kind = Literal["builtin", "mcp", "search", "sql"]
+# Kind → what is said of a tool that is in.
+INCLUDED = MappingProxyType(
+    {
+        "builtin": "It is enabled, allowed here, and it works.",
+        "mcp": "Its server and it are enabled and allowed, its definition is approved, and it was found for this chat.",
+        "search": "There are tools to be found by it.",
+        "sql": "A database is enabled.",
+    }
+)
+# The rules by which something falls out that would be offered to another model.
+LIMITS = frozenset({"max_tools", "mcp_limit"})
+NATIVE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A tool that might be offered.
+
+    `enabled` is the team's switch, `missing` says why it cannot work here ("" where it can). `connected`: what it
+    reaches is enabled, the MCP server `server` or any database. `approved`: somebody approved its definition as it
+    stands. `materialised`: it was found for this conversation; the most relevant ones stay under a limit.
+    """
+
+    spec: ToolSpec
+    enabled: bool = True
+    missing: str = ""
+    kind: Kind = "builtin"
+    server: str = ""
+    connected: bool = True
+    approved: bool = True
+    materialised: bool = False
+    relevance: float = 0.0
+
+    @property
+    def usable(self) -> bool:
+        """Whether it may run at all, whatever a model or a conversation makes of it."""
+        return self.enabled and not self.missing and self.connected and self.approved
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the team and the people of a conversation want.
+
+    `tools_on` False switches tools off, None and True leave it to what is known of the model. `team` and `chat` name
+    what is left out. `formats` is what they want of formats. `may_call` False: the options of the model say that it is
+    to call none. `parameters` is how large the model is, where that is known; `hosted`: a large one that hosts run.
+    """
+
+    tools_on: bool | None = None
+    team: LeftOut = field(default_factory=LeftOut)
+    chat: LeftOut = field(default_factory=LeftOut)
+    formats: FormatWishes = field(default_factory=FormatWishes)
+    may_call: bool = True
+    parameters: int | None = None
+    hosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One tool, in or out, with the name of the rule that decided: for what is in, that is its kind."""
+
+    candidate: Candidate
+    included: bool
+    rule: str
+    reason: str
+
+    @property
+    def name(self) -> str:
+        return self.candidate.spec.name
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """What is offered. `format` is native, a text format, or "" where nothing is; the reasons are for people.
+
+    `verdicts` has every candidate. `fallbacks` are the formats to go on with, in order, where this one fails in a
+    turn; `formats` all there are, with the reason for or against each. `limits` are those that hold for this model.
+    `usable` names what may run in this chat, whether the model is told of it or not.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    format: str
+    format_reason: str
+    fallbacks: tuple[str, ...] = ()
+    formats: tuple[FormatVerdict, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    usable: frozenset[str] = frozenset()
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        return tuple(verdict.candidate.spec for verdict in self.verdicts if verdict.included)
+
+    @property
+    def hidden(self) -> tuple[ToolSpec, ...]:
+        """What a model may call without having been told of it: the search, where a limit left it out."""
+        searches = (one for one in self.verdicts if one.candidate.kind == "search" and not one.included)
+        return tuple(one.candidate.spec for one in searches if self.format and one.rule in LIMITS)
+
+    @property
+    def spare(self) -> tuple[str, ...]:
+        """What may be left out where room is lacking, in the order in which it goes; the first of all stays."""
+        return tuple(self.verdicts[number].name for number in reversed(_ranked(self.verdicts)[1:]))
+
+    @property
+    def excluded(self) -> tuple[Exclusion, ...]:
+        return tuple(Exclusion(one.name, one.rule, one.reason) for one in self.verdicts if not one.included)
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What the barriers look at: what is known, and in which formats it can be served."""
+
+    capabilities: Capabilities
+    usable: tuple[str, ...]
+    wishes: Wishes
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What the rules look at. `deferred`: there are tools that wait until they are found."""
+
+    candidate: Candidate
+    wishes: Wishes
+    format: str = ""
+    deferred: bool = False
+
+
+def choose(capabilities: Capabilities, candidates: Sequence[Candidate], wishes: Wishes) -> Toolbox:
+    """Decide for each candidate; under a limit built-in tools stay first, then the most relevant ones.
+
+    Native tools are offered to a model known to call them and to no other; in text, to one that is known to write
+    calls that can be read, or where the team wants it for all.
+    """
+    unwanted = [_first(WANTED, _Case(one, wishes)) for one in candidates]
+    wanted = frozenset(one.spec.name for one, against in zip(candidates, unwanted, strict=True) if against is None)
+    formats = format_choice.judged(capabilities, replace(wishes.formats, code_tool=CODE_TOOL in wanted))
+    usable = format_choice.usable(formats)
+    limits = limits_of(capabilities, wishes.parameters, wishes.hosted)
+    barrier = _first(BARRIERS, _Model(capabilities, usable, wishes))
+    if barrier:
+        verdicts = tuple(Verdict(candidate, False, *barrier) for candidate in candidates)
+        return Toolbox(verdicts, "", barrier[1], (), formats, limits, wanted)
+    waiting = any(one.kind == "mcp" and not one.materialised and one.spec.name in wanted for one in candidates)
+    cases = (_Case(one, wishes, usable[0], waiting) for one in candidates)
+    verdicts = _within(limits, [_judged(case, against) for case, against in zip(cases, unwanted, strict=True)])
+    if not any(verdict.included for verdict in verdicts):
+        return Toolbox(verdicts, "", NONE_LEFT, (), formats, limits, wanted)
+    return Toolbox(verdicts, usable[0], formats[0].reason, usable[1:], formats, limits, wanted)
+
+
+NONE_LEFT = "The model can be given tools, but none is left to offer."
+
+
+# -- what keeps all tools out --
+
+
+def _tools_off(model: _Model) -> str:
+    return "Tools are switched off in this chat." if model.wishes.tools_on is False else ""
+
+
+def _never_calls(model: _Model) -> str:
+    return "" if model.wishes.may_call else "The options of this model say that it is to call no tools."
+
+
+def _unknown(model: _Model) -> str:
+    if model.capabilities["tools"].known or model.usable:
+        return ""
+    return "It is unknown whether this model can call tools. Unknown is not no, but until somebody knows none are sent."
+
+
+def _unsupported(model: _Model) -> str:
+    tools = model.capabilities["tools"]
+    if model.usable:
+        return ""
+    if tools.value is True:
+        return "Every way of calling tools is switched off for this model."
+    return f"This model cannot call tools. {tools.reason}".strip()
+
+
+# -- what keeps one tool out --
+
+
+def _server_off(case: _Case) -> str:
+    off = case.candidate.kind == "mcp" and not case.candidate.connected
+    return f"Its server {case.candidate.server} is not enabled." if off else ""
+
+
+def _no_source(case: _Case) -> str:
+    return "No database is enabled." if case.candidate.kind == "sql" and not case.candidate.connected else ""
+
+
+def _disabled(case: _Case) -> str:
+    return "" if case.candidate.enabled else "The team has not enabled this tool."
+
+
+def _unapproved(case: _Case) -> str:
+    waits = case.candidate.kind == "mcp" and not case.candidate.approved
+    return "Nobody has approved its definition as it stands now." if waits else ""
+
+
+def _missing(case: _Case) -> str:
+    return f"It cannot work here: {case.candidate.missing}" if case.candidate.missing else ""
+
+
+def _server_left_out(case: _Case) -> str:
+    if case.candidate.kind != "mcp":
+        return ""
+    return _left_out(f"the server {case.candidate.server}", case.candidate.server, "servers", case.wishes)
+
+
+def _tool_left_out(case: _Case) -> str:
+    return _left_out("this tool", case.candidate.spec.name, "tools", case.wishes)
+
+
+def _left_out(what: str, name: str, kind: Literal["tools", "servers"], wishes: Wishes) -> str:
+    if name in getattr(wishes.team, kind):
+        return f"The team leaves {what} out."
+    return f"This chat leaves {what} out." if name in getattr(wishes.chat, kind) else ""
+
+
+def _unnameable(case: _Case) -> str:
+    name = case.candidate.spec.name
+    if case.format == format_choice.CODE and not name.isidentifier():
+        return "Calls are written as code here, and its name is none that code can call."
+    if case.format == format_choice.NATIVE and case.candidate.kind == "mcp" and not NATIVE_NAME.fullmatch(name):
+        return "Servers take names of up to 64 letters, digits, _ and - only."
+    return ""
+
+
+def _nothing_to_find(case: _Case) -> str:
+    return "" if case.deferred or case.candidate.kind != "search" else "There is no tool to be found by it."
+
+
+def _deferred(case: _Case) -> str:
+    waits = case.candidate.kind == "mcp" and not case.candidate.materialised
+    return "It waits until a search finds it for this chat." if waits else ""
+
+
+# The first rule with a reason decides. Barriers keep everything out, rules a single tool: those of WANTED whatever the
+# model is, those of OFFERED from one request.
+BARRIERS: Mapping[str, Callable[[_Model], str]] = MappingProxyType(
+    {
+        "tools_off": _tools_off,
+        "tool_choice": _never_calls,
+        "unknown": _unknown,
+        "unsupported": _unsupported,
+    }
+)
+WANTED: Mapping[str, Callable[[_Case], str]] = MappingProxyType(
+    {
+        "server_disabled": _server_off,
+        "no_source": _no_source,
+        "disabled": _disabled,
+        "unapproved": _unapproved,
+        "missing": _missing,
+        "server_filtered": _server_left_out,
+        "filtered": _tool_left_out,
+    }
+)
+OFFERED: Mapping[str, Callable[[_Case], str]] = MappingProxyType(
+    {
+        "format": _unnameable,
+        "nothing_deferred": _nothing_to_find,
+        "deferred": _deferred,
+    }
+)
+RULES = MappingProxyType({**WANTED, **OFFERED})
+
+
+def _first(rules: Mapping[str, Callable[[Subject], str]], subject: Subject) -> tuple[str, str] | None:
+    """The name and the reason of the first rule that objects."""
+    for name, rule in rules.items():
+        if reason := rule(subject):
+            return name, reason
+    return None
+
+
+def _judged(case: _Case, unwanted: tuple[str, str] | None) -> Verdict:
+    kind, against = case.candidate.kind, unwanted or _first(OFFERED, case)
+    return Verdict(case.candidate, against is None, *(against or (kind, INCLUDED[kind])))
+
+
+def _ranked(verdicts: Sequence[Verdict]) -> list[int]:
+    """The places of what is in: built-in tools first, then the most relevant ones."""
+    return sorted(
+        (number for number, verdict in enumerate(verdicts) if verdict.included),
+        key=lambda number: (verdicts[number].rule == "mcp", -verdicts[number].candidate.relevance),
+    )
+
+
+def _within(limits: Sequence[Limit], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """What is over a limit falls out; what stays keeps its order, so that a prompt begins as it did before."""
+    ranked = _ranked(verdicts)
+    kept = list(verdicts)
+    for limit in limits:
+        counted = [number for number in ranked if kept[number].included and limit.counts(kept[number].rule)]
+        for number in counted[limit.most :]:
+            kept[number] = replace(verdicts[number], included=False, rule=limit.rule, reason=limit.reason)
+    return tuple(kept)

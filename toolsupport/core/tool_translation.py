@@ -1,0 +1,123 @@
+"""Serves what a model asks of a shell by the tool for files that does the same, and offers it a shell in their place.
+
+A command is never made out of arguments: it only goes the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from toolsupport.core.shell_equivalents import understood
+from toolsupport.core.types import Brief, Capabilities, Exclusion, ToolCall, ToolSpec
+
+BASH = "bash"
+# What is offered in place of the tools for files where no shell is: all of it is done by those very tools.
+COMMANDS = ToolSpec(
+    BASH,
+    "Work with the files of the workspace by one simple command: cat FILE, head -n 20 FILE, tail -n 20 FILE, "
+    "ls [-R] [DIRECTORY], printf 'TEXT\\n' > FILE, echo TEXT >> FILE, cat > FILE <<'EOF' with the text under it, "
+    "sed -i 's/old/new/' FILE. Paths start in the workspace, without a slash. There are no other commands here, "
+    "no pipes, variables or patterns.",
+    {
+        "type": "object",
+        "properties": {"command": {"type": "string", "description": "The command, for example: cat src/app.py"}},
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+)
+# Tool for files → what is known of how a model takes it; a change is a kind of writing, and not measured by itself.
+KNOWN_BY: Mapping[str, str] = MappingProxyType(
+    {
+        "read_file": "tool:read_file",
+        "list_directory": "tool:list_directory",
+        "write_file": "tool:write_file",
+        "edit_file": "tool:write_file",
+    }
+)
+REFUSES = ("via_bash", "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """`call` is what runs; `reason` is why that is not what was asked for, "" where it is."""
+
+    call: ToolCall
+    reason: str = ""
+
+
+def serve(call: ToolCall, brief: Brief) -> Served:
+    """What runs for a call: a tool that this model may use, whether it was told of it or not."""
+    if not brief.translates:
+        return Served(call)
+    same = equivalent(call)
+    if same is not None and any(spec.name == same.name for spec in brief.callable):
+        return Served(same, f"asked {BASH}, served by {same.name}")
+    if any(spec.name == call.name for spec in brief.hidden) and call.name != BASH:
+        return Served(call, f"{call.name} was not offered, and served all the same")
+    return Served(call)
+
+
+def equivalent(call: ToolCall) -> ToolCall | None:
+    """The call of a tool for files that does what this command of a shell would do; None where there is none."""
+    command = call.arguments.get("command")
+    found = understood(command) if call.name == BASH and isinstance(command, str) else None
+    return replace(call, name=found[0], arguments=found[1]) if found else None
+
+
+def rerouted(brief: Brief) -> Brief:
+    """The brief for a model as it is known: with a shell in place of tools that it does not take, where it speaks it.
+
+    Tools nobody knows anything of stay as they are. Whatever it is told, a command for files is understood.
+    """
+    if not brief.offers_tools:
+        return brief
+    brief = replace(brief, translates=True)
+    gone = {name for name, known in KNOWN_BY.items() if brief.capabilities[known].value in REFUSES}
+    if gone and _speaks_bash(brief.capabilities):
+        return through_bash(brief, gone)
+    offered = {spec.name for spec in brief.tools}
+    understands = BASH not in offered and offered & set(KNOWN_BY)
+    return replace(brief, hidden=(*brief.hidden, COMMANDS)) if understands else brief
+
+
+LEFT_OUT_BY_PEOPLE = frozenset({"disabled", "filtered"})
+
+
+def after_refusal(brief: Brief) -> Brief | None:
+    """The brief to ask with once more, after a model said that it cannot reach files; None where that is of no use.
+
+    Where people left out a tool for files, the model may only have told the truth.
+    """
+    offered = {spec.name for spec in brief.tools}
+    if not brief.translates or BASH in offered or not offered & set(KNOWN_BY):
+        return None
+    if any(out.tool in KNOWN_BY and out.rule in LEFT_OUT_BY_PEOPLE for out in brief.excluded):
+        return None
+    return through_bash(brief, set(KNOWN_BY))
+
+
+def through_bash(brief: Brief, gone: set[str]) -> Brief:
+    """The same with a shell in place of those tools; they stay behind it, and do what it is asked for."""
+    behind = tuple(spec for spec in brief.tools if spec.name in gone)
+    told = tuple(spec for spec in brief.tools if spec.name not in gone)
+    shell = () if any(spec.name == BASH for spec in told) else (COMMANDS,)
+    left_out = tuple(Exclusion(spec.name, "translated", INSTEAD) for spec in behind)
+    hidden = tuple(spec for spec in brief.hidden if spec.name != BASH)
+    if not behind:
+        return brief
+    return replace(brief, tools=(*told, *shell), hidden=(*hidden, *behind), excluded=(*brief.excluded, *left_out))
+
+
+def only_commands(brief: Brief) -> bool:
+    """Whether a call of a shell means the tools for files and nothing else: no shell may be run for this model."""
+    return COMMANDS in brief.callable
+
+
+def _speaks_bash(capabilities: Capabilities) -> bool:
+    told = {capabilities[name].value for name in KNOWN_BY.values()}
+    return "via_bash" in told or capabilities["tool:bash"].value == "native"
+
+
+INSTEAD = "This model does not take it, and is offered bash in its place."

@@ -1,0 +1,53 @@
+"""What one reply to a demand proves: a call as it was demanded, or in which way it was not."""
+
+from __future__ import annotations
+
+from toolsupport.core.formats import code_mode
+from toolsupport.core.outcomes import Outcome
+from toolsupport.core.types import ToolCall
+from toolsupport.detection.code_mode_calls import calls_in
+from toolsupport.detection.probe_prompts import TICKET, Demand
+from toolsupport.detection.probe_reply import Reply, trouble
+from toolsupport.detection.probe_runner import Question
+
+LONGEST_QUOTE = 160
+# What was wrong with a call that could be read.
+FAULTS = {"unknown": "unknown_tool", "schema": "wrong_arguments"}
+
+
+def judge(step: str, question: Question, reply: Reply, asked: Demand) -> Outcome:
+    """The outcome of a demand for one call."""
+    subject = "" if question.format == "native" else question.format
+    code, why = trouble(reply) or _of_calls(reply, asked)
+    return Outcome(step, code, why, question.streamed, subject)
+
+
+def _of_calls(reply: Reply, asked: Demand) -> tuple[str, str]:
+    if not reply.calls and not reply.rejected:
+        return "no_call", f"It called nothing and wrote: {quoted(reply.text)}"
+    if not reply.calls:
+        first = reply.rejected[0]
+        return FAULTS.get(first.fault, "malformed"), first.reason
+    call = next((call for call in _made(reply) if call.name == TICKET.name), None)
+    if call is None:
+        return "unknown_tool", f"It called {reply.calls[0].name} where {TICKET.name} was demanded."
+    if call.arguments.get("ticket") != asked.ticket:
+        return "not_copied", f"It was to copy {asked.ticket} and wrote {quoted(str(call.arguments.get('ticket')))}."
+    if call.arguments.get("copies") != asked.copies:
+        return "wrong_arguments", f"copies was to be {asked.copies}, it wrote {call.arguments.get('copies')!r}."
+    return "right", "The right tool, with the arguments that were demanded."
+
+
+def _made(reply: Reply) -> list[ToolCall]:
+    """The calls, those in a program included."""
+    return [
+        inner
+        for call in reply.calls
+        for inner in (calls_in(call.arguments.get("code"), TICKET) if call.name == code_mode.TOOL else [call])
+    ]
+
+
+def quoted(text: str) -> str:
+    """The beginning of what a model wrote, on one line."""
+    plain = " ".join(text.split())
+    return f"“{plain[:LONGEST_QUOTE]}{'…' if len(plain) > LONGEST_QUOTE else ''}”" if plain else "nothing"

@@ -1,0 +1,112 @@
+"""What a model under test answered, and whether there is anything in it to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from toolsupport.core.events import (
+    CallReady,
+    CallRejected,
+    Event,
+    Failed,
+    Finished,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+    ToolsRefused,
+    Usage,
+)
+from toolsupport.core.refusals import MALFORMED, classify
+from toolsupport.core.types import ToolCall
+from toolsupport.providers.openai_compatible import CALL_LOST
+
+# Marks of thoughts that stand in the text: <think>, <mm:think>, [THINK] and those of Gemma and harmony.
+THOUGHTS = ("think>", "thinking>", "[THINK]", "channel>thought", "channel|>analysis")
+LONGEST_LOOK = 20_000  # characters that are searched for them
+
+
+@dataclass(slots=True)
+class Reply:
+    """What came back. `seconds` is the whole answer, `first` the time to its first word, `failed` why there is none.
+
+    `finish` is the server's word for how it ended, `budget` the tokens it could have.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    calls: list[ToolCall] = field(default_factory=list)
+    rejected: list[CallRejected] = field(default_factory=list)
+    refused: ToolsRefused | None = None
+    failed: Failed | None = None
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    first: float = 0.0
+    finish: str = ""
+    budget: int = 0
+
+    @property
+    def thought(self) -> bool:
+        """Whether the model thought, in a field of its own or in its text."""
+        return bool(self.thinking) or any(mark in self.text[:LONGEST_LOOK] for mark in THOUGHTS)
+
+    @property
+    def cut(self) -> bool:
+        """Whether its tokens were used up."""
+        used_up = 0 < self.budget <= (self.usage.output_tokens or 0)
+        return self.finish == "length" or (self.failed is not None and self.failed.kind == "empty" and used_up)
+
+    def take(self, event: Event) -> None:
+        """Add one event."""
+        if isinstance(event, TextDelta | ThinkingDelta | Reread):
+            self._words(event)
+        elif isinstance(event, CallReady):
+            self.calls.append(event.call)
+        elif isinstance(event, CallRejected):
+            self.rejected.append(event)
+        elif isinstance(event, Finished):
+            self.finish = event.reason
+        elif type(event) in KEPT:
+            setattr(self, KEPT[type(event)], event)
+
+    def _words(self, event: TextDelta | ThinkingDelta | Reread) -> None:
+        if isinstance(event, TextDelta):
+            self.text += event.text
+        elif isinstance(event, ThinkingDelta):
+            self.thinking += event.text
+        else:
+            self.text, self.thinking = event.text, event.reasoning(self.thinking)
+
+
+# Events of which the last one is kept → the field of a reply.
+KEPT: Mapping[type, str] = MappingProxyType({ToolsRefused: "refused", Failed: "failed", Usage: "usage"})
+
+
+def trouble(reply: Reply) -> tuple[str, str] | None:
+    """(code, why) where there is no reply to judge; None where there is one.
+
+    A call that the server could not read is the model's doing; anything else that failed says nothing about it. Neither
+    does a reply whose tokens ran out before a call, nor an empty one: a server whose parser swallows calls gives such.
+    """
+    if reply.cut and not reply.calls:
+        return "cut", f"Its reply was cut after {reply.usage.output_tokens or reply.budget} tokens, before any call."
+    if reply.failed is None:
+        empty = not (reply.text.strip() or reply.calls or reply.rejected or reply.refused)
+        return ("no_word", _nothing(reply)) if empty else None
+    if reply.failed.message == CALL_LOST or classify(reply.failed.status, reply.failed.body).label == MALFORMED:
+        return "malformed", reply.failed.message
+    if reply.failed.kind == "empty":
+        return "no_word", _nothing(reply)
+    return ("timeout" if reply.failed.kind == "timeout" else "failed"), reply.failed.message
+
+
+def _nothing(reply: Reply) -> str:
+    written = reply.usage.output_tokens or 0
+    counted = f", although {written} tokens were counted: its server may have swallowed a call" if written > 1 else ""
+    return f"{'It thought and then answered' if reply.thought else 'It answered'} nothing{counted}."
+
+
+def calls_of(reply: Reply, tool: str) -> Sequence[ToolCall]:
+    """The calls of one tool."""
+    return [call for call in reply.calls if call.name == tool]

@@ -1,0 +1,222 @@
+"""Where trials are made: one question to the model under test at a time, within limits, with its evidence kept.
+
+Limits in seconds: loading 300; then 5 for each answer, or three times as long as a warm greeting took; 120 for the
+whole test. Where the model thinks, an answer has four times as long, the whole test 300, and a reply 4,096 tokens
+instead of 512. A model counts as one that thinks when that is declared, when its thoughts were seen, or when a reply
+used up its tokens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from toolsupport import exchange, providers
+from toolsupport.core import side_findings
+from toolsupport.core.events import Event, Failed
+from toolsupport.core.outcomes import Outcome
+from toolsupport.core.types import Brief, Endpoint, Message, Permit, Request, ToolSpec
+from toolsupport.detection.probe_reply import Reply
+
+LOAD_SECONDS = 300.0  # until the first word of the first answer
+STEP_SECONDS = 5.0  # for one answer of a loaded model
+STRETCH = 3.0  # times its warm answer, where it is slower than that
+TOTAL_SECONDS = 120.0  # without loading
+OUTPUT_TOKENS = 512
+# The same for a model that thinks.
+THINKING_STRETCH = 4.0
+THINKING_TOTAL = 300.0
+THINKING_TOKENS = 4096
+# Seconds of a warm answer → how many trials of a side finding have to agree: what is cheap is sampled more.
+AGREEING = ((0.2, 5), (0.5, 4), (2.0, 3), (float("inf"), 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What one trial asks. `format` is native or a text format; `think` None leaves it to the server."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    format: str = "native"
+    streamed: bool = True
+    think: bool | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One question with its reply and what that proves."""
+
+    question: Question
+    reply: Reply
+    outcome: Outcome
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The model under test. `brief` carries its options and no tools; `formats` are worth trying, the best first.
+
+    `thinks` is what is known of it (None: nothing). `leak_flag` is the setting of this kind of server without which
+    calls stay in the text. `runs_code`: calls written as a program may be run here.
+    """
+
+    endpoint: Endpoint
+    brief: Brief
+    formats: tuple[str, ...] = ()
+    thinks: bool | None = None
+    leak_flag: str = ""
+    runs_code: bool = False
+
+
+Keep = Callable[[Trial], Awaitable[None]]
+
+
+class StepLeft(Exception):
+    """A person does not want to wait for the rest of this step."""
+
+
+class TimeOver(Exception):
+    """The time of the whole test is used up."""
+
+
+class Laboratory:
+    """The trials of one test. `keep` is called with each as soon as it was made.
+
+    `think` and `streams` are how requests with tools are made from now on: as turns will make them. `bare` and
+    `greeted` are the answers to the greeting without and with tools, `written` the texts in which no call was found
+    although one was demanded.
+    """
+
+    def __init__(self, subject: Subject, keep: Keep, chance: random.Random) -> None:
+        self.subject = subject
+        self.chance = chance
+        self.outcomes: list[Outcome] = []
+        self.limit = STEP_SECONDS
+        self.thinks = self.declared_thinking = subject.thinks is True
+        self.think = subject.brief.think
+        self.streams = True
+        self.bare: Reply | None = None
+        self.greeted: Reply | None = None
+        self.written: list[str] = []
+        self.load_ms: int | None = None
+        self.left: Callable[[], bool] = lambda: False
+        self._pace = STEP_SECONDS
+        self._keep = keep
+        self._spent = 0.0
+
+    # -- how questions are put --
+
+    def offering(self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> Question:
+        """A question with tools, as turns will put it."""
+        return Question(messages, tools, streamed=self.streams, think=self.think)
+
+    @property
+    def settings(self) -> tuple[bool | None, ...]:
+        """How thinking is set in trials of calling: off and on where this wire can switch it, else left alone.
+
+        Ollama refuses to switch thinking on for a model that does not declare it.
+        """
+        if not self.thinks or not providers.switches_thinking(self.subject.endpoint.kind):
+            return (None,)
+        refuses = providers.provider(self.subject.endpoint.kind).wire == "ollama" and not self.declared_thinking
+        return (None,) if refuses else (False, True)
+
+    @property
+    def agreeing(self) -> int:
+        """How many trials of a side finding have to agree."""
+        slow = self.thinks and self.think is not False
+        base = AGREEING[-1][1] if slow else next(number for most, number in AGREEING if self._pace <= most)
+        return side_findings.needed(self.outcomes, base)
+
+    # -- putting them --
+
+    async def ask(self, question: Question) -> Reply:
+        """Put a question within the limits of a trial; what took too long comes back as a failure.
+
+        Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
+        """
+        if self.left():
+            raise StepLeft
+        seconds = min(self._limit_of(question), self.left_over)
+        reply = await self._timed(question, seconds)
+        self._spent += reply.seconds
+        self.thinks = self.thinks or reply.thought or reply.cut
+        return reply
+
+    @property
+    def left_over(self) -> float:
+        """The seconds that are left of the whole test. Raises TimeOver."""
+        left = (THINKING_TOTAL if self.thinks else TOTAL_SECONDS) - self._spent
+        if left <= 0:
+            raise TimeOver
+        return left
+
+    async def warm_up(self, question: Question) -> Reply:
+        """The first question: loading the model is waited for and not counted; it sets the limits of the others."""
+        self.bare = reply = await self._timed(question, TOTAL_SECONDS, LOAD_SECONDS)
+        self.load_ms = round(reply.usage.load_ms) if reply.usage.load_ms is not None else None
+        self.thinks = self.thinks or reply.thought or reply.cut
+        if reply.failed is None:
+            plainly = replace(question, think=self.settings[0])
+            again = await self._timed(plainly, max(STEP_SECONDS, min(2 * reply.seconds, TOTAL_SECONDS)))
+            self._spent, self._pace = again.seconds, again.seconds
+            self.limit = max(STEP_SECONDS, STRETCH * again.seconds)
+            if self.load_ms is None:
+                self.load_ms = max(0, round((reply.first - again.first) * 1000))
+        return reply
+
+    async def note(self, question: Question, reply: Reply, outcome: Outcome) -> None:
+        """Keep a trial with what it proves."""
+        outcome = replace(outcome, think=question.think if isinstance(question.think, bool) else None)
+        self.outcomes.append(outcome)
+        n = sum(known.step == outcome.step for known in self.outcomes)
+        await self._keep(Trial(question, reply, outcome, n))
+
+    @property
+    def run_ms(self) -> int:
+        return round(self._spent * 1000)
+
+    def _limit_of(self, question: Question) -> float:
+        return self.limit * (THINKING_STRETCH if self.thinks and question.think is not False else 1.0)
+
+    async def _timed(self, question: Question, seconds: float, loading: float = 0.0) -> Reply:
+        """The whole answer within `seconds`, which begin with its first word where `loading` waits for that."""
+        reply, begun = Reply(budget=THINKING_TOKENS if self.thinks else OUTPUT_TOKENS), time.monotonic()
+        try:
+            async with asyncio.timeout(loading or seconds) as limit:
+                async with aclosing(self._answer(question, reply.budget)) as batches:
+                    async for batch in batches:
+                        if not reply.first:
+                            reply.first = max(time.monotonic() - begun, 1e-6)
+                            if loading:
+                                limit.reschedule(asyncio.get_running_loop().time() + seconds)
+                        for event in batch:
+                            reply.take(event)
+        except TimeoutError:
+            reply.failed = Failed("timeout", f"No whole answer within {time.monotonic() - begun:.0f} s.")
+        reply.seconds = time.monotonic() - begun
+        return reply
+
+    def _answer(self, question: Question, budget: int) -> AsyncGenerator[list[Event], None]:
+        return exchange.ask(self.subject.endpoint, self._brief(question, budget), question.messages)
+
+    def _brief(self, question: Question, budget: int) -> Brief:
+        """Nothing but the question differs from an ordinary request, least of all what would load the model anew."""
+        base = self.subject.brief
+        return replace(
+            base,
+            tools=question.tools,
+            format=question.format if question.tools else "",
+            stream=question.streamed,
+            think=question.think if question.think is not None else base.think,
+            options={**base.options, "num_predict": budget, "temperature": 0.0},
+            permit=Permit.PROBE,
+        )
+
+    def request(self, question: Question) -> Request:
+        """What would be sent for a question."""
+        return exchange.first_request(self._brief(question, OUTPUT_TOKENS), question.messages)

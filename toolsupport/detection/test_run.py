@@ -1,0 +1,79 @@
+"""One test from its first step to its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from toolsupport.core import side_findings, verdicts
+from toolsupport.core.outcomes import of_step, share
+from toolsupport.core.verdicts import Verdict
+from toolsupport.detection import DETECTORS, KINDS, Detector
+from toolsupport.detection.probe_runner import (
+    STEP_SECONDS,
+    THINKING_STRETCH,
+    THINKING_TOTAL,
+    TOTAL_SECONDS,
+    Laboratory,
+    StepLeft,
+    TimeOver,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a step is. `state` is waiting, running, done, skipped or not_needed."""
+
+    name: str
+    title: str
+    state: str
+    detail: str = ""
+
+
+LEFT_OUT = "Left out by a person."
+OVER = "The time of the whole test was over."
+Tell = Callable[[Step], Awaitable[None]]
+
+
+async def examine(lab: Laboratory, kind: str, tell: Tell, skipped: Callable[[str], bool]) -> Verdict:
+    """Try what this kind of test tries, as long as it can add anything. `skipped` says what people left out."""
+    for name in KINDS[kind]:
+        detector = DETECTORS[name]
+        if skipped(name):
+            await tell(Step(name, detector.title, "skipped", LEFT_OUT))
+        elif not verdicts.wanted(name, lab.outcomes):
+            await tell(Step(name, detector.title, "not_needed"))
+        else:
+            await tell(Step(name, detector.title, "running"))
+            await tell(await _run(lab, detector, partial(skipped, name)))
+    return verdicts.judge(lab.outcomes)
+
+
+async def _run(lab: Laboratory, detector: Detector, left: Callable[[], bool]) -> Step:
+    """One step as it ended; skipped while it runs, it ends before its next question, and what it proved counts."""
+    lab.left = left
+    try:
+        await detector.run(lab)
+    except StepLeft:
+        return Step(detector.name, detector.title, "skipped", LEFT_OUT)
+    except TimeOver:
+        return Step(detector.name, detector.title, "done", f"{OVER} {_summary(lab, detector.name)}".strip())
+    return Step(detector.name, detector.title, "done", _summary(lab, detector.name))
+
+
+def longest(kind: str, thinks: bool = False) -> float:
+    """How many seconds a test of a loaded model may take at most: what is shown beforehand."""
+    answers = sum(DETECTORS[name].answers for name in KINDS[kind])
+    if thinks:
+        return min(THINKING_TOTAL, STEP_SECONDS * THINKING_STRETCH * answers)
+    return min(TOTAL_SECONDS, STEP_SECONDS * answers)
+
+
+def _summary(lab: Laboratory, step: str) -> str:
+    """What came out: for steps of several trials how many passed, and whether that proves anything."""
+    made = of_step(lab.outcomes, step)
+    if step not in side_findings.STEPS or len(made) < 2:
+        return made[-1].why if made else ""
+    mixed = side_findings.decided(side_findings.results(made, step)) is None
+    return f"{share(made)}{', too few or too mixed to say' if mixed else ''}. {made[-1].why}"

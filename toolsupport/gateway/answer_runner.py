@@ -1,0 +1,104 @@
+"""Runs the answers of programs within their limits, and has what became of their calls written down."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+
+from channels.db import database_sync_to_async as in_database
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError
+
+from toolsupport.config import metrics
+from toolsupport.core.errors import Busy
+from toolsupport.core.events import Event, Failed, Finished
+from toolsupport.core.format_choice import NATIVE
+from toolsupport.core.refusals import MISCONFIGURED, Refusal
+from toolsupport.gateway import attempts
+from toolsupport.gateway.attempts import Tally
+from toolsupport.gateway.request_preparation import Prepared
+from toolsupport.registry.knowledge import reasoning_starts
+from toolsupport.registry.metrics import call_metrics
+from toolsupport.registry.servers import missing_flags
+from toolsupport.services import learning
+from toolsupport.services.learning import Refused
+
+log = logging.getLogger(__name__)
+
+RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any moment
+
+
+class Places:
+    """How many answers are being written in this process, for each person and in all."""
+
+    def __init__(self) -> None:
+        self._taken: Counter[int] = Counter()
+        self.empty = asyncio.Event()
+        self.empty.set()
+
+    def take(self, person: int) -> None:
+        """Raises Busy, which names the limit."""
+        in_all, for_one = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"], settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
+        if self._taken[person] >= for_one:
+            raise Busy(f"{for_one} answers for you are being written, more may not be at once.", "person")
+        if self._taken.total() >= in_all:
+            raise Busy(f"{in_all} answers are being written, more may not be at once.", "process")
+        self._taken[person] += 1
+        self.empty.clear()
+        metrics.PROGRAMS.set(self._taken.total())
+
+    def leave(self, person: int) -> None:
+        self._taken[person] -= 1
+        self._taken += Counter()  # lets go of those who have none
+        if not self._taken:
+            self.empty.set()
+        metrics.PROGRAMS.set(self._taken.total())
+
+
+places = Places()
+
+
+async def drained(seconds: float) -> None:
+    """Let the answers that are being written end, for a while."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await places.empty.wait()
+
+
+async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event], None]:
+    """Batches as of attempts.answer. Raises Busy before the first one."""
+    places.take(prepared.person)
+    left = finished = False
+    try:
+        async with aclosing(attempts.answer(prepared, tally)) as batches:
+            async for batch in batches:
+                if isinstance(batch[-1], Finished | Failed) and not left:
+                    # The program may ask again as soon as it has read the end.
+                    left = True
+                    places.leave(prepared.person)
+                finished = finished or isinstance(batch[-1], Finished)
+                yield batch
+    finally:
+        if not left:
+            places.leave(prepared.person)
+        await _count(prepared, tally, finished)
+
+
+async def _count(prepared: Prepared, tally: Tally, finished: bool) -> None:
+    """Write down what became of the calls and what the server lacks; no answer is lost because that fails."""
+    counts = tally.calls.taken()
+    try:
+        if counts:
+            await in_database(call_metrics.add)(prepared.profile, counts)
+        if tally.begins_inside is not None:
+            await in_database(reasoning_starts.learn)(prepared.profile, prepared.build, tally.begins_inside)
+        if tally.misconfigured is not None:
+            refusal = Refusal(MISCONFIGURED, tally.misconfigured.rule, tally.misconfigured.message)
+            await in_database(learning.hear)(Refused(prepared.profile, refusal, tally.misconfigured.status))
+        elif finished and prepared.lacks_flag and prepared.brief.offers_tools and tally.format == NATIVE:
+            await in_database(missing_flags.solved)(prepared.profile)
+    except (DatabaseError, InterfaceError):
+        log.exception("what became of the calls of a program could not be written down")

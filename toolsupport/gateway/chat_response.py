@@ -1,0 +1,206 @@
+"""The objects of an answer as OpenAI shapes them: whole, or in the pieces of a stream."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from toolsupport.core.events import (
+    CallDelta,
+    CallReady,
+    Event,
+    Failed,
+    Finished,
+    Reread,
+    TextDelta,
+    ThinkingDelta,
+)
+from toolsupport.core.types import JSON
+from toolsupport.gateway.attempts import Tally
+
+NOT_AS_STREAMED = "The arguments of a call had to be mended after a part of them was sent. Ask again without stream."
+
+
+def new_id(kind: str) -> str:
+    return f"{kind}{uuid.uuid4().hex[:24]}"
+
+
+def usage(tally: Tally) -> JSON | None:
+    """The tokens of all attempts together: each of them was paid for. None where the server counted nothing."""
+    if not tally.counted:
+        return None
+    total = tally.prompt_tokens + tally.output_tokens
+    counts = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.output_tokens}
+    return {**counts, "total_tokens": total}
+
+
+def told(tally: Tally) -> JSON:
+    """What stands in the headers, for the end of a stream."""
+    return {
+        "format": tally.format or None,
+        "source": tally.source,
+        "repairs": tally.repairs,
+        "retries": tally.retries,
+        "tools_left_out": tally.left_out or None,
+    }
+
+
+def reason(finished: Finished, tally: Tally, *, called: bool) -> str:
+    """OpenAI's word for the end."""
+    if tally.cut or (finished.reason == "length" and not called):
+        return "length"
+    return "tool_calls" if called else "stop"
+
+
+@dataclass(slots=True)
+class Call:
+    """A call as it was sent so far."""
+
+    index: int
+    id: str
+    name: str
+    sent: str = ""
+
+
+@dataclass(slots=True)
+class Pieces:
+    """Events in, objects of a stream out. `failed` holds why the stream ended badly."""
+
+    model: str
+    tally: Tally
+    include_usage: bool = False
+    id: str = field(default_factory=lambda: new_id("chatcmpl-"))
+    created: int = field(default_factory=lambda: int(time.time()))
+    calls: dict[str, Call] = field(default_factory=dict)
+    content: str = ""
+    begun: bool = False
+    ended: bool = False
+    failed: Failed | None = None
+
+    def take(self, events: Iterable[Event]) -> list[JSON]:
+        """The pieces that these events become; nothing more after a failure."""
+        made: list[JSON] = []
+        for event in events:
+            if self.failed is None:
+                made += self._one(event)
+        return made
+
+    def _one(self, event: Event) -> list[JSON]:
+        if isinstance(event, TextDelta):
+            self.content += event.text
+            return [self._delta({"content": event.text})]
+        if isinstance(event, Reread):
+            return self._reread(event)
+        if isinstance(event, ThinkingDelta):
+            return [self._delta({"reasoning_content": event.text})]
+        if isinstance(event, CallDelta):
+            return [self._arguments(self._call(event.id, event.name), event.text)]
+        if isinstance(event, CallReady):
+            return self._ready(event)
+        if isinstance(event, Finished):
+            return self._end(event)
+        if isinstance(event, Failed):
+            self.failed = event
+        return []
+
+    def _reread(self, event: Reread) -> list[JSON]:
+        """What was sent cannot be taken back; what was sent as reasoning alone is sent as the answer, too."""
+        missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
+        self.content = event.text
+        return [self._delta({"content": missing})] if missing else []
+
+    def _call(self, id: str, name: str) -> Call:
+        # Servers number their calls anew in each answer; programs take an id for unique.
+        return self.calls.setdefault(id, Call(len(self.calls), new_id("call_"), name))
+
+    def _arguments(self, call: Call, text: str) -> JSON:
+        first: JSON = {} if call.sent else {"id": call.id, "type": "function"}
+        name: JSON = {} if call.sent else {"name": call.name}
+        call.sent += text
+        return self._delta({"tool_calls": [{"index": call.index, **first, "function": {**name, "arguments": text}}]})
+
+    def _ready(self, event: CallReady) -> list[JSON]:
+        """What is still missing of the call; what was sent can only be gone on with."""
+        call, whole = self._call(event.call.id, event.call.name), orjson.dumps(event.call.arguments).decode()
+        if not call.sent or whole.startswith(call.sent):
+            rest = whole[len(call.sent) :]
+            return [self._arguments(call, rest)] if rest else []
+        if not _same(call.sent, event.call.arguments):
+            self.failed = Failed("garbled", NOT_AS_STREAMED)
+        return []
+
+    def _end(self, event: Finished) -> list[JSON]:
+        self.ended = True
+        last = self._delta({}, reason(event, self.tally, called=bool(self.calls))) | {"x_toolsupport": told(self.tally)}
+        if not self.include_usage:
+            return [last]
+        return [last, self._object([]) | {"usage": usage(self.tally)}]
+
+    def _delta(self, delta: JSON, finish_reason: str | None = None) -> JSON:
+        if not self.begun:
+            delta = {"role": "assistant", "content": ""} | delta
+        self.begun = True
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+        return self._object([choice]) | ({"usage": None} if self.include_usage else {})
+
+    def _object(self, choices: list[JSON]) -> JSON:
+        made = {"id": self.id, "object": "chat.completion.chunk", "created": self.created, "model": self.model}
+        return {**made, "choices": choices}
+
+
+def _same(text: str, arguments: JSON) -> bool:
+    try:
+        return bool(orjson.loads(text) == arguments)
+    except ValueError:
+        return False
+
+
+def whole(model: str, events: Iterable[Event], tally: Tally) -> JSON:
+    """The answer as one object, of events that end with a Finished."""
+    listed = list(events)
+    calls = [_whole_call(event) for event in listed if isinstance(event, CallReady)]
+    text, thoughts = _words(listed)
+    message: dict[str, Any] = {"role": "assistant", "content": None if calls and not text else text, "refusal": None}
+    if thoughts:
+        message["reasoning_content"] = thoughts
+    if calls:
+        message["tool_calls"] = calls
+    ended = next(event for event in listed if isinstance(event, Finished))
+    choice = {
+        "index": 0,
+        "message": message,
+        "logprobs": None,
+        "finish_reason": reason(ended, tally, called=bool(calls)),
+    }
+    return {
+        "id": new_id("chatcmpl-"),
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": model,
+        "choices": [choice],
+        "usage": usage(tally),
+        "x_toolsupport": told(tally),
+    }
+
+
+def _words(events: Iterable[Event]) -> tuple[str, str]:
+    """The text and the reasoning."""
+    text = thoughts = ""
+    for event in events:
+        if isinstance(event, TextDelta):
+            text += event.text
+        elif isinstance(event, ThinkingDelta):
+            thoughts += event.text
+        elif isinstance(event, Reread):
+            text, thoughts = event.text, event.reasoning(thoughts)
+    return text, thoughts
+
+
+def _whole_call(event: CallReady) -> JSON:
+    arguments = orjson.dumps(event.call.arguments).decode()
+    return {"id": new_id("call_"), "type": "function", "function": {"name": event.call.name, "arguments": arguments}}

@@ -1,0 +1,50 @@
+"""What a program is told where its model could not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from django.http import JsonResponse
+
+from toolsupport.core.errors import Busy, NotFound, ToolsupportError
+from toolsupport.core.events import Failed
+from toolsupport.core.types import JSON
+from toolsupport.gateway.answer_runner import RETRY_AFTER
+from toolsupport.gateway.field_errors import WrongField
+from toolsupport.web import api_errors
+
+UPSTREAM = 502
+
+# Kind of failure → status; programs try again what begins with 5, so what will not get better has a 4.
+STATUSES: Mapping[str, int] = MappingProxyType({"timeout": 504, "busy": 503, "model_missing": 404, "refused": 400})
+
+
+def status(failed: Failed) -> int:
+    return STATUSES.get(failed.kind, UPSTREAM)
+
+
+def body(failed: Failed) -> JSON:
+    """The object of the error; its code is a key of events.FAILURES."""
+    return api_errors.body(status(failed), failed.message, code=failed.kind)
+
+
+def answer(failed: Failed) -> JsonResponse:
+    return JsonResponse(body(failed), status=status(failed))
+
+
+def missing(error: NotFound) -> JsonResponse:
+    return api_errors.answer(404, str(error), "model", "model_not_found")
+
+
+def before(error: ToolsupportError) -> JsonResponse:
+    """Why the model was not even asked."""
+    if isinstance(error, NotFound):
+        return missing(error)
+    if isinstance(error, WrongField):
+        return api_errors.answer(400, str(error), error.param or None)
+    if isinstance(error, Busy):
+        busy = api_errors.answer(429, str(error), code="busy")
+        busy.headers["Retry-After"] = str(RETRY_AFTER)
+        return busy
+    return api_errors.answer(502, str(error))

@@ -1,0 +1,36 @@
+"""The models as OpenAI lists them, each with what is known of its tools."""
+
+from __future__ import annotations
+
+from toolsupport.core.errors import NotFound
+from toolsupport.core.types import JSON
+from toolsupport.registry.models import api_catalogue
+
+NOT_LISTED = ("gone", "disabled")
+KNOWN = (
+    *("tools", "format", "parallel", "streaming", "multi_turn", "thinking", "tools_thinking", "vision", "max_tools"),
+)
+
+
+def models() -> list[JSON]:
+    """Every model that is there and switched on."""
+    return [_model(one) for one in api_catalogue.listed() if one["status"] not in NOT_LISTED]
+
+
+def model(wanted: str) -> JSON:
+    """One of them, by `server/name` or a unique name. Raises NotFound."""
+    found = api_catalogue.shown(wanted)
+    if found["status"] in NOT_LISTED:
+        raise NotFound(f"There is no model {wanted!r}.")
+    return _model(found)
+
+
+def _model(one: JSON) -> JSON:
+    known = {name: one["capabilities"][name] for name in KNOWN}
+    return {
+        "id": one["id"],
+        "object": "model",
+        "created": one["created"],
+        "owned_by": one["server"],
+        "toolsupport": {"status": one["status"], **known},
+    }

@@ -1,0 +1,145 @@
+"""Describes the addresses for programs in the words of OpenAPI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolsupport.core.types import JSON
+from toolsupport.detection import KINDS
+
+TEXT: JSON = {"type": "string"}
+OBJECT: JSON = {"type": "object"}
+ERROR: JSON = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "type", "param", "code"],
+            "properties": {
+                "message": TEXT,
+                "type": TEXT,
+                "param": {"type": ["string", "null"]},
+                "code": {"type": ["string", "null"]},
+            },
+        }
+    },
+}
+MESSAGE: JSON = {
+    "type": "object",
+    "required": ["role"],
+    "properties": {
+        "role": {"enum": ["system", "developer", "user", "assistant", "tool"]},
+        "content": {"type": ["string", "array", "null"], "items": OBJECT},
+        "tool_calls": {"type": ["array", "null"], "items": OBJECT},
+        "tool_call_id": TEXT,
+    },
+}
+TOOL: JSON = {
+    "type": "object",
+    "required": ["type", "function"],
+    "properties": {
+        "type": {"const": "function"},
+        "function": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {"name": {"type": "string", "minLength": 1}, "description": TEXT, "parameters": OBJECT},
+        },
+    },
+}
+QUESTION: JSON = {
+    "type": "object",
+    "required": ["model", "messages"],
+    "properties": {
+        "model": {"type": "string", "description": "`server/name`, or a name that only one server has"},
+        "messages": {"type": "array", "minItems": 1, "items": MESSAGE},
+        "tools": {"type": "array", "items": TOOL},
+        "tool_choice": {"anyOf": [{"enum": ["auto", "none", "required"]}, OBJECT]},
+        "parallel_tool_calls": {"type": "boolean"},
+        "stream": {"type": "boolean"},
+        "stream_options": {"type": "object", "properties": {"include_usage": {"type": "boolean"}}},
+        "temperature": {"type": "number", "minimum": 0, "maximum": 2},
+        "top_p": {"type": "number", "minimum": 0, "maximum": 1},
+        "max_tokens": {"type": "integer", "minimum": 1},
+        "max_completion_tokens": {"type": "integer", "minimum": 1},
+        "seed": {"type": "integer"},
+        "stop": {"anyOf": [TEXT, {"type": "array", "maxItems": 16, "items": TEXT}]},
+        "n": {"const": 1},
+    },
+}
+CALL: JSON = {
+    "type": "object",
+    "required": ["model", "name"],
+    "properties": {
+        "model": {"type": "string", "description": "`server/name`, or a name that only one server has"},
+        "name": {"type": "string", "minLength": 1},
+        "arguments": OBJECT,
+        "conversation": {"type": ["string", "null"], "description": "The id of one of your own conversations"},
+    },
+}
+NOT_RUN = (400, 401, 403, 404, 409, 429, 502, 504)
+
+
+def document(site: str) -> JSON:
+    """The whole description; `site` is the address of this site."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "toolsupport", "version": "1"},
+        "servers": [{"url": site}],
+        "security": [{"key": []}],
+        "components": {
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Error": ERROR, "Question": QUESTION, "Call": CALL},
+        },
+        "paths": {
+            "/v1/models": {"get": _operation("The models that may be asked", 401, 403, 429)},
+            "/v1/models/{model_id}": {"get": _of_model("One of them")},
+            "/v1/chat/completions": {"post": _completions()},
+            "/api/models": {"get": _operation("All models with what is known of them", 401, 403, 429)},
+            "/api/models/{model_id}": {"get": _of_model("One model with everything that was said about it")},
+            "/api/models/{model_id}/detect": {"post": _detect()},
+            "/api/detections/{detection_id}": {"get": _detection()},
+            "/api/tools/execute": {"post": _execute()},
+            "/api/openapi.json": {"get": _operation("This description", 401, 403, 429)},
+        },
+    }
+
+
+def _operation(summary: str, *errors: int) -> dict[str, Any]:
+    fine = {"description": "The answer", "content": {"application/json": {"schema": OBJECT}}}
+    wrong = {"schema": {"$ref": "#/components/schemas/Error"}}
+    told = {str(status): {"description": "Why not", "content": {"application/json": wrong}} for status in errors}
+    return {"summary": summary, "responses": {"200": fine, **told}}
+
+
+def _execute() -> JSON:
+    operation = _operation("One call of a tool; 409 names the question that a person has to answer first", *NOT_RUN)
+    call = {"schema": {"$ref": "#/components/schemas/Call"}}
+    return {**operation, "requestBody": {"required": True, "content": {"application/json": call}}}
+
+
+def _of_model(summary: str) -> JSON:
+    parameter = {"name": "model_id", "in": "path", "required": True, "schema": TEXT}
+    return {**_operation(summary, 401, 403, 404, 429), "parameters": [parameter]}
+
+
+def _detect() -> JSON:
+    operation = _operation("Begin a test of a model, or join the one under way", 400, 401, 403, 404, 409, 429)
+    parameter = {"name": "model_id", "in": "path", "required": True, "schema": TEXT}
+    kind = {"type": "object", "properties": {"kind": {"enum": list(KINDS)}}}
+    body = {"content": {name: {"schema": kind} for name in ("application/json", "application/x-www-form-urlencoded")}}
+    return {**operation, "parameters": [parameter], "requestBody": body}
+
+
+def _detection() -> JSON:
+    number = {"type": "integer", "minimum": 1}
+    parameter = {"name": "detection_id", "in": "path", "required": True, "schema": number}
+    operation = _operation("A test with its steps, its verdict and its evidence", 401, 403, 404, 429)
+    return {**operation, "parameters": [parameter]}
+
+
+def _completions() -> JSON:
+    operation = _operation("One answer, whole or streamed", 400, 401, 403, 404, 413, 429, 502, 503, 504)
+    operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": TEXT}
+    question = {"schema": {"$ref": "#/components/schemas/Question"}}
+    return {**operation, "requestBody": {"required": True, "content": {"application/json": question}}}

@@ -1,0 +1,78 @@
+"""Finds the model that a program asks for, and what it may be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolsupport.core.types import Brief, ChatSettings, Endpoint, Message
+from toolsupport.gateway.chat_request import Asked
+from toolsupport.gateway.field_errors import WrongField
+from toolsupport.registry.models import api_catalogue, picker, request_context
+
+MUST_CALL = "required"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One request, ready to be put to its model. `model` is its full name, `source` where its tools are known from.
+
+    `lacks_flag`: its server lacked a setting for tools so far.
+    """
+
+    person: int
+    profile: int
+    model: str
+    endpoint: Endpoint
+    brief: Brief
+    log: tuple[Message, ...]
+    must_call: bool = False
+    one_call: bool = False
+    stream: bool = False
+    include_usage: bool = False
+    build: str = ""
+    lacks_flag: bool = False
+
+    @property
+    def source(self) -> str:
+        return self.brief.capabilities["tools"].source
+
+    @property
+    def left_out(self) -> str:
+        """The rule that kept all tools out; "" where they are offered, or where nobody wanted any."""
+        rules = [] if self.brief.offers_tools else [exclusion.rule for exclusion in self.brief.excluded]
+        return rules[0] if rules else ""
+
+
+def prepare(asked: Asked, person: int) -> Prepared:
+    """What a person's program asked for. Raises NotFound (the model), WrongField, ConfigError (the server's key)."""
+    profile = picker.find(asked.model)
+    briefing = request_context.brief(
+        profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)
+    )
+    must_call = asked.choice == MUST_CALL
+    if must_call and not briefing.brief.offers_tools:
+        raise WrongField(f"This model cannot be made to call a tool. {briefing.brief.format_reason}", "tool_choice")
+    return Prepared(
+        person=person,
+        profile=profile,
+        model=api_catalogue.full_name(profile),
+        endpoint=briefing.endpoint,
+        # What the team writes before its own chats is not for programs, which bring their own words.
+        brief=replace(briefing.brief, system="", options={**briefing.brief.options, **_options(asked)}),
+        log=asked.log,
+        must_call=must_call,
+        one_call=asked.parallel is False,
+        stream=asked.stream,
+        include_usage=asked.include_usage,
+        build=briefing.build,
+        lacks_flag=briefing.lacks_flag,
+    )
+
+
+def _options(asked: Asked) -> Mapping[str, Any]:
+    choices: dict[str, Any] = {}
+    if asked.tools:
+        choices = {"tool_choice": asked.choice, "parallel_tool_calls": asked.parallel}
+    return {name: value for name, value in {**asked.options, **choices}.items() if value is not None}

@@ -1,0 +1,166 @@
+"""Tells in words for people why a server could not be asked.
+
+The same fault arrives as different exceptions: httpx's own transport raises its own classes, the aiohttp transport
+turns refused connections and unknown names into ConnectTimeout and lets some of aiohttp's own errors through. So one
+table, the telling rows first, is held against the whole chain of causes.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import aiohttp
+import httpx
+
+from toolsupport.core.events import Failed
+from toolsupport.core.refusals import classify
+from toolsupport.core.types import Endpoint
+from toolsupport.providers.server_kinds import provider
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """`kind` is a key of events.FAILURES, `words` goes into the sentence, `again` says that another try may help."""
+
+    kind: str
+    words: str
+    again: bool = False
+
+
+REFUSED = Cause("unreachable", "connection refused", again=True)
+CLOSED = Cause("unreachable", "the connection was closed", again=True)
+NO_NAME = Cause("unreachable", "its name is not known")
+NO_TRUST = Cause("unreachable", "its certificate is not trusted")
+NO_TLS = Cause("unreachable", "no secure connection could be made")
+NOT_TAKEN = Cause("unreachable", "no connection in time")
+ADDRESS = Cause("unreachable", "its address cannot be used")
+SILENT = Cause("timeout", "nothing came in time")
+ODD = Cause("garbled", "it does not speak HTTP")
+
+# What can be raised, with what it means before the first byte of an answer. The first row that fits any link of the
+# chain counts: what tells most stands first.
+CAUSES: tuple[tuple[type[BaseException], Cause], ...] = (
+    (ssl.SSLCertVerificationError, NO_TRUST),
+    (ssl.SSLError, NO_TLS),
+    (aiohttp.ClientSSLError, NO_TLS),
+    (socket.gaierror, NO_NAME),
+    (ConnectionRefusedError, REFUSED),
+    (ConnectionResetError, CLOSED),
+    (BrokenPipeError, CLOSED),
+    (aiohttp.ServerDisconnectedError, CLOSED),
+    (aiohttp.ConnectionTimeoutError, NOT_TAKEN),
+    (aiohttp.ServerTimeoutError, SILENT),
+    (aiohttp.InvalidURL, ADDRESS),
+    (aiohttp.ClientPayloadError, CLOSED),
+    (aiohttp.ClientResponseError, ODD),
+    (httpx.PoolTimeout, NOT_TAKEN),
+    (httpx.ReadTimeout, SILENT),
+    (httpx.WriteTimeout, SILENT),
+    (httpx.ProxyError, Cause("unreachable", "a proxy stands in the way")),
+    (httpx.UnsupportedProtocol, ADDRESS),
+    (httpx.InvalidURL, ADDRESS),
+    (httpx.RemoteProtocolError, ODD),
+    (httpx.LocalProtocolError, Cause("refused", "the request cannot be written")),
+    (httpx.DecodingError, ODD),
+    (httpx.TooManyRedirects, Cause("refused", "it sends us elsewhere")),
+    (httpx.StreamError, Cause("garbled", "its answer could not be read")),
+    (TimeoutError, NOT_TAKEN),  # of the system; our own limits are told by the transport's clock
+    (OSError, Cause("unreachable", "the network does not lead there")),
+    (httpx.ConnectTimeout, NOT_TAKEN),
+    (httpx.TimeoutException, SILENT),
+    (httpx.NetworkError, CLOSED),
+    (aiohttp.ClientError, CLOSED),
+)
+
+# What may end a request: every one of these is mapped, none leaves this package.
+FAULTS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, aiohttp.ClientError, OSError, TimeoutError)
+
+BUSY = frozenset({408, 429, 503})
+DISCONNECTED = "disconnected without sending"  # h11's words for a server that closed before it answered
+
+
+def cause_of(error: BaseException) -> Cause:
+    """What an exception means before the first byte of the answer."""
+    chain = list(_chain(error))
+    if any(isinstance(link, httpx.RemoteProtocolError) and DISCONNECTED in str(link) for link in chain):
+        return CLOSED
+    fitting = (cause for kind, cause in CAUSES if any(isinstance(link, kind) for link in chain))
+    return next(fitting, Cause("unreachable", "the connection failed"))
+
+
+def not_reached(endpoint: Endpoint, error: BaseException) -> Failed:
+    """The reply ended before its first byte."""
+    cause = cause_of(error)
+    return failed(endpoint, cause.kind, cause.words)
+
+
+def failed(endpoint: Endpoint, kind: str, words: str) -> Failed:
+    """A failure before the first byte, in a sentence with what to do about it."""
+    server = shown(endpoint)
+    if kind == "garbled":
+        title = provider(endpoint.kind).title
+        return Failed(kind, f"What answers at {server} is not {title} ({words}). Check the address.")
+    return Failed(kind, f"The server at {server} does not answer ({words}). {provider(endpoint.kind).hint}")
+
+
+def broken_off(error: BaseException) -> Failed:
+    """The reply ended after it had begun."""
+    cause = cause_of(error)
+    return Failed("cut", f"The answer broke off: {CLOSED.words if cause.kind == 'garbled' else cause.words}.")
+
+
+def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
+    """The server answered with another status than 200."""
+    words = classify(status, body).message.rstrip(".") or _phrase(status)
+    kind = _kind(status, words)
+    said = LEADS[kind].format(server=shown(endpoint), status=status)
+    return Failed(kind, f"{said} {words}.", status, body)
+
+
+LEADS = {
+    "unauthorized": "The server at {server} wants another API key ({status}):",
+    "model_missing": "The server at {server} does not have this model:",
+    "busy": "The server at {server} is busy ({status}):",
+    "refused": "The server at {server} refused the request ({status}):",
+    "server": "The server at {server} failed ({status}):",
+}
+
+
+def _kind(status: int, words: str) -> str:
+    if status in (401, 403):
+        return "unauthorized"
+    if status == 404 and "model" in words.lower():
+        return "model_missing"
+    if status in BUSY:
+        return "busy"
+    return "server" if status >= 500 or status < 300 else "refused"
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase.lower()
+    except ValueError:
+        return "it gave no reason"
+
+
+def shown(endpoint: Endpoint) -> str:
+    """The address as people may see it: without a name or password somebody wrote into it."""
+    return re.sub(r"(?<=//)[^/?#]*@", "", endpoint.base_url).rstrip("/")
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what led to it. aiohttp keeps the system's error in an attribute, others in the cause."""
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        inner = getattr(link, "os_error", None)
+        if isinstance(inner, BaseException):
+            yield inner
+        link = link.__cause__ or link.__context__

@@ -1,0 +1,52 @@
+"""Asking a server of any kind which models it has, within a time limit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from toolsupport.core.types import Endpoint
+from toolsupport.providers import error_text, http_client, ollama_survey, openai_survey
+from toolsupport.providers.server_kinds import provider
+from toolsupport.providers.survey_types import ModelDetails, ServerReport
+
+T = TypeVar("T")
+
+SURVEY_SECONDS = 2.0
+DESCRIBE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyor:
+    survey: Callable[[Endpoint], Awaitable[ServerReport]]
+    describe: Callable[[Endpoint, str], Awaitable[ModelDetails]]
+
+
+SURVEYORS = {  # by Provider.wire
+    "ollama": Surveyor(ollama_survey.survey, ollama_survey.describe),
+    "openai": Surveyor(openai_survey.survey, openai_survey.describe),
+}
+
+
+async def survey(endpoint: Endpoint) -> ServerReport:
+    """Which version runs there and which models it has, within 2 s. Raises core.errors.ProviderError."""
+    return await _in_time(_surveyor(endpoint).survey(endpoint), endpoint, SURVEY_SECONDS)
+
+
+async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
+    """What the server tells about one model, within 5 s. Raises core.errors.ProviderError."""
+    return await _in_time(_surveyor(endpoint).describe(endpoint, name), endpoint, DESCRIBE_SECONDS)
+
+
+def _surveyor(endpoint: Endpoint) -> Surveyor:
+    return SURVEYORS[provider(endpoint.kind).wire]
+
+
+async def _in_time(asked: Awaitable[T], endpoint: Endpoint, seconds: float) -> T:
+    try:
+        async with asyncio.timeout(seconds):
+            return await asked
+    except TimeoutError as error:
+        raise http_client.raised(error_text.failed(endpoint, "timeout", f"nothing came for {seconds:g} s")) from error

@@ -1,0 +1,173 @@
+"""The databases that models may read, and whose chats may read which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.models import SqlSource
+from toolsupport.registry import raw_sql as statements
+from toolsupport.registry.servers import key_encryption
+from toolsupport.sources import sqlite
+from toolsupport.sources.types import KINDS, Column, Source, SourceError, TableShape
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+# Words for a kind as a model is told of it, so that it writes the right SQL.
+DIALECTS = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "files": "DuckDB"}
+
+
+@dataclass(frozen=True, slots=True)
+class NewSource:
+    """A database to be added; `groups` are the names of those whose chats may read it."""
+
+    name: str
+    kind: str
+    location: str
+    groups: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSource:
+    """A database as its page shows it, without the place where it is."""
+
+    id: int
+    name: str
+    kind: str
+    enabled: bool
+    groups: tuple[str, ...]
+    tables: tuple[TableShape, ...]
+    looked_at: datetime | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """A database that somebody's chats may read."""
+
+    id: int
+    name: str
+    dialect: str
+    tables: tuple[TableShape, ...]
+
+
+@transaction.atomic
+def add(new: NewSource) -> int:
+    """The new row's id. Raises ConfigError for a bad or taken name, an unknown kind, no location."""
+    if not NAME.fullmatch(new.name):
+        raise ConfigError("A name begins with a letter and has up to 40 letters, digits, _ and -.")
+    if new.kind not in KINDS or not new.location.strip():
+        raise ConfigError("Say what kind of database it is and where it is.")
+    location = key_encryption.encrypt(new.location.strip())
+    try:
+        with transaction.atomic():
+            row = SqlSource.objects.create(name=new.name, kind=new.kind, location=location)
+    except IntegrityError:
+        raise ConfigError(f"There is already a database called {new.name!r}; choose another name.") from None
+    row.groups.set(Group.objects.filter(name__in=new.groups))
+    return row.pk
+
+
+@transaction.atomic
+def set_enabled(source_id: int, enabled: bool) -> None:
+    """Let chats read it, or no longer. Raises NotFound."""
+    if not SqlSource.objects.filter(pk=source_id).update(enabled=enabled):
+        raise NotFound("There is no such database.")
+
+
+@transaction.atomic
+def set_groups(source_id: int, groups: Collection[str]) -> None:
+    """Say whose chats may read it. Raises NotFound."""
+    _row(source_id).groups.set(Group.objects.filter(name__in=groups))
+
+
+@transaction.atomic
+def remove(source_id: int) -> None:
+    """Forget it, with its address. Raises NotFound."""
+    _row(source_id).delete()
+
+
+def reached(source_id: int) -> Source:
+    """Where it is. Raises NotFound, ConfigError (its address cannot be read)."""
+    row = _row(source_id)
+    return Source(row.kind, key_encryption.decrypt(row.location), own_database(row.kind))
+
+
+def own_database(kind: str) -> str:
+    """What our own database is known by among those of this kind, "" where ours is of another kind."""
+    if kind == "postgresql" and connection.vendor == "postgresql":
+        from toolsupport.sources import postgresql  # its driver is large, and needed only where it is in use
+
+        with connection.cursor() as cursor:
+            cursor.execute(postgresql.IDENTITY)
+            return str(cursor.fetchone()[0])
+    if kind == "sqlite" and connection.vendor == "sqlite":
+        try:
+            return sqlite.identity(str(settings.DATABASES["default"]["NAME"]))
+        except SourceError:  # it is kept in memory
+            return ""
+    return ""
+
+
+@transaction.atomic
+def keep_tables(source_id: int, tables: Sequence[TableShape]) -> None:
+    """What was found in it."""
+    found = [asdict(table) for table in tables]
+    SqlSource.objects.filter(pk=source_id).update(tables=found, looked_at=timezone.now(), why="")
+
+
+@transaction.atomic
+def keep_failure(source_id: int, why: str) -> None:
+    """Why it could not be looked at; the tables found before stay."""
+    SqlSource.objects.filter(pk=source_id).update(looked_at=timezone.now(), why=why)
+
+
+def listed() -> tuple[ShownSource, ...]:
+    """All of them, those in use first."""
+    return tuple(map(_shown, SqlSource.objects.prefetch_related("groups").order_by("-enabled", "name")))
+
+
+def granted(person: int) -> tuple[Granted, ...]:
+    """Those that the chats of a person may read now."""
+    groups = Group.objects.filter(user=person, user__is_active=True)
+    rows = SqlSource.objects.filter(enabled=True, groups__in=groups).distinct()
+    return tuple(Granted(row.pk, row.name, DIALECTS[row.kind], _tables(row.tables)) for row in rows)
+
+
+# Every turn asks.
+NAMES = """SELECT DISTINCT toolsupport_sqlsource.name, kind FROM toolsupport_sqlsource
+JOIN toolsupport_sqlsource_groups ON sqlsource_id = toolsupport_sqlsource.id
+JOIN auth_user_groups ON auth_user_groups.group_id = toolsupport_sqlsource_groups.group_id
+WHERE enabled AND auth_user_groups.user_id = %s ORDER BY toolsupport_sqlsource.name"""
+
+
+def names(person: int) -> str:
+    """The databases of a person as a model is told of them, "" where there is none."""
+    return ", ".join(f"{name} ({DIALECTS[kind]})" for name, kind in statements.rows(NAMES, person))
+
+
+def _row(source_id: int) -> SqlSource:
+    try:
+        return SqlSource.objects.get(pk=source_id)
+    except SqlSource.DoesNotExist:
+        raise NotFound("There is no such database.") from None
+
+
+def _shown(row: SqlSource) -> ShownSource:
+    groups = tuple(sorted(group.name for group in row.groups.all()))
+    kind, tables = KINDS[row.kind].partition(":")[0], _tables(row.tables)
+    return ShownSource(row.pk, row.name, kind, row.enabled, groups, tables, row.looked_at, row.why)
+
+
+def _tables(stored: Sequence[dict[str, Any]]) -> tuple[TableShape, ...]:
+    return tuple(
+        TableShape(one["name"], tuple(Column(**column) for column in one["columns"]), one["comment"]) for one in stored
+    )

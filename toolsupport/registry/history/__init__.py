@@ -1,0 +1,1 @@
+"""The history page's timeline: entries, filters, queries."""

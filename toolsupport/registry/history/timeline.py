@@ -1,0 +1,166 @@
+"""Reads the timeline of what happened to the knowledge about models, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Subquery
+from django.db.models.functions import Coalesce
+
+from toolsupport.core.errors import NotFound
+from toolsupport.core.override_sources import SOURCES
+from toolsupport.models import HistoryEntry, Override, ReadMark
+from toolsupport.registry.history import timeline_query
+from toolsupport.registry.history.timeline_query import Filter, Place
+from toolsupport.registry.knowledge import stale_tests
+from toolsupport.registry.knowledge.effective_values import display_name
+from toolsupport.registry.models import profiles
+
+PAGE = 30
+BATCH = 1000
+MOST_UNREAD = 99
+
+WORDS = {
+    "override": "Decided",
+    "withdrawal": "Withdrawn",
+    "proposal": "Proposed",
+    "detection": "Tested",
+    "refusal": "Refused by its server",
+    "review": "Reviewed",
+    "drift": "Changed",
+}
+# What a machine claims was not decided by anybody.
+WORDS_OF_SOURCE = {"declared": "Declared by its server", "auto_detected": "Measured"}
+# A source that has no rank outside one conversation has no word in the table of sources.
+OTHER_SOURCES = {"runtime_error": "refused in a chat"}
+SOURCE_WORDS = {name: source.word for name, source in SOURCES.items()} | OTHER_SOURCES
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line. `state` of a proposal is open, accepted or rejected, of a claim it is withdrawn or "".
+
+    `may_revert` and `may_review` say what there is to do, not who may do it. `older`: the line says that the model
+    changed, and its new build is not tested yet.
+    """
+
+    id: int
+    at: datetime
+    kind: str
+    words: str
+    profile: int
+    model: str
+    server: str
+    capability: str
+    title: str
+    before: str
+    after: str
+    source: str
+    verdict: str
+    actor: str
+    text: str
+    state: str
+    may_revert: bool
+    may_review: bool
+    detection: int | None
+    evidence: dict[str, Any]
+    older: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Entries, the newest first; `following` is where the next page begins, None at the end."""
+
+    entries: tuple[Entry, ...]
+    following: Place | None
+
+
+def page(wanted: Filter, after: Place | None = None, most: int = PAGE) -> Page:
+    """The newest entries, or those that come after a place. Two queries: which, then what they say."""
+    ids = timeline_query.newest(wanted, after, most + 1)
+    entries = _entries(ids[:most])
+    more = len(ids) > most
+    return Page(entries, Place(entries[-1].at, entries[-1].id) if more and entries else None)
+
+
+def entry(entry_id: int) -> Entry:
+    """One line. Raises NotFound."""
+    found = _entries([entry_id])
+    if not found:
+        raise NotFound("There is no such entry.")
+    return found[0]
+
+
+def batches(wanted: Filter) -> Iterator[tuple[Entry, ...]]:
+    """Everything that matches, the newest first, so much at a time that nothing large is held."""
+    place: Place | None = None
+    while True:
+        found = page(wanted, place, BATCH)
+        if found.entries:
+            yield found.entries
+        if found.following is None:
+            return
+        place = found.following
+
+
+def unread(person: int) -> int:
+    """How many entries of others somebody has not seen, at most one more than MOST_UNREAD.
+
+    What servers declare of themselves is no news to look through: a first start alone would bring dozens.
+    """
+    mark = Coalesce(Subquery(ReadMark.objects.filter(person_id=person).values("entry")[:1]), 0)
+    newer = HistoryEntry.objects.filter(pk__gt=mark).order_by("pk").exclude(actor_id=person)
+    newer = newer.exclude(source="declared")
+    return len(newer.values_list("pk", flat=True)[: MOST_UNREAD + 1])
+
+
+def mark_read(person: int) -> None:
+    """Everything there is has been seen by this person."""
+    newest = HistoryEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    ReadMark.objects.update_or_create(person_id=person, defaults={"entry": newest})
+
+
+def _entries(ids: list[int]) -> tuple[Entry, ...]:
+    said = ("profile__server", "server", "actor", "override__withdrawn_by", "override__accepted_by")
+    rows = HistoryEntry.objects.filter(pk__in=ids).select_related(*said).order_by("-at", "-id")
+    stale = stale_tests.kinds([row.profile for row in rows if row.kind == "drift"])
+    return tuple(_entry(row, row.profile_id in stale) for row in rows)
+
+
+def _entry(row: HistoryEntry, stale: bool) -> Entry:
+    state = _state(row.override, row.kind)
+    return Entry(
+        id=row.pk,
+        at=row.at,
+        kind=row.kind,
+        words=WORDS_OF_SOURCE.get(row.source, WORDS[row.kind]) if row.kind == "override" else WORDS[row.kind],
+        profile=row.profile_id,
+        model=row.profile.name,
+        server=row.server.name,
+        capability=row.capability,
+        title=profiles.title(row.capability) if row.capability else "",
+        before=profiles.say(row.capability, row.before)[1],
+        after=profiles.say(row.capability, row.after)[1],
+        source=SOURCE_WORDS.get(row.source, row.source),
+        verdict=row.verdict,
+        actor=display_name(row.actor),
+        text=row.text,
+        state=state,
+        may_revert=row.kind == "override" and row.override is not None and not state,
+        may_review=row.kind in ("override", "detection") and bool(row.override_id or row.detection_id),
+        detection=row.detection_id,
+        evidence=row.evidence,
+        older=stale and row.kind == "drift",
+    )
+
+
+def _state(claim: Override | None, kind: str) -> str:
+    if claim is None or kind not in ("override", "proposal"):
+        return ""
+    withdrawn = hasattr(claim, "withdrawn_by")
+    if kind == "override":
+        return "withdrawn" if withdrawn else ""
+    return "accepted" if hasattr(claim, "accepted_by") else "rejected" if withdrawn else "open"

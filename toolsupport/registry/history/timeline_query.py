@@ -1,0 +1,132 @@
+"""Finds the newest entries of the history that a filter lets through, however many there are.
+
+A filter says at most whom an entry is about (model or server, person) and which facets it may have. For each facet
+the newest entries stand together at one place of one index: as many short walks as there are facets, merged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from toolsupport.models import HistoryFacet, ModelProfile
+from toolsupport.registry import raw_sql
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What is looked for; None and "" leave it open. `since` is included, `until` is not."""
+
+    profile: int | None = None
+    server: int | None = None
+    source: str = ""
+    verdict: str = ""
+    kind: str = ""
+    actor: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def about(self) -> dict[str, int]:
+        """The columns that say whom it is about, with what they must hold."""
+        given = {f"{name}_id": getattr(self, name) for name in ("profile", "server", "actor")}
+        return {column: value for column, value in given.items() if value}
+
+    def facet(self) -> dict[str, str]:
+        """What is looked for of kind, source and verdict."""
+        given = {name: getattr(self, name) for name in ("kind", "source", "verdict")}
+        return {name: value for name, value in given.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page ended: the next one begins with what is older."""
+
+    at: datetime
+    id: int
+
+    def __str__(self) -> str:
+        return f"{self.at.isoformat()}_{self.id}"
+
+    @classmethod
+    def read(cls, written: str) -> Place | None:
+        """The place that `str` wrote; None for none, and for what nobody wrote."""
+        at, _, number = written.rpartition("_")
+        try:
+            place = cls(datetime.fromisoformat(at), int(number[:18]))
+        except ValueError:
+            return None
+        return place if place.at.tzinfo else None
+
+
+# SQLite takes 500 parts in one statement.
+AT_ONCE = 100
+PART = """SELECT * FROM (SELECT at, id FROM toolsupport_historyentry WHERE {conditions}
+ORDER BY at DESC, id DESC LIMIT %s) AS walk"""
+# PostgreSQL thinks for long about many parts; it can be told to walk once for each facet instead.
+FOR_EACH = """SELECT walk.at, walk.id FROM UNNEST(STRING_TO_ARRAY(%s::text, ',')::bigint[]) AS facet (id)
+CROSS JOIN LATERAL
+(SELECT at, id FROM toolsupport_historyentry AS entry WHERE entry.facet_id = facet.id AND {conditions}
+ORDER BY at DESC, id DESC LIMIT %s) AS walk ORDER BY walk.at DESC, walk.id DESC LIMIT %s"""
+
+Conditions = list[tuple[str, object]]
+Found = list[tuple[Any, int]]
+
+
+def newest(wanted: Filter, after: Place | None, most: int) -> list[int]:
+    """The ids of the newest entries, or of those that come after a place; at most so many."""
+    about = wanted.about()
+    if "profile_id" in about and "server_id" in about:
+        # A model has one server: either the second condition says nothing, or both together nothing at all.
+        server = about.pop("server_id")
+        if not ModelProfile.objects.filter(pk=about["profile_id"], server_id=server).exists():
+            return []
+    conditions = [*((f"{column} = %s", value) for column, value in about.items()), *_time(wanted, after)]
+    if not about and not wanted.facet():
+        return [entry for _, entry in _walk([conditions], most)]
+    facets = HistoryFacet.objects.filter(**wanted.facet()).order_by("pk").values_list("pk", flat=True)
+    walk = _for_each if connection.vendor == "postgresql" else _side_by_side
+    return [entry for _, entry in walk(list(facets), conditions, most)]
+
+
+def _time(wanted: Filter, after: Place | None) -> Conditions:
+    found: Conditions = []
+    if wanted.since is not None:
+        found.append(("at >= %s", wanted.since))
+    if wanted.until is not None:
+        found.append(("at < %s", wanted.until))
+    if after is not None:
+        # Written like this, and not as "earlier, or at the same time with a lower id", it is one range of the index.
+        found += [("at <= %s", after.at), ("NOT (at = %s", after.at), ("id >= %s)", after.id)]
+    return found
+
+
+def _said(conditions: Conditions) -> tuple[str, list[object]]:
+    """The conditions with their values."""
+    return " AND ".join(said for said, _ in conditions) or "1 = 1", [value for _, value in conditions]
+
+
+def _for_each(facets: list[int], conditions: Conditions, most: int) -> Found:
+    said, values = _said(conditions)
+    statement = FOR_EACH.replace("{conditions}", said)
+    listed = ",".join(map(str, facets))
+    return [(at, entry) for at, entry in raw_sql.rows(statement, listed, *values, most, most)]
+
+
+def _side_by_side(facets: list[int], conditions: Conditions, most: int) -> Found:
+    walks: list[Conditions] = [[*conditions, ("facet_id = %s", facet)] for facet in facets]
+    parts = [walks[first : first + AT_ONCE] for first in range(0, len(walks), AT_ONCE)]
+    return sorted((found for part in parts for found in _walk(part, most)), reverse=True)[:most]
+
+
+def _walk(walks: list[Conditions], most: int) -> Found:
+    """(at, id) of the newest entries on all of these walks."""
+    parts, values = [], list[object]()
+    for conditions in walks:
+        said, given = _said(conditions)
+        parts.append(PART.replace("{conditions}", said))
+        values += [*given, most]
+    statement = " UNION ALL ".join(parts) + " ORDER BY at DESC, id DESC LIMIT %s"
+    return [(at, entry) for at, entry in raw_sql.rows(statement, *values, most)]

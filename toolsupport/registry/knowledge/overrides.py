@@ -1,0 +1,290 @@
+"""Claims about models: appended, withdrawn, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.core.override_sources import STORED
+from toolsupport.core.overrides import Claim
+from toolsupport.core.resolve import explain
+from toolsupport.models import ModelProfile, Override, Standing
+from toolsupport.registry.knowledge import effective_values, event_log
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A claim to append.
+
+    `actor` is a person's id, None for a machine. `session` is a conversation's id, "" is everyone. `newest` is the
+    newest seq of this capability that the maker had seen (0 for none); None where nobody looked at a page before.
+    `detection` is the test a measured value rests on. `proposed` makes it a proposal, which counts for nothing until
+    it is accepted; `accepts` is the proposal (an override's id) that this decision puts into force.
+    `build_key` is the build it holds for, "" for the one that runs now; `said_at` is set on what was said elsewhere.
+    """
+
+    profile: int
+    capability: str
+    value: Any = None
+    source: str = "user_confirmed"
+    actor: int | None = None
+    reason: str = ""
+    session: str = ""
+    newest: int | None = None
+    detection: int | None = None
+    proposed: bool = False
+    accepts: int | None = None
+    build_key: str = ""
+    said_at: datetime | None = None
+
+
+@transaction.atomic
+def add(decision: Decision) -> int:
+    """Append the claim; its seq. Raises Conflict with what stands now where somebody was faster, NotFound."""
+    if decision.source not in STORED:
+        raise ValueError(f"{decision.source!r} is not a source a row may have")
+    if decision.value is None:
+        raise ValueError("unknown is not a value: withdraw instead")
+    return _append_and_tell(_locked(decision), decision)
+
+
+@transaction.atomic
+def accept(proposal_id: int, actor: int, reason: str = "") -> int:
+    """Put a proposal into force, by a new row; its seq. Raises NotFound, Conflict where it was accepted already."""
+    proposal = _open_proposal(proposal_id)
+    return add(
+        Decision(
+            proposal.profile_id,
+            proposal.capability,
+            proposal.value,
+            actor=actor,
+            reason=reason or proposal.reason,
+            accepts=proposal.pk,
+        )
+    )
+
+
+@transaction.atomic
+def reject(proposal_id: int, actor: int, reason: str = "") -> int:
+    """Withdraw a proposal, by a new row; its seq. Raises NotFound, Conflict where it was answered already."""
+    proposal = _open_proposal(proposal_id)
+    decision = Decision(proposal.profile_id, proposal.capability, actor=actor, reason=reason)
+    return _append_and_tell(_locked(decision), decision, withdraws=proposal)
+
+
+@transaction.atomic
+def measure(decision: Decision) -> bool:
+    """Append what a test measured; False where an earlier test of this build found the same.
+
+    Every test has rows of its own, so that undoing one of them leaves what the others found. A row that only confirms
+    gets no line in the history: the test has one.
+    """
+    profile = _locked(decision)
+    if not _confirms(profile, decision):
+        _append_and_tell(profile, decision)
+        return True
+    _append(profile, decision, None)
+    effective_values.refold([profile])
+    return False
+
+
+UNDONE = "The test was undone."
+
+
+@transaction.atomic
+def withdraw_test(detection: int, actor: int | None) -> int:
+    """Withdraw every row of a test that nobody withdrew before; how many there were.
+
+    The history gets a line for each value that changed, or a single one where none did.
+    """
+    rows = list(Override.objects.filter(detection_id=detection, withdrawn_by=None).order_by("seq"))
+    if not rows:
+        return 0
+    made = Decision(rows[0].profile_id, rows[0].capability, actor=actor, reason=UNDONE)
+    profile = _locked(made)
+    names = dict.fromkeys(row.capability for row in rows)
+    before = {name: event_log.holds(profile.pk, name) for name in names}
+    for row in rows:
+        _append(profile, replace(made, capability=row.capability, session=row.session), row)
+    effective_values.refold([profile])
+    line = event_log.Happening("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
+    changed = [name for name in names if event_log.holds(profile.pk, name) != before[name]]
+    for name in changed:
+        after = event_log.holds(profile.pk, name)
+        event_log.record(replace(line, capability=name, before=before[name], after=after, text=UNDONE))
+    if not changed:
+        main = next((row for row in rows if row.capability == "tools"), rows[0])
+        text = f"Nothing changed: {_why_unchanged(profile, main)}."
+        held = before[main.capability]
+        event_log.record(replace(line, capability=main.capability, before=held, after=held, text=text))
+    return len(rows)
+
+
+def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
+    """What holds in place of a row that was withdrawn."""
+    winner = next(iter(in_force(profile, Decision(profile.pk, withdrawn.capability))), None)
+    if winner is None:
+        return "the profile of its family says the same"
+    if winner.source == "auto_detected":
+        return "an earlier test says the same" if winner.seq < withdrawn.seq else "a later test decides"
+    return "a person decided it" if winner.source == "user_confirmed" else "the server's own claim holds"
+
+
+def _confirms(profile: ModelProfile, measured: Decision) -> bool:
+    """Whether the newest test of this build that counts found the same value."""
+    this_build = ("auto_detected", profile.build.key)
+    tests = (claim for claim in in_force(profile, measured) if (claim.source, claim.build_key) == this_build)
+    last = next(tests, None)
+    # True == 1 in Python.
+    return last is not None and (type(last.value), last.value) == (type(measured.value), measured.value)
+
+
+@transaction.atomic
+def follow_evidence(decision: Decision) -> int:
+    """Withdraw every decision of people about this capability, so that the evidence shows again.
+
+    Returns how many were withdrawn. Raises Conflict, NotFound. `value` and `source` of the decision are not read.
+    """
+    profile = _locked(decision)
+    claims = [claim for claim in in_force(profile, decision) if claim.source == "user_confirmed"]
+    for claim in claims:
+        _append_and_tell(profile, decision, withdraws=_last_word(claim.id))
+    return len(claims)
+
+
+@transaction.atomic
+def withdraw(override_id: int, decision: Decision) -> int:
+    """Withdraw one claim; the seq of the withdrawal. Raises Conflict where it does not count any more, NotFound."""
+    profile = _locked(decision)
+    if not profile.overrides.filter(pk=override_id, capability=decision.capability, withdraws=None).exists():
+        raise NotFound("There is no such claim about this model.")
+    if override_id not in {claim.id for claim in in_force(profile, decision)}:
+        raise Conflict("This was withdrawn already.", stands(profile.pk, decision.capability))
+    return _append_and_tell(profile, decision, withdraws=_last_word(override_id))
+
+
+@transaction.atomic
+def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
+    """Append what the server declares, only where it differs from what it declared last; how many rows came."""
+    profile = ModelProfile.objects.select_related("server").select_for_update().get(pk=profile_id)
+    last = dict(
+        Override.objects.filter(profile=profile, source="declared", withdraws=None)
+        .order_by("seq")
+        .values_list("capability", "value")
+    )
+    changed = {name: value for name, value in declared.items() if last.get(name) is not value}
+    for name, value in changed.items():
+        _append_and_tell(profile, Decision(profile_id, name, value, "declared"))
+    return len(changed)
+
+
+def in_force(profile: ModelProfile, decision: Decision) -> list[Claim]:
+    """The claims about this capability that count, for everyone or in its conversation, the winner first."""
+    said = effective_values.claims([profile.pk])[profile.pk]
+    entries = explain(None, said, profile.build.key, decision.session).get(decision.capability, ())
+    counting = [entry.claim for entry in entries if entry.standing in ("winner", "beaten") and entry.claim]
+    return [claim for claim in counting if claim.session == decision.session]
+
+
+def newest_seq(profile_id: int, capability: str, session: str = "") -> int:
+    """The newest seq about one capability, 0 for none: what a form carries to see whether somebody was faster."""
+    rows = Override.objects.filter(profile_id=profile_id, capability=capability, session=session)
+    return rows.aggregate(newest=Max("seq"))["newest"] or 0
+
+
+def stands(profile_id: int, capability: str) -> str:
+    """The sentence that says what holds for everyone now."""
+    found = Standing.objects.filter(profile_id=profile_id, capability=capability).values_list("reason", flat=True)
+    return found.first() or "Nothing is known about this yet."
+
+
+def _open_proposal(proposal_id: int) -> Override:
+    """A proposal nobody has answered; its model is locked, so that it is answered once."""
+    proposal = Override.objects.filter(pk=proposal_id, proposed=True).first()
+    if proposal is None:
+        raise NotFound("There is no such proposal.")
+    _locked(Decision(proposal.profile_id, proposal.capability))
+    for answers, word in (("accepts", "accepted"), ("withdraws", "rejected")):
+        if Override.objects.filter(**{answers: proposal}).exists():
+            raise Conflict(f"This was {word} already.", stands(proposal.profile_id, proposal.capability))
+    return proposal
+
+
+def _locked(decision: Decision) -> ModelProfile:
+    profile = (
+        ModelProfile.objects.select_related("server")
+        .select_for_update(of=("self",))
+        .filter(pk=decision.profile)
+        .first()
+    )
+    if profile is None:
+        raise NotFound("There is no such model.")
+    newest = newest_seq(profile.pk, decision.capability, decision.session)
+    if decision.newest is not None and newest != decision.newest:
+        raise _conflict(profile.pk, decision.capability)
+    return profile
+
+
+def _last_word(override_id: int) -> Override:
+    """The row to withdraw: the claim, or what restored it, since a row can be withdrawn only once."""
+    row = Override.objects.get(pk=override_id)
+    while (answer := Override.objects.filter(withdraws=row).first()) is not None:
+        row = answer
+    return row
+
+
+def _append_and_tell(profile: ModelProfile, decision: Decision, withdraws: Override | None = None) -> int:
+    """Append a row, fold anew, write it into the history; its seq."""
+    before = event_log.holds(profile.pk, decision.capability)
+    row = _append(profile, decision, withdraws)
+    effective_values.refold([profile])
+    event_log.record(
+        event_log.Happening(
+            "withdrawal" if withdraws else "proposal" if decision.proposed else "override",
+            profile.pk,
+            decision.capability,
+            before,
+            decision.value if decision.proposed else event_log.holds(profile.pk, decision.capability),
+            source=row.source,
+            actor=decision.actor,
+            text=decision.reason,
+            override=row.pk,
+            detection=decision.detection,
+        )
+    )
+    return row.seq
+
+
+def _append(profile: ModelProfile, decision: Decision, withdraws: Override | None) -> Override:
+    seq = (profile.overrides.aggregate(newest=Max("seq"))["newest"] or 0) + 1
+    try:
+        with transaction.atomic():
+            return Override.objects.create(
+                profile=profile,
+                seq=seq,
+                capability=decision.capability,
+                value=None if withdraws else decision.value,
+                source=withdraws.source if withdraws else decision.source,
+                session=decision.session,
+                build_key=decision.build_key or profile.build.key,
+                actor_id=decision.actor,
+                reason=decision.reason,
+                said_at=decision.said_at,
+                detection_id=decision.detection,
+                proposed=decision.proposed,
+                accepts_id=decision.accepts,
+                withdraws=withdraws,
+            )
+    except IntegrityError:
+        # The row lock makes this rare; the constraint is what makes it impossible to lose a decision.
+        raise _conflict(profile.pk, decision.capability) from None
+
+
+def _conflict(profile_id: int, capability: str) -> Conflict:
+    return Conflict("Somebody else decided this in the meantime.", stands(profile_id, capability))

@@ -1,0 +1,114 @@
+"""What reviewers think of decisions and tests: a note and a mark, never a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from django.db import transaction
+from django.db.models import Max, Q
+
+from toolsupport.core.errors import Conflict, NotFound
+from toolsupport.models import HistoryEntry, Override, Review
+from toolsupport.registry.knowledge import event_log, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+
+# Verdicts of entries that ask for somebody's look, and what answers them: a later agreement or decision of a person.
+DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
+FLAGS = (DISAGREES, CONTRADICTED)
+DECISIONS = ("override", "withdrawal")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a reviewer wants done about an entry, with their note."""
+
+    entry: int
+    reviewer: int
+    note: str = ""
+
+
+@transaction.atomic
+def act(deed: str, judgement: Judgement) -> None:
+    """Do one of DEEDS. Raises NotFound, Conflict (it was done already), ValueError with words for people."""
+    if deed not in DEEDS:
+        raise ValueError(f"Choose one of {', '.join(DEEDS)}.")
+    entry = HistoryEntry.objects.select_related("override").filter(pk=judgement.entry).first()
+    if entry is None:
+        raise NotFound("There is no such entry.")
+    DEEDS[deed](entry, judgement)
+
+
+def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
+    """The models somebody should look at: an open proposal, or something flagged that nobody answered since."""
+    rows = HistoryEntry.objects.filter(facet__verdict__in=FLAGS).order_by()
+    flagged = dict(rows.values_list("profile").annotate(newest=Max("pk")))
+    open_ones = Override.objects.filter(proposed=True, accepted_by=None, withdrawn_by=None)
+    found = set(open_ones.values_list("profile_id", flat=True))
+    found |= {profile for profile, newest in flagged.items() if not _answered(profile, newest)}
+    return frozenset(found if profile_ids is None else found & set(profile_ids))
+
+
+def contradicted(profile: int, override: int) -> bool:
+    """Whether it was noted already that a server refuses what this claim says."""
+    rows = HistoryEntry.objects.filter(profile_id=profile, facet__verdict=CONTRADICTED, override_id=override)
+    return rows.exists()
+
+
+def _answered(profile: int, flag: int) -> bool:
+    decided = Q(facet__kind__in=DECISIONS, actor__isnull=False) | Q(facet__kind="review", facet__verdict=AGREES)
+    return HistoryEntry.objects.filter(decided, profile_id=profile, pk__gt=flag).exists()
+
+
+def _judge(decision: str) -> Callable[[HistoryEntry, Judgement], None]:
+    def judge(entry: HistoryEntry, judgement: Judgement) -> None:
+        if entry.kind not in ("override", "detection"):
+            raise ValueError("Only a decision or a test can be agreed or disagreed with.")
+        if decision == DISAGREES and not judgement.note:
+            raise ValueError("Say in a note what is wrong: others will look at it.")
+        about = {"override": entry.override} if entry.kind == "override" else {"detection": entry.detection}
+        row = Review.objects.create(**about, reviewer_id=judgement.reviewer, decision=decision, note=judgement.note)
+        now = event_log.holds(entry.profile_id, entry.capability)
+        told = event_log.Happening(
+            "review",
+            entry.profile_id,
+            entry.capability,
+            now,
+            now,
+            verdict=decision,
+            actor=judgement.reviewer,
+            text=judgement.note,
+            review=row.pk,
+        )
+        event_log.record(told)
+
+    return judge
+
+
+def _revert(entry: HistoryEntry, judgement: Judgement) -> None:
+    claim = _claim(entry, "override")
+    decision = Decision(
+        entry.profile_id, claim.capability, actor=judgement.reviewer, reason=judgement.note, session=claim.session
+    )
+    overrides.withdraw(claim.pk, decision)
+
+
+def _accept(entry: HistoryEntry, judgement: Judgement) -> None:
+    overrides.accept(_claim(entry, "proposal").pk, judgement.reviewer, judgement.note)
+
+
+def _reject(entry: HistoryEntry, judgement: Judgement) -> None:
+    overrides.reject(_claim(entry, "proposal").pk, judgement.reviewer, judgement.note)
+
+
+def _claim(entry: HistoryEntry, kind: str) -> Override:
+    if entry.kind != kind or entry.override is None:
+        raise Conflict("This entry is nothing that can be done that with.", entry.text)
+    return entry.override
+
+
+# What a button of the history does.
+DEEDS: Mapping[str, Callable[[HistoryEntry, Judgement], None]] = MappingProxyType(
+    {AGREES: _judge(AGREES), DISAGREES: _judge(DISAGREES), "revert": _revert, "accept": _accept, "reject": _reject}
+)

@@ -1,0 +1,1 @@
+"""MCP servers and their pinned tools as rows."""

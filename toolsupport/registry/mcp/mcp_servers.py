@@ -1,0 +1,360 @@
+"""The door to MCP servers with their tools: defined, listed, approved, ready to be called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from toolsupport.core import remote_tools
+from toolsupport.core.errors import ConfigError, Conflict, NotFound
+from toolsupport.core.remote_tools import RemoteServer, RemoteTool
+from toolsupport.core.types import ToolSpec
+from toolsupport.models import McpServer, McpTool
+from toolsupport.registry import raw_sql as statements
+from toolsupport.registry.mcp import stdio_servers
+from toolsupport.registry.people import audit_log
+from toolsupport.registry.servers import key_encryption
+
+STDIO, HTTP = "stdio", "http"
+NOT_NAMED = f"It does not stand in the file of {stdio_servers.VARIABLE} any more."
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTool:
+    """A tool as the page shows it. `state` is a key of STATES; `diff` is what an approval would change."""
+
+    id: int
+    name: str
+    callable_name: str
+    description: str
+    state: str
+    read_only: bool
+    enabled: bool
+    approved_by: str
+    approved_at: datetime | None
+    waiting_digest: str
+    diff: str
+
+    @property
+    def words(self) -> str:
+        """Its state, as people read it."""
+        return STATES[self.state]
+
+
+# What models see of the approved tools, by server, name and digest: made once, since every turn asks.
+_specs: dict[tuple[str, str, str], ToolSpec] = {}
+
+# Whether a tool can be called, and if not why, in words.
+STATES = {
+    "ready": "ready",
+    "new": "waits for approval",
+    "changed": "changed, waits for approval",
+    "off": "switched off",
+    "gone": "not offered any more",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownServer:
+    """A server as the page shows it; `why` says what is wrong with it."""
+
+    id: int
+    name: str
+    kind: str
+    reached_by: str
+    enabled: bool
+    in_house: bool
+    version: str
+    reachable: bool | None
+    last_seen_at: datetime | None
+    down_since: datetime | None
+    why: str
+    has_token: bool
+    left_out: tuple[str, ...] = ()
+    tools: tuple[ShownTool, ...] = field(default=())
+
+    @property
+    def waiting(self) -> int:
+        """How many of its tools wait for an administrator."""
+        return sum(tool.state in ("new", "changed") for tool in self.tools)
+
+
+# -- servers --
+
+
+def http_address(text: str) -> str:
+    """The address of an http server. Raises ConfigError in words a person can act on."""
+    try:
+        url = urlsplit(text.strip())
+        _ = url.port
+    except ValueError as error:
+        raise ConfigError(f"{text.strip()!r} is not an address: {error}.") from None
+    if url.scheme not in ("http", "https") or not url.hostname or any(sign.isspace() for sign in text.strip()):
+        raise ConfigError(f"{text.strip()!r} is not an address: begin with http:// or https://.")
+    if url.username or url.password or url.fragment:
+        raise ConfigError("Leave names, passwords and what follows # out of the address; a token has its own field.")
+    return url.geturl()
+
+
+@transaction.atomic
+def add(name: str, url: str, token: str = "") -> int:
+    """Define an http server; the id of its row. Raises ConfigError."""
+    if not remote_tools.SERVER_NAME.fullmatch(name) or "__" in name:
+        raise ConfigError("A name has up to 32 letters, digits, - and single _, neither of them at its ends.")
+    taken = f"There is already a server called {name!r}; choose another name."
+    if McpServer.objects.filter(name__iexact=name).exists():
+        raise ConfigError(taken)
+    try:
+        with transaction.atomic():
+            sealed = key_encryption.encrypt(token.strip())
+            return McpServer.objects.create(name=name, kind=HTTP, url=http_address(url), token=sealed).pk
+    except IntegrityError:
+        raise ConfigError(taken) from None
+
+
+@transaction.atomic
+def ensure_stdio() -> None:
+    """A row for each server of the settings file. Raises ConfigError; a name that an http server has is one too."""
+    for name in stdio_servers.commands():
+        row, _ = McpServer.objects.get_or_create(name=name, defaults={"kind": STDIO})
+        if row.kind != STDIO:
+            raise ConfigError(f"{stdio_servers.VARIABLE} names {name!r}, which is an http server already.")
+
+
+@transaction.atomic
+def set_enabled(server_id: int, enabled: bool, actor: int) -> None:
+    """Use a server, or no longer. Raises NotFound."""
+    if not McpServer.objects.filter(pk=server_id).update(enabled=enabled):
+        raise NotFound("There is no such server.")
+    name = _server(server_id).name
+    audit_log.write(actor, "switch_tool", name, f"All tools of {name}, switched {'on' if enabled else 'off'}")
+
+
+@transaction.atomic
+def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
+    """Say whether what models tell a server goes nowhere else, so that its reading tools run. Raises NotFound."""
+    if not McpServer.objects.filter(pk=server_id).update(in_house=in_house):
+        raise NotFound("There is no such server.")
+    said = "what it is told stays in the house" if in_house else "what it is told may go anywhere"
+    name = _server(server_id).name
+    audit_log.write(actor, "trust_server", name, f"{name}: {said}")
+
+
+@transaction.atomic
+def remove(server_id: int) -> None:
+    """Forget an http server with its tools and their approvals. Raises NotFound; one of the file comes back anyway."""
+    if not McpServer.objects.filter(pk=server_id, kind=HTTP).delete()[0]:
+        raise NotFound("There is no such server of kind http.")
+
+
+def enabled_servers() -> tuple[RemoteServer, ...]:
+    """How each server in use is reached; one that cannot be is left out, and `shown` says why."""
+    found = []
+    for row in McpServer.objects.filter(enabled=True):
+        try:
+            found.append(_reached(row))
+        except ConfigError:
+            continue
+    return tuple(found)
+
+
+def reached(server_id: int) -> RemoteServer:
+    """How one server is reached. Raises NotFound, ConfigError."""
+    return _reached(_server(server_id))
+
+
+def _reached(row: McpServer) -> RemoteServer:
+    if row.kind == HTTP:
+        return RemoteServer(row.pk, row.name, HTTP, url=row.url, token=key_encryption.decrypt(row.token))
+    command = stdio_servers.commands().get(row.name)
+    if command is None:
+        raise ConfigError(NOT_NAMED)
+    variables = command.variables()
+    return RemoteServer(
+        row.pk, row.name, STDIO, command=command.command, args=command.args, env=variables, cwd=command.cwd
+    )
+
+
+def _server(server_id: int) -> McpServer:
+    row = McpServer.objects.filter(pk=server_id).first()
+    if row is None:
+        raise NotFound("There is no such server.")
+    return row
+
+
+# -- tools --
+
+
+def _held(tool_id: int) -> McpTool | None:
+    """A tool that nobody else changes until the transaction ends.
+
+    Its server is held first, as by whoever writes down what a server offers: so neither waits for the other, and
+    neither writes back what it had read before.
+    """
+    list(McpServer.objects.select_for_update(of=("self",)).filter(tools=tool_id))
+    return McpTool.objects.select_related("server").filter(pk=tool_id).first()
+
+
+@transaction.atomic
+def approve(tool_id: int, digest: str, read_only: bool, actor: int) -> None:
+    """Pin the definition of this digest, which the person saw. Raises NotFound, Conflict where another waits now."""
+    row = _held(tool_id)
+    if row is None:
+        raise NotFound("There is no such tool.")
+    if row.waiting is None or row.waiting_digest != digest:
+        raise Conflict("The definition has changed since you read it. Read it again.", row.waiting_digest)
+    row.definition, row.digest, row.waiting = row.waiting, row.waiting_digest, None
+    row.waiting_digest, row.waiting_since = "", None
+    row.read_only, row.approved_by_id, row.approved_at = read_only, actor, timezone.now()
+    row.save()
+    said = "marked as only reading" if read_only else "asked for each time"
+    audit_log.write(actor, "approve_tool", str(row), f"{row} of digest {digest[:16]}, {said}")
+
+
+@transaction.atomic
+def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
+    """Say whether an approved tool only reads, so that it runs unasked. Raises NotFound."""
+    row = _held(tool_id)
+    if row is None or not row.digest:
+        raise NotFound("There is no such approved tool.")
+    row.read_only = read_only
+    row.save(update_fields=["read_only"])
+    said = "marked as only reading" if read_only else "asked for each time from now on"
+    audit_log.write(actor, "approve_tool", str(row), f"{row} of digest {row.digest[:16]}, {said}")
+
+
+@transaction.atomic
+def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
+    """Let a tool be called, or no longer. Raises NotFound."""
+    row = _held(tool_id)
+    if row is None:
+        raise NotFound("There is no such tool.")
+    row.enabled = enabled
+    row.save(update_fields=["enabled"])
+    audit_log.write(actor, "switch_tool", str(row), f"{row} switched {'on' if enabled else 'off'}")
+
+
+# Every turn asks. A tool with what its server is now, which the model's row does not have.
+APPROVED = """SELECT toolsupport_mcptool.id, server_id, toolsupport_mcptool.name, digest, waiting_digest, gone_since,
+read_only, toolsupport_mcptool.enabled, toolsupport_mcpserver.name AS server_name, kind AS server_kind,
+toolsupport_mcpserver.enabled AS server_enabled, reachable AS server_reachable, in_house
+FROM toolsupport_mcptool JOIN toolsupport_mcpserver ON toolsupport_mcpserver.id = server_id WHERE digest <> ''"""
+
+
+def known_tools() -> tuple[RemoteTool, ...]:
+    """Every tool that was approved once, whether or not it may be called now: one query, once its specs were made."""
+    global _specs
+    approved: list[Any] = list(statements.made(McpTool, APPROVED))
+    keys = {row.pk: (row.server_name, row.name, row.digest) for row in approved}
+    made = {key: _specs[key] for key in keys.values() if key in _specs}
+    missing = [row for row, key in keys.items() if key not in made]
+    if missing:
+        definitions = McpTool.objects.filter(pk__in=missing).values_list("pk", "definition")
+        made |= {keys[row]: remote_tools.spec_of(keys[row][0], definition) for row, definition in definitions}
+    _specs = made
+    return tuple(_tool(row, made[keys[row.pk]]) for row in approved)
+
+
+def may_still_be_called(tool: RemoteTool) -> bool:
+    """Whether a tool is what it was when a turn took it up: its definition, its switches, its mark."""
+    rows = McpTool.objects.filter(server_id=tool.server.id, name=tool.name, digest=tool.digest, waiting_digest="")
+    rows = rows.filter(enabled=True, server__enabled=True, gone_since=None)
+    rows = rows.filter(server__in_house=True) if tool.in_house else rows
+    return (rows.filter(read_only=True) if tool.read_only else rows).exists()
+
+
+def _tool(row: Any, spec: ToolSpec) -> RemoteTool:
+    return RemoteTool(
+        RemoteServer(row.server_id, row.server_name, row.server_kind),
+        row.name,
+        spec,
+        row.digest,
+        read_only=row.read_only,
+        in_house=bool(row.in_house),
+        enabled=row.enabled,
+        connected=bool(row.server_enabled),
+        approved=not row.waiting_digest,
+        missing=_missing(row),
+    )
+
+
+def _missing(row: Any) -> str:
+    if not row.server_reachable:
+        return f"Its server {row.server_name} does not answer."
+    return f"Its server {row.server_name} does not offer it any more." if row.gone_since is not None else ""
+
+
+def _state(row: McpTool) -> str:
+    if row.gone_since is not None:
+        return "gone"
+    if row.waiting is not None:
+        return "changed" if row.digest else "new"
+    return "ready" if row.enabled else "off"
+
+
+# -- the page --
+
+
+def shown() -> tuple[ShownServer, ...]:
+    """All servers with their tools, those in use first, in two queries."""
+    rows = McpServer.objects.prefetch_related("tools__approved_by").order_by("-enabled", "name")
+    return tuple(_shown(row) for row in rows)
+
+
+def waiting() -> int:
+    """How many tools wait for an administrator, of the servers that are in use."""
+    rows = McpTool.objects.filter(server__enabled=True, gone_since=None, enabled=True)
+    return rows.exclude(waiting_digest="").count()
+
+
+def _shown(row: McpServer) -> ShownServer:
+    reached_by, why = row.url, row.last_error if row.reachable is False else ""
+    if row.kind == STDIO:
+        try:
+            command = stdio_servers.commands().get(row.name)
+            reached_by, why = (command.command, why) if command else ("", NOT_NAMED)
+        except ConfigError as error:
+            reached_by, why = "", str(error)
+    return ShownServer(
+        row.pk,
+        row.name,
+        row.kind,
+        reached_by,
+        enabled=row.enabled,
+        in_house=row.in_house,
+        version=row.version,
+        reachable=row.reachable,
+        last_seen_at=row.last_seen_at,
+        down_since=row.down_since,
+        why=why,
+        has_token=bool(row.token),
+        left_out=tuple(row.left_out),
+        tools=tuple(_shown_tool(row.name, tool) for tool in sorted(row.tools.all(), key=_order)),
+    )
+
+
+def _order(tool: McpTool) -> tuple[bool, bool, str]:
+    """What waits for somebody first, what is gone last."""
+    return tool.gone_since is not None, tool.waiting is None, tool.name
+
+
+def _shown_tool(server: str, row: McpTool) -> ShownTool:
+    spec = remote_tools.spec_of(server, row.waiting or row.definition)
+    return ShownTool(
+        row.pk,
+        row.name,
+        spec.name,
+        spec.description,
+        state=_state(row),
+        read_only=row.read_only,
+        enabled=row.enabled,
+        approved_by=row.approved_by.get_username() if row.approved_by else "",
+        approved_at=row.approved_at,
+        waiting_digest=row.waiting_digest,
+        diff=remote_tools.difference(row.definition, row.waiting) if row.waiting else "",
+    )

@@ -1,0 +1,78 @@
+"""The MCP servers that are started here, as the settings file of the site names them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.conf import settings
+
+from toolsupport.core import redaction
+from toolsupport.core.errors import ConfigError
+from toolsupport.core.remote_tools import SERVER_NAME
+
+VARIABLE = "TOOLSUPPORT_MCP_STDIO"
+KEYS = {"command", "args", "env", "cwd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How a server is started. `env` are names of variables of ours that it is given besides the usual ones."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    cwd: str = ""
+
+    def variables(self, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+        """The variables it is given, with their values. Raises ConfigError for one that is not set."""
+        missing = [name for name in self.env if name not in environ]
+        if missing:
+            raise ConfigError(f"It is to be given {missing[0]}, which is not set where this site was started.")
+        values = {name: environ[name] for name in self.env}
+        redaction.know(*values.values())
+        return values
+
+
+def commands() -> dict[str, Command]:
+    """All servers of the file by their names, {} without a file. Raises ConfigError that says what is wrong."""
+    path = settings.ENV[VARIABLE]
+    if not path:
+        return {}
+    try:
+        return _read(path, Path(path).stat().st_mtime_ns)
+    except OSError as error:
+        raise ConfigError(f"{VARIABLE}: {path} cannot be read ({error.strerror}).") from error
+
+
+@lru_cache(maxsize=4)
+def _read(path: str, changed: int) -> dict[str, Command]:
+    """`changed` is when the file was: a newer one is read again."""
+    try:
+        given = orjson.loads(Path(path).read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(f"{VARIABLE}: {path} is not JSON: {error}.") from error
+    named = given.get("mcpServers") if isinstance(given, dict) else None
+    if not isinstance(named, dict):
+        raise ConfigError(f'{VARIABLE}: {path} should read {{"mcpServers": {{"name": {{"command": "…"}}}}}}.')
+    return {name: _command(name, entry) for name, entry in named.items()}
+
+
+def _command(name: str, entry: Any) -> Command:
+    about = f"{VARIABLE}: the server {name!r}"
+    if not SERVER_NAME.fullmatch(name) or "__" in name:
+        raise ConfigError(f"{about} needs a name of up to 32 letters, digits, - and single _.")
+    if not isinstance(entry, dict) or entry.keys() - KEYS:
+        raise ConfigError(f"{about} takes {', '.join(sorted(KEYS))} and nothing else.")
+    texts = [entry.get("command", ""), entry.get("cwd", "")]
+    lists = [entry.get("args", []), entry.get("env", [])]
+    if not all(isinstance(one, str) for one in texts) or not texts[0]:
+        raise ConfigError(f"{about} needs a command, as text.")
+    if not all(isinstance(many, list) and all(isinstance(one, str) for one in many) for many in lists):
+        raise ConfigError(f"{about}: args and env are lists of texts; env names variables, it does not set them.")
+    return Command(texts[0], tuple(lists[0]), tuple(lists[1]), texts[1])

@@ -1,0 +1,58 @@
+"""Counts of what became of the calls of each model, by format and day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from django.db import transaction
+from django.utils import timezone
+
+from toolsupport.config import metrics
+from toolsupport.registry import raw_sql
+
+OUTCOMES = {
+    "ready": "it could be run as it was written",
+    "repaired": "it could be run after something was mended",
+    "rejected": "it could not be read",
+    "unknown": "no such tool was offered",
+    "schema": "its arguments did not fit",
+    "prose": "it stood in the text of an answer",
+    "refused": "the server refused the tools of the whole request",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallCount:
+    """So many calls in one format with one outcome; `latency_ms` and `tokens` are sums over the replies."""
+
+    format: str
+    outcome: str
+    calls: int = 1
+    latency_ms: int = 0
+    tokens: int = 0
+
+
+ADD = """INSERT INTO toolsupport_callmetric (profile_id, format, outcome, day, calls, latency_ms, tokens)
+VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (profile_id, format, outcome, day) DO UPDATE SET
+calls = toolsupport_callmetric.calls + excluded.calls,
+latency_ms = toolsupport_callmetric.latency_ms + excluded.latency_ms,
+tokens = toolsupport_callmetric.tokens + excluded.tokens"""
+
+
+@transaction.atomic(savepoint=False)
+def add(profile_id: int, counts: Iterable[CallCount]) -> None:
+    """Add to today's counts. In one order, so that two who add at the same time never wait for each other."""
+    day = timezone.now().date().isoformat()
+    for one in sorted(counts, key=lambda count: (count.format, count.outcome)):
+        raw_sql.change(ADD, profile_id, one.format, one.outcome, day, one.calls, one.latency_ms, one.tokens)
+        transaction.on_commit(partial(_tell, profile_id, one))
+
+
+def _tell(profile_id: int, one: CallCount) -> None:
+    """The same for who watches this process; never of what was taken back."""
+    labels = (str(profile_id), one.format or "none", one.outcome)
+    metrics.CALLS.labels(*labels).inc(one.calls)
+    metrics.CALL_SECONDS.labels(*labels).inc(one.latency_ms / 1000)
+    metrics.CALL_TOKENS.labels(*labels).inc(one.tokens)

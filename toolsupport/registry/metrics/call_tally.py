@@ -1,0 +1,61 @@
+"""Counts what became of the calls of an answer, until that is written down with its end."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from toolsupport.core.events import CallFound, CallGarbled, CallReady, CallRejected, ToolsRefused
+from toolsupport.registry.metrics.call_metrics import CallCount
+
+# What a rejected call is counted as.
+FAULTS = {"unreadable": "rejected", "unknown": "unknown", "schema": "schema", "cut": "rejected"}
+
+Counted = CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused
+
+
+def outcome_of(event: Counted) -> str:
+    """One of call_metrics.OUTCOMES."""
+    if isinstance(event, CallRejected):
+        return FAULTS[event.fault]
+    if isinstance(event, ToolsRefused):
+        return "refused"
+    if isinstance(event, CallGarbled):
+        return FAULTS["unreadable"]
+    if isinstance(event, CallFound):
+        return "prose"
+    return "repaired" if event.call.repairs else "ready"
+
+
+class CallTally:
+    """The counts of one answer. Time and tokens of a reply are counted once, at its first call."""
+
+    def __init__(self) -> None:
+        self._counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+        self._first: tuple[str, str] | None = None
+        self._tokens = 0
+
+    def heard(self, event: Counted, format_: str) -> None:
+        key = (format_, outcome_of(event))
+        self._first = self._first or key
+        self._counts[key][0] += 1
+
+    def inside(self, event: Counted, format_: str) -> None:
+        """A call that a program made, for which no model was asked anything."""
+        self._counts[(format_, outcome_of(event))][0] += 1
+
+    def used(self, tokens: int) -> None:
+        self._tokens += tokens
+
+    def replied(self, milliseconds: int) -> None:
+        """A reply is over, which took so long."""
+        if self._first is not None:
+            counts = self._counts[self._first]
+            counts[1] += milliseconds
+            counts[2] += self._tokens
+        self._first, self._tokens = None, 0
+
+    def taken(self) -> tuple[CallCount, ...]:
+        """What was counted since this was asked last."""
+        counts = tuple(CallCount(*key, *sums) for key, sums in self._counts.items())
+        self._counts.clear()
+        return counts

@@ -1,0 +1,33 @@
+"""Keeps how many tokens the shortest requests of a build had, with each set of tools and without any (F9)."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from toolsupport.core.prompt.token_counts import Counted, Counts
+from toolsupport.models import PromptCount
+from toolsupport.registry import raw_sql
+
+WITHOUT = ""
+# Every answer asks.
+KNOWN = """SELECT tools_digest, characters, tokens FROM toolsupport_promptcount
+WHERE build_key = %s AND tools_digest IN (%s, %s)"""
+
+
+def known(build_key: str, tools_digest: str) -> Counts:
+    """What was counted for a set of tools and without tools. One query."""
+    found = raw_sql.rows(KNOWN, build_key, tools_digest, WITHOUT)
+    counted = {digest: Counted(*of) for digest, *of in found}
+    return Counts(counted.get(tools_digest) if tools_digest else None, counted.get(WITHOUT))
+
+
+@transaction.atomic
+def learn(build_key: str, tools_digest: str, seen: Counted) -> None:
+    """Keep a count where it is of a shorter request than the one that is known."""
+    fresh = {"characters": seen.characters, "tokens": seen.tokens}
+    row, made = PromptCount.objects.select_for_update().get_or_create(
+        build_key=build_key, tools_digest=tools_digest, defaults=fresh
+    )
+    if not made and seen.characters < row.characters:
+        row.characters, row.tokens = seen.characters, seen.tokens
+        row.save()

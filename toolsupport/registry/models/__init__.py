@@ -1,0 +1,1 @@
+"""Model profiles: picker, matrix, custom models, surveys, request contexts."""

@@ -1,0 +1,87 @@
+"""What can be decided about one model: each capability with what was seen of it, and what waits for a reviewer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolsupport.core.override_sources import SOURCES
+from toolsupport.core.resolve import explain
+from toolsupport.models import HistoryEntry, ModelProfile
+from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import profiles
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A proposal nobody answered; `entry` is its line of the history."""
+
+    entry: int
+    words: str
+    actor: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decidable:
+    """A capability as it can be changed. `decided` says that a person's word is in force, `beaten` what it beats."""
+
+    name: str
+    newest: int
+    value: Any
+    decided: bool
+    stale: bool
+    beaten: tuple[str, ...]
+    waiting: tuple[Waiting, ...]
+
+
+def decidable(profile: ModelProfile) -> dict[str, Decidable]:
+    """Every capability that was spoken of, by its name."""
+    profile_id = profile.pk
+    said = effective_values.claims([profile_id])[profile_id]
+    entries = explain(effective_values.family_of(profile), said, profile.build.key)
+    newest = {claim.capability: claim.seq for claim in said if not claim.session}
+    waiting = _waiting(profile_id)
+    found = {}
+    for name in {*entries, *newest}:
+        counting = [entry for entry in entries.get(name, ()) if entry.standing in ("winner", "beaten")]
+        first = counting[0] if counting else None
+        found[name] = Decidable(
+            name=name,
+            newest=newest.get(name, 0),
+            value=first.value if first else None,
+            decided=any(entry.source == "user_confirmed" for entry in counting),
+            stale=first is not None and first.stale,
+            beaten=tuple(_words(name, entry) for entry in counting[1:]),
+            waiting=waiting.get(name, ()),
+        )
+    return found
+
+
+def decide(decision: Decision) -> None:
+    """Decide, propose, or (value None) follow the evidence. Raises Conflict, NotFound."""
+    if decision.value is None:
+        overrides.follow_evidence(decision)
+    else:
+        overrides.add(decision)
+
+
+def _words(name: str, entry: Any) -> str:
+    source = SOURCES[entry.source].word
+    who = f", {entry.claim.actor}" if entry.claim and entry.claim.actor else ""
+    return f"{profiles.say(name, entry.value)[1]} ({source}{who})"
+
+
+def _waiting(profile_id: int) -> dict[str, tuple[Waiting, ...]]:
+    open_ones = {"override__accepted_by": None, "override__withdrawn_by": None}
+    rows = HistoryEntry.objects.filter(profile_id=profile_id, facet__kind="proposal", **open_ones).select_related(
+        "actor"
+    )
+    found: dict[str, tuple[Waiting, ...]] = {}
+    for row in rows.order_by("-at", "-id")[:20]:
+        one = Waiting(
+            row.pk, profiles.say(row.capability, row.after)[1], effective_values.display_name(row.actor), row.text
+        )
+        found[row.capability] = (*found.get(row.capability, ()), one)
+    return found

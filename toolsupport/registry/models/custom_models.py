@@ -1,0 +1,67 @@
+"""Models that people define, and what people write of any model: no survey takes it back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from django.db import transaction
+
+from toolsupport.core import families
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.user_models import DEFAULT_CONTEXT, DESCRIPTION
+from toolsupport.models import Family, ModelProfile, Server
+from toolsupport.registry.knowledge import effective_values, team_families
+
+# What stands beside the words of the server, which stay: they hold again where a person wrote nothing any more.
+BY_HAND = ("family", "parameter_count", "quantization")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a person writes of a model. `enabled` False takes it out of every choice; "" and None leave a fact open."""
+
+    enabled: bool = True
+    description: str = ""
+    family: str = ""
+    parameter_count: int | None = None
+    quantization: str = ""
+
+
+@transaction.atomic
+def define(server_id: int, name: str) -> int:
+    """Add a model, whether or not its server lists it; its id. Raises NotFound, ConfigError where it is there."""
+    server = Server.objects.select_for_update().filter(pk=server_id).first()
+    if server is None:
+        raise NotFound("There is no such server.")
+    profile = ModelProfile.objects.filter(server=server, name=name).first()
+    if profile is None:
+        profile = ModelProfile(
+            server=server, name=name, description=DESCRIPTION, default_context=DEFAULT_CONTEXT, abilities=[]
+        )
+    elif profile.gone_since is None:
+        raise ConfigError(f"{server.name} has a model {name} already.")
+    profile.defined, profile.gone_since = True, None
+    team_families.assign([profile])
+    profile.save()
+    effective_values.refold([profile])
+    return profile.pk
+
+
+@transaction.atomic
+def write(profile_id: int, written: Written) -> None:
+    """Keep what a person wrote. Raises NotFound."""
+    rows = ModelProfile.objects.select_related("server").select_for_update(of=("self",))
+    profile = rows.filter(pk=profile_id).first()
+    if profile is None:
+        raise NotFound("There is no such model.")
+    profile.enabled, profile.description = written.enabled, written.description
+    profile.by_hand = {name: value for name, value in asdict(written).items() if name in BY_HAND and value}
+    team_families.assign([profile])
+    profile.save()
+    effective_values.refold([profile])
+
+
+def family_names() -> list[str]:
+    """All families a model can be given to, the team's among them."""
+    own = Family.objects.filter(enabled=True).values_list("name", flat=True)
+    return sorted({*own, *(family.name for family in families.FAMILIES)})

@@ -1,0 +1,179 @@
+"""The models a person can choose from, the usable ones first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from toolsupport import providers
+from toolsupport.core.errors import NotFound
+from toolsupport.core.override_sources import SOURCES
+from toolsupport.core.tool_state_labels import state_word, tools_word
+from toolsupport.core.types import Capabilities
+from toolsupport.models import ModelProfile, Standing
+from toolsupport.registry.knowledge import effective_values, stale_tests
+from toolsupport.registry.models.picker_rows import ShownModel
+from toolsupport.registry.settings import team_settings
+from toolsupport.simulator import models as simulator
+
+# Among models that are equally well known, a fresh conversation starts with the first of these that is there.
+RECOMMENDED = ("qwen3:8b", "granite3.2:8b", "sim-honest:latest")
+_STATES = ("tested", "text", "unknown", "off")
+_UNITS = ((10**9, "B"), (10**6, "M"))
+
+
+def choices() -> tuple[ShownModel, ...]:
+    """Everything that can be chosen, in four queries. Simulated models stand aside once a real server answers."""
+    rows = list(_offered())
+    known, older = folded(row.pk for row in rows), stale_tests.kinds(rows)
+    shown_models = (row_of(row, known[row.pk], row.pk in older) for row in rows)
+    return tuple(sorted(shown_models, key=_order))
+
+
+def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
+    """One model, as it stands in a conversation; None where there is none. Gone and simulated ones are shown too."""
+    row = ModelProfile.objects.select_related("server").filter(pk=profile_id).first() if profile_id else None
+    if row is None:
+        return None
+    return row_of(row, effective_values.known(row, conversation), stale_tests.is_stale(row))
+
+
+def find(wanted: str) -> int:
+    """The id of the model meant by a profile id, `server/name` or a unique name. Raises NotFound with a reason."""
+    wanted = wanted.strip()
+    rows = ModelProfile.objects.filter(enabled=True, server__enabled=True)
+    if wanted.isascii() and wanted.isdigit():
+        found = list(rows.filter(pk=int(wanted[:18])).values_list("pk", flat=True))
+    else:
+        found = _named(rows, wanted)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NotFound(f"Several servers have a model {wanted!r}; write it as server/name.")
+    raise NotFound(f"There is no model {wanted!r}.")
+
+
+def first_choice(last: int | None = None) -> int | None:
+    """What a new conversation starts with: the last model, the team's default, the first tested, any, a simulated."""
+    offered = {choice.id: choice for choice in choices() if not choice.why_not}
+    for wanted in (last, team_settings.default_model()):
+        if wanted in offered:
+            return wanted
+    ranked = sorted(offered.values(), key=_preference)
+    return ranked[0].id if ranked else None
+
+
+def folded(profile_ids: Iterable[int]) -> dict[int, Capabilities]:
+    """What holds for everyone, of many models, in one query over the standings."""
+    by_profile: dict[int, dict[str, Standing]] = defaultdict(dict)
+    for row in Standing.objects.filter(profile_id__in=list(profile_ids)):
+        by_profile[row.profile_id][row.capability] = row
+    capabilities = {
+        profile_id: Capabilities({name: effective_values.read(row) for name, row in rows.items()})
+        for profile_id, rows in by_profile.items()
+    }
+    return defaultdict(lambda: Capabilities({}), capabilities)
+
+
+def chip(capabilities: Capabilities) -> tuple[str, str]:
+    """The state with the word that follows the sign on the chip: ("unknown", "untested")."""
+    state, words = state_word(capabilities)
+    return state, words.split(" ", 2)[2]
+
+
+def size_text(row: ModelProfile) -> str:
+    """How large a model is, in few letters: "8.2B · Q4_K_M", else "4.9 GB", else ""."""
+    if row.parameters:
+        parts = (_short(row.parameters), row.precision)
+        return " · ".join(part for part in parts if part)
+    if row.size_bytes and row.size_bytes >= 10**8:
+        return f"{row.size_bytes / 10**9:.1f} GB"
+    return f"{row.size_bytes / 10**6:.0f} MB" if row.size_bytes and row.size_bytes >= 10**6 else ""
+
+
+def why_not(row: ModelProfile) -> str:
+    """Why a model cannot be used now, with what to do; "" where it can. A server never asked may be tried."""
+    if row.gone_since:
+        return f"{row.server.name} has no model {row.name} any more. Pull it again, or choose another."
+    if row.server.reachable is False:
+        why = row.server.last_error or "The server does not answer."
+        hint = getattr(providers.PROVIDERS.get(row.server.kind), "hint", "")
+        return why if hint in why else f"{why} {hint}"
+    return ""
+
+
+def _offered() -> QuerySet[ModelProfile]:
+    rows = ModelProfile.objects.select_related("server").filter(enabled=True, server__enabled=True)
+    return rows.exclude(server__kind="simulator") if _simulator_aside() else rows
+
+
+def _simulator_aside() -> bool:
+    """True where the Simulator only stands in for a real server, which is there."""
+    if settings.ENV["TOOLSUPPORT_SIMULATOR"] != "auto":
+        return bool(settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off")
+    usable = ModelProfile.objects.filter(enabled=True, gone_since=None, server__enabled=True, server__reachable=True)
+    return usable.exclude(server__kind="simulator").exists()
+
+
+def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
+    exact = on_server(rows, wanted).values_list("pk", flat=True)[:1]
+    there = rows.filter(name__in=(wanted, f"{wanted}:latest"), gone_since=None)
+    return list(exact) or list(there.values_list("pk", flat=True))
+
+
+def on_server(rows: QuerySet[ModelProfile], wanted: str) -> QuerySet[ModelProfile]:
+    """Those meant by `server/name`, where `:latest` may be left out; the very name first."""
+    server, slash, name = wanted.partition("/")
+    names = (name, f"{name}:latest") if slash else ()
+    return rows.filter(server__name=server, name__in=names).order_by("name")
+
+
+def row_of(row: ModelProfile, capabilities: Capabilities, older: bool) -> ShownModel:
+    """A model as the picker shows it, with what is known of it; `older`: it was tested on another build."""
+    state, word = chip(capabilities)
+    tools = capabilities["tools"]
+    source = SOURCES[tools.source]
+    return ShownModel(
+        id=row.pk,
+        name=row.name,
+        server=row.server.name,
+        size=size_text(row),
+        loaded=row.loaded,
+        simulated=row.server.simulated,
+        state=state,
+        state_word=word,
+        tools_word=tools_word(capabilities),
+        source=source.word,
+        source_letter=source.letter,
+        reason=tools.reason,
+        vision=capabilities["vision"].value is True,
+        reachable=row.server.reachable,
+        why_not=why_not(row),
+        gone=row.gone_since is not None,
+        about=_about(row),
+        older=older,
+    )
+
+
+def _about(row: ModelProfile) -> str:
+    """What a simulated model does, in a few words; other models speak for themselves."""
+    known = simulator.find(row.name) if row.server.simulated else None
+    return known.about.removeprefix(simulator.LABEL) if known else ""
+
+
+def _preference(choice: ShownModel) -> tuple[bool, bool, bool]:
+    return (choice.simulated, choice.state != "tested", choice.name not in RECOMMENDED)
+
+
+def _order(choice: ShownModel) -> tuple[bool, bool, int, str, str]:
+    return (bool(choice.why_not), choice.simulated, _STATES.index(choice.state), choice.name, choice.server)
+
+
+def _short(count: int) -> str:
+    for unit, letter in _UNITS:
+        if count >= unit:
+            return f"{count / unit:.3g}{letter}"
+    return str(count)

@@ -1,0 +1,31 @@
+"""A model's row with its server's, built once for as long as nobody changes either of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolsupport.models import ModelProfile
+from toolsupport.registry import raw_sql
+
+MOST = 500
+STORED = """SELECT * FROM toolsupport_modelprofile JOIN toolsupport_server
+ON toolsupport_server.id = toolsupport_modelprofile.server_id WHERE toolsupport_modelprofile.id = %s"""
+
+_remembered: dict[int, tuple[tuple[Any, ...], ModelProfile]] = {}
+
+
+def profile(profile_id: int) -> ModelProfile | None:
+    """The model as it is stored at this moment, its server with it; nobody may change what this gives."""
+    stored = raw_sql.row(STORED, profile_id)
+    if stored is None:
+        return None
+    known = _remembered.get(profile_id)
+    if known is not None and known[0] == stored:
+        return known[1]
+    # Read after the columns: if it changed in between, the columns will differ at the next look.
+    found = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
+    if found is not None:
+        if len(_remembered) >= MOST:
+            _remembered.clear()
+        _remembered[profile_id] = (stored, found)
+    return found

@@ -1,0 +1,284 @@
+"""What the pages read of the models: the matrix of all, everything about one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from toolsupport.core.errors import NotFound
+from toolsupport.core.override_sources import SOURCES
+from toolsupport.core.overrides import BOUND_TO_BUILD
+from toolsupport.core.resolve import CAPABILITIES
+from toolsupport.core.types import Capabilities, Capability
+from toolsupport.models import ModelProfile, Override
+from toolsupport.registry.knowledge import effective_values, overrides, stale_tests
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import picker
+from toolsupport.registry.models.picker_rows import ShownModel
+from toolsupport.registry.settings import model_settings
+from toolsupport.registry.settings.model_settings import Options
+
+HISTORY = 500  # rows; those of one test that only confirm share a line
+
+# The columns of the matrix, in order: capability, heading.
+COLUMNS = (
+    ("tools", "Tools"),
+    ("format", "Text format"),
+    ("parallel", "Parallel"),
+    ("multi_turn", "Multi-turn"),
+    ("leaves_alone", "Leaves alone"),
+    ("thinking", "Thinking"),
+    ("vision", "Vision"),
+    ("context", "Context"),
+)
+TITLES = dict(COLUMNS) | {
+    "streaming": "Streams its calls",
+    "tools_thinking": "Calls with thinking",
+    "max_tools": "Most tools at once",
+    "prompt_style": "Prompt style",
+    "call_format": "Preferred format",
+}
+THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only while on"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One capability in the fewest words. `state` is yes, no, unknown or value (neither yes nor no)."""
+
+    capability: str
+    title: str
+    state: str
+    words: str
+    letter: str
+    source: str
+    since: str
+    reason: str
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the matrix."""
+
+    id: int
+    name: str
+    server: str
+    size: str
+    simulated: bool
+    gone: bool
+    enabled: bool
+    state: str
+    state_word: str
+    family: str
+    source: str
+    cells: tuple[Cell, ...]
+    older: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A line of a model's history. `undone` is True where a later row withdrew it, `withdraws` is that row's target."""
+
+    id: int
+    seq: int
+    title: str
+    words: str
+    source: str
+    actor: str
+    reason: str
+    at: datetime
+    undone: bool
+    withdraws: str
+    this_build: bool
+    proposed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """The tools decision as it can be changed: `decided` is True, False or None (the evidence rules)."""
+
+    profile: int
+    decided: bool | None
+    newest: int
+    cell: Cell
+    state: str
+    state_word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything the page of one model shows."""
+
+    model: ShownModel
+    profile: ModelProfile
+    build: str
+    options: Options
+    cells: tuple[Cell, ...]
+    editor: Editor
+    history: tuple[Claimed, ...]
+
+
+def listed(wanted: str = "") -> tuple[Row, ...]:
+    """The matrix, filtered by a piece of the model's or the server's name; gone models last. Three queries."""
+    rows = ModelProfile.objects.select_related("server").order_by("name", "server__name")
+    for word in wanted.split():
+        rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
+    profiles = list(rows)
+    known, older = picker.folded(profile.pk for profile in profiles), stale_tests.kinds(profiles)
+    made = (_row(profile, known[profile.pk], profile.pk in older) for profile in profiles)
+    return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
+
+
+def shown(profile_id: int) -> Page:
+    """One model with the value, source and reason of each capability. Raises NotFound."""
+    profile = _get(profile_id)
+    known = picker.folded([profile_id])[profile_id]
+    return Page(
+        model=picker.row_of(profile, known, stale_tests.is_stale(profile)),
+        profile=profile,
+        build=profile.build.key,
+        options=replace(model_settings.of(profile), num_ctx=profile.default_context),
+        cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name in CAPABILITIES),
+        editor=_editor(profile, known),
+        history=_history(profile),
+    )
+
+
+def capabilities(profile_id: int, conversation: str = "") -> Capabilities:
+    """What holds for a model, for everyone or in one conversation. Raises NotFound."""
+    profile = _get(profile_id)
+    return effective_values.fold(profile, effective_values.claims([profile_id])[profile_id], conversation)
+
+
+def cell(capability: Capability) -> Cell:
+    """A capability as a cell of the matrix shows it."""
+    state, words = say(capability.name, capability.value)
+    source = SOURCES[capability.source]
+    return Cell(
+        capability=capability.name,
+        title=title(capability.name),
+        state=state,
+        words=words,
+        letter=source.letter,
+        source=source.word,
+        since=capability.since,
+        reason=capability.reason,
+        stale=capability.stale or capability.source == "auto_detected_stale",
+    )
+
+
+def title(capability: str) -> str:
+    """What people call a capability: a heading of the matrix, or the tool it speaks of."""
+    return TITLES.get(capability, capability.removeprefix("tool:"))
+
+
+def say(name: str, value: Any) -> tuple[str, str]:
+    """(state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
+    if value is None:
+        return "unknown", "unknown"
+    if isinstance(value, bool):
+        return ("yes", "yes") if value else ("no", "no")
+    if name == "tools_thinking":
+        return "value", THINKING.get(str(value), str(value))
+    if name == "context" and isinstance(value, int) and value >= 1024:
+        return "value", f"{value // 1024}k"
+    return "value", str(value)
+
+
+def _get(profile_id: int) -> ModelProfile:
+    profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
+    if profile is None:
+        raise NotFound("There is no such model.")
+    return profile
+
+
+def _editor(profile: ModelProfile, known: Capabilities) -> Editor:
+    state, word = picker.chip(known)
+    in_force = overrides.in_force(profile, Decision(profile.pk, "tools"))
+    decided = (claim.value for claim in in_force if claim.source == "user_confirmed")
+    return Editor(
+        profile=profile.pk,
+        decided=next(decided, None),
+        newest=overrides.newest_seq(profile.pk, "tools"),
+        cell=cell(known["tools"]),
+        state=state,
+        state_word=word,
+    )
+
+
+def _row(profile: ModelProfile, known: Capabilities, older: bool) -> Row:
+    state, words = picker.chip(known)
+    return Row(
+        id=profile.pk,
+        name=profile.name,
+        server=profile.server.name,
+        size=picker.size_text(profile),
+        simulated=profile.server.simulated,
+        gone=profile.gone_since is not None,
+        enabled=profile.enabled and profile.server.enabled,
+        state=state,
+        state_word=words,
+        family=profile.family,
+        source=SOURCES[known["tools"].source].word,
+        cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
+        older=older,
+    )
+
+
+def _context(profile: ModelProfile, known: Capabilities) -> Capability:
+    # What the server says of this very model is nearer than what the family table says of its kind, but no person.
+    if profile.context_length is None or known["context"].source == "user_confirmed":
+        return known["context"]
+    return Capability("context", profile.context_length, "declared", "The server gives this context length.")
+
+
+def _history(profile: ModelProfile) -> tuple[Claimed, ...]:
+    rows = profile.overrides.select_related("actor", "withdraws", "detection").order_by("-seq")[:HISTORY]
+    undone = set(profile.overrides.exclude(withdraws=None).values_list("withdraws_id", flat=True))
+    build = profile.build.key
+    lines: defaultdict[tuple[str, int], list[Override]] = defaultdict(list)
+    for row in rows:
+        lines[_line_of(row)].append(row)
+    return tuple(_joined(kind, together, undone, build) for (kind, _), together in lines.items())
+
+
+def _line_of(row: Override) -> tuple[str, int]:
+    """What a row shares a line with: all that one test only confirmed, all that undoing one test withdrew."""
+    if row.withdraws and row.withdraws.detection_id and row.reason == overrides.UNDONE:
+        return "undone", row.withdraws.detection_id
+    if row.detection and row.capability in row.detection.detail.get("confirmed", ()):
+        return "confirmed", row.detection.pk
+    return "", row.pk
+
+
+def _joined(kind: str, together: list[Override], undone: set[int], build: str) -> Claimed:
+    """The line of one row, or of several that one test made."""
+    line = _claimed(together[0], together[0].pk in undone, build)
+    if not kind:
+        return line
+    rows = [row.withdraws or row for row in reversed(together)]
+    words = ", ".join(f"{title(row.capability)}: {say(row.capability, row.value)[1]}" for row in rows)
+    return replace(line, title="Test", words=f"confirmed {words}", withdraws=words if kind == "undone" else "")
+
+
+def _claimed(row: Override, undone: bool, build: str) -> Claimed:
+    # A server declares what it runs now, and a withdrawal measures nothing: only these hold for one build.
+    older = row.source in BOUND_TO_BUILD and row.withdraws is None and row.build_key != build
+    return Claimed(
+        id=row.pk,
+        seq=row.seq,
+        title=title(row.capability),
+        words=say(row.capability, row.value)[1],
+        source=SOURCES[row.source].word if row.source in SOURCES else row.source.replace("_", " "),
+        actor=effective_values.display_name(row.actor),
+        reason=row.reason,
+        at=row.created_at,
+        undone=undone,
+        withdraws=say(row.capability, row.withdraws.value)[1] if row.withdraws else "",
+        this_build=not older,
+        proposed=row.proposed,
+    )

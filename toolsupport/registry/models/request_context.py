@@ -1,0 +1,169 @@
+"""Everything one request to a model needs, from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolsupport import providers
+from toolsupport.core import model_sizes, tool_translation
+from toolsupport.core.errors import NotFound
+from toolsupport.core.format_choice import FormatWishes
+from toolsupport.core.prompt.context_fitting import Window
+from toolsupport.core.prompt.token_counts import Counts, tools_digest
+from toolsupport.core.remote_tools import RemoteTool
+from toolsupport.core.tool_selection import Candidate, Toolbox, Wishes, choose
+from toolsupport.core.types import Brief, ChatSettings, Endpoint, LeftOut, ToolSpec
+from toolsupport.models import ModelProfile
+from toolsupport.registry.knowledge import (
+    effective_values,
+    proven_calls,
+    reasoning_starts,
+)
+from toolsupport.registry.metrics import (
+    prompt_counts,
+)
+from toolsupport.registry.models import (
+    profile_cache,
+)
+from toolsupport.registry.servers import (
+    servers,
+)
+from toolsupport.registry.settings import (
+    context_sizes,
+    model_settings,
+    switches,
+    team_settings,
+)
+from toolsupport.registry.settings.model_settings import Options
+
+# Where calls were found only with thinking on or only with it off, turns with tools ask for that.
+THINK = {"on_only": True, "off_only": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """A brief with the server to put it to; the endpoint holds a key and is never stored.
+
+    `build` is the key of the model's build, `counts` tells how many tokens it was seen to need, `toolbox` why each tool
+    is in or out. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
+    digests as they were read for this brief. `lacks_flag`: its server lacked a setting for tools so far.
+    """
+
+    brief: Brief
+    endpoint: Endpoint
+    build: str = ""
+    counts: Counts = field(default_factory=Counts)
+    toolbox: Toolbox = field(default_factory=lambda: Toolbox((), "", ""))
+    window: Window = field(default_factory=Window)
+    remotes: tuple[RemoteTool, ...] = ()
+    lacks_flag: bool = False
+
+    @property
+    def usable(self) -> frozenset[str]:
+        """The tools that may run, whether or not this model is offered them."""
+        return self.toolbox.usable
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What might be offered to a model, with all settings of the team in force.
+
+    `ours`: they are the tools of this site and run here, so that one of them may serve for another.
+    `remotes` are those behind the candidates that are tools of MCP servers.
+    """
+
+    candidates: tuple[Candidate, ...]
+    team: Mapping[str, Any]
+    ours: bool = False
+    remotes: tuple[RemoteTool, ...] = ()
+
+
+def offer(tools: Sequence[ToolSpec]) -> Offer:
+    """These tools, which are none of ours: what the team leaves out of its own may have the same names."""
+    return Offer(tuple(Candidate(spec) for spec in tools), team_settings.everything() | {"left_out": {}})
+
+
+def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> Briefing:
+    """What to ask this model in this conversation. Raises NotFound, ConfigError (the server's key cannot be read)."""
+    profile = profile_cache.profile(profile_id)
+    if profile is None:
+        raise NotFound("There is no such model.")
+    return brief_of(profile, offer(tools), settings, session)
+
+
+def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, session: str = "") -> Briefing:
+    """The same for a model whose row was read already, together with its server."""
+    capabilities = effective_values.known(profile, session)
+    kept = model_settings.of(profile)
+    window = context_sizes.window(profile)
+    team = offered.team
+    toolbox = choose(capabilities, offered.candidates, wishes(profile, settings, team))
+    made = Brief(
+        model=profile.name,
+        capabilities=capabilities,
+        tools=toolbox.tools,
+        excluded=toolbox.excluded,
+        hidden=toolbox.hidden,
+        format=toolbox.format,
+        format_reason=toolbox.format_reason,
+        fallbacks=toolbox.fallbacks,
+        system=settings.system or team["base_system_prompt"],
+        options=options(replace(kept, num_ctx=window.given), settings, team),
+        think=kept.think,
+        keep_alive=kept.keep_alive,
+        turn_context=kept.turn_context,
+        begins_inside=reasoning_starts.known(profile),
+        strong_nudge=_needs_a_push(profile) if kept.strong_nudge is None else kept.strong_nudge,
+    )
+    if offered.ours and switches.of(team).translates and kept.translation is not False:
+        made = tool_translation.rerouted(made)
+    if made.offers_tools and made.format == "native":
+        made = replace(made, stream=capabilities["streaming"].value is not False)
+    if made.offers_tools and made.think is None:
+        made = replace(made, think=THINK.get(capabilities["tools_thinking"].value))
+    build = profile.build.key
+    if made.offers_tools and (made.format != "native" or made.fallbacks):
+        made = replace(made, examples=proven_calls.examples(build, made.tools))
+    counts = prompt_counts.known(build, tools_digest(made))
+    endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
+    return Briefing(made, endpoint, build, counts, toolbox, window, offered.remotes, flag)
+
+
+def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> Wishes:
+    """What the conversation, the model's profile and the team want of tools and of call formats."""
+    kept = model_settings.of(profile)
+    preferred = (settings.asked_format, settings.format, kept.format, team["primary_format"])
+    formats = FormatWishes(
+        preferred=tuple(name for name in preferred if name),
+        disabled=frozenset((*kept.disabled_formats, *team["disabled_formats"])),
+        switches=switches.of(team),
+        asked=settings.asked_format,
+    )
+    return Wishes(
+        tools_on=settings.tools_on,
+        team=LeftOut.read(team["left_out"]),
+        chat=settings.left_out,
+        formats=formats,
+        may_call=kept.tool_choice != "none",
+        parameters=profile.parameters or model_sizes.parameters(profile.name, effective_values.family_of(profile)),
+        hosted=model_sizes.hosted(profile.name),
+    )
+
+
+def options(kept: Options, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a request: `num_ctx` in tokens is always the same for a model, since another one loads it anew."""
+    degrees = (settings.temperature, kept.temperature, team["temperature"])
+    chosen = {
+        "num_ctx": kept.num_ctx or None,
+        "temperature": next((degree for degree in degrees if degree is not None), None),
+        "tool_choice": kept.tool_choice or None,
+        "parallel_tool_calls": kept.parallel_tool_calls,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _needs_a_push(profile: ModelProfile) -> bool:
+    """Models that run at home do, unless their profile says otherwise."""
+    return providers.provider(profile.server.kind).wire == "ollama"

@@ -1,0 +1,161 @@
+"""What servers said about themselves, written down without touching what people decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from toolsupport.models import ModelProfile, Server
+from toolsupport.providers import ModelDetails, ModelReport, ServerReport
+from toolsupport.registry.knowledge import effective_values, overrides, reasoning_starts, team_families
+from toolsupport.registry.models import context_profiles
+
+# What a server declares, by the word it uses for it.
+DECLARED = {"tools": "tools", "thinking": "thinking", "vision": "vision"}
+
+# The columns a survey may write. Names that are missing here belong to people.
+SURVEYED = (
+    *("digest", "size_bytes", "family", "team_family", "quantization", "loaded", "abilities"),
+    *("template_hash", "context_length", "last_seen", "gone_since"),
+)
+
+
+@transaction.atomic
+def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str], ...]:
+    """Write a survey down; returns (profile id, name) of the models that have to be described anew.
+
+    A model that is not listed any more is kept and marked gone; one that comes back loses the mark.
+    """
+    server = Server.objects.select_for_update().get(pk=server_id)
+    now = timezone.now()
+    updated = server.version != report.version
+    _mark_reachable(server, report.version, now)
+    known = {row.name: row for row in ModelProfile.objects.filter(server=server)}
+    for row in known.values():
+        row.server = server
+        if row.name not in {model.name for model in report.models}:
+            _mark_gone(row, now)
+    fresh = [ModelProfile(server=server, name=model.name) for model in report.models if model.name not in known]
+    present = {row.name: row for row in (*known.values(), *fresh)}
+    for model in report.models:
+        _mark_present(present[model.name], model, now)
+        if updated:
+            _forget_details(present[model.name])
+    team_families.assign([present[model.name] for model in report.models])
+    ModelProfile.objects.bulk_create(fresh, batch_size=200)
+    ModelProfile.objects.bulk_update(list(known.values()), SURVEYED, batch_size=50)
+    rows = list(present.values())
+    effective_values.refold(rows)
+    return tuple((row.pk, row.name) for row in rows if row.gone_since is None and not _described(row))
+
+
+@transaction.atomic
+def record_failure(server_id: int, why: str) -> None:
+    """The server did not answer: since when is kept from its first failure; its models stay as they are."""
+    server = Server.objects.select_for_update().get(pk=server_id)
+    now = timezone.now()
+    server.reachable = False
+    server.checked_at = now
+    server.down_since = server.down_since or now
+    server.last_error = why
+    server.save(update_fields=["reachable", "checked_at", "down_since", "last_error"])
+    ModelProfile.objects.filter(server=server, loaded=True).update(loaded=False)
+
+
+@transaction.atomic
+def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
+    """Write down what a server told about some of its models (by profile id), with what it declares they can do."""
+    theirs = ModelProfile.objects.filter(server_id=server_id, pk__in=list(details))
+    rows = list(theirs.select_related("server").select_for_update(of=("self",)))
+    for row in rows:
+        told = details[row.pk]
+        row.template_hash = told.template_hash
+        row.context_length = told.context_length
+        row.parameter_count = told.parameter_count or row.parameter_count
+        row.quantization = told.quantization or row.quantization
+        row.abilities = list(told.capabilities) if told.capabilities is not None else row.abilities
+        context_profiles.fill(row)
+        reasoning_starts.hint(row, told.begins_inside)
+    columns = [
+        *reasoning_starts.FIELDS,
+        "template_hash",
+        "context_length",
+        "parameter_count",
+        "quantization",
+        "abilities",
+        "extra",
+    ]
+    ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
+    effective_values.refold(rows)
+    for row in rows:
+        told = details[row.pk]
+        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call))
+
+
+def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> dict[str, bool]:
+    """The claims in a server's list. A missing list claims nothing; what a list leaves out but could say is denied."""
+    if capabilities is None:
+        return {}
+    return {name: word in capabilities for word, name in DECLARED.items() if word not in unsaid}
+
+
+def _parallel(row: ModelProfile, one_call: bool | None) -> dict[str, bool]:
+    """What the template says of parallel calls. That it takes them says nothing of the model, and only ends a no."""
+    if one_call:
+        return {"parallel": False}
+    denied = row.overrides.filter(capability="parallel", source="declared")
+    return {"parallel": True} if one_call is False and denied.exists() else {}
+
+
+def _mark_reachable(server: Server, version: str, now: datetime) -> None:
+    server.version = version
+    server.reachable = True
+    server.last_seen_at = server.checked_at = now
+    server.down_since = None
+    server.last_error = ""
+    server.save(update_fields=["version", "reachable", "last_seen_at", "checked_at", "down_since", "last_error"])
+
+
+def _mark_gone(row: ModelProfile, now: datetime) -> None:
+    # What a person defined is there although its server does not list it.
+    row.gone_since = None if row.defined else row.gone_since or now
+    row.loaded = False
+
+
+def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
+    if row.digest != model.digest or _told_otherwise(row, model):
+        _forget_details(row)
+    row.digest = model.digest
+    row.size_bytes = model.size_bytes
+    row.quantization = model.quantization or row.quantization
+    row.loaded = model.loaded
+    row.last_seen = now
+    row.gone_since = None
+    if model.capabilities is not None:
+        row.abilities = list(model.capabilities)
+
+
+def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
+    """True where a list that tells everything has changed; a server without digests shows a new build no other way."""
+    told = model.details
+    if told is None:
+        return False
+    abilities = row.abilities if told.capabilities is None else list(told.capabilities)
+    return (row.template_hash, row.context_length, row.abilities) != (
+        told.template_hash,
+        told.context_length,
+        abilities,
+    )
+
+
+def _forget_details(row: ModelProfile) -> None:
+    # They were told of another build; empty, they are asked for again until the server answers.
+    row.template_hash = ""
+    row.context_length = None
+
+
+def _described(row: ModelProfile) -> bool:
+    return bool(row.template_hash) or row.context_length is not None

@@ -1,0 +1,328 @@
+"""The models of this site as entries of user_models.json, and such entries merged into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db import transaction
+
+from toolsupport import providers
+from toolsupport.core import user_models
+from toolsupport.core.errors import ConfigError
+from toolsupport.core.resolve import explain
+from toolsupport.core.types import Build
+from toolsupport.core.user_models import BUILD, DEFAULT_CONTEXT, DESCRIPTION, Document, Entry
+from toolsupport.models import ModelProfile, Override, Server, Setting, Standing
+from toolsupport.registry.knowledge import effective_values, overrides, team_families
+from toolsupport.registry.knowledge.overrides import Decision
+
+# What the file says that has no row of its own: entries whose server is not here yet, and what stood beside the list.
+_ASIDE = "user_models_aside"
+
+# What a measurement of another site is filed under where the file does not say which build it measured.
+ELSEWHERE = "elsewhere"
+
+# Ticks a change may need: somebody confirmed it elsewhere; somebody here decided otherwise.
+CONFIRM, OUTRANK = "confirm", "outrank"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing an entry would change. `needs` is "", CONFIRM or OUTRANK; `without` is what happens unticked."""
+
+    field: str
+    before: Any
+    after: Any
+    needs: str = ""
+    without: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What merging one entry would do. `state` is new, known or aside; `index` is its place in the file."""
+
+    index: int
+    entry: Entry
+    state: str
+    server: str = ""
+    note: str = ""
+    profile: int | None = None
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset(change.needs for change in self.changes) - {""}
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """Which entries (by index) may be confirmed by the importer, and may outrank somebody here. `actor` imports."""
+
+    actor: int | None = None
+    confirm: frozenset[int] = field(default_factory=frozenset)
+    outrank: frozenset[int] = field(default_factory=frozenset)
+
+    def allow(self, index: int, needs: str) -> bool:
+        chosen = {CONFIRM: self.confirm, OUTRANK: self.outrank}
+        return not needs or index in chosen[needs]
+
+
+def exported() -> Document:
+    """Every model of every server but the Simulator, and whatever is kept aside."""
+    rows = ModelProfile.objects.select_related("server").exclude(server__kind="simulator")
+    profiles = list(rows.order_by("server__name", "name"))
+    tools = Standing.objects.filter(capability="tools", profile__in=profiles).select_related("override")
+    known = {row.profile_id: row for row in tools}
+    aside = _aside()
+    entries = [_entry(profile, known.get(profile.pk)) for profile in profiles]
+    return Document((*entries, *aside.entries), aside.extra)
+
+
+def plan(document: Document) -> tuple[Plan, ...]:
+    """What merging the file would do, entry by entry; nothing is written. Raises ConfigError (a model stands twice)."""
+    site = _Site()
+    plans = tuple(_plan(site, index, entry) for index, entry in enumerate(document.entries))
+    first: dict[tuple[str, str], int] = {}
+    for one in plans:
+        meant = first.setdefault((one.server, one.entry.id), one.index)
+        if one.server and meant != one.index:
+            raise ConfigError(f"user_models[{one.index}]: means the same model here as [{meant}].")
+    return plans
+
+
+@transaction.atomic
+def merge(document: Document, ticks: Ticks) -> tuple[Plan, ...]:
+    """Write all of it or nothing; returns what was planned at that moment."""
+    plans = plan(document)
+    for one in plans:
+        if one.state != "aside":
+            _merge(one, ticks)
+    _keep_aside(document, [one.entry for one in plans if one.state == "aside"])
+    return plans
+
+
+# -- out ----------------------------------------------------------------------------------------------
+
+
+def _entry(profile: ModelProfile, known: Standing | None) -> Entry:
+    said = dict(profile.extra)
+    entry = Entry(
+        id=profile.name,
+        name=said.pop("name", profile.name),
+        source=profile.server.kind,
+        last_seen=profile.last_seen,
+        description=profile.description,
+        abilities=tuple(profile.abilities),
+        context_profiles=tuple(said.pop("context_profiles", ())),
+        default_context=profile.default_context,
+        server=profile.server.name,
+        extra=said,
+    )
+    return _with_support(entry, profile, known) if known and known.value is not None else entry
+
+
+def _with_support(entry: Entry, profile: ModelProfile, known: Standing) -> Entry:
+    row = known.override
+    return replace(
+        entry,
+        tool_support=known.value,
+        tool_support_source=row.source if row else known.source,
+        tool_support_confirmed_at=(row.said_at or row.created_at) if row else None,
+        build=_build(profile) if known.source == "auto_detected" else {},
+    )
+
+
+def _build(profile: ModelProfile) -> dict[str, str]:
+    build = profile.build
+    return {name: getattr(build, name) for name in BUILD}
+
+
+# -- in -----------------------------------------------------------------------------------------------
+
+
+class _Site:
+    """The servers and models there are, read once for a whole file."""
+
+    def __init__(self) -> None:
+        self.servers = list(Server.objects.order_by("name"))
+        rows = ModelProfile.objects.select_related("server").order_by("server__name")
+        self.profiles = {(row.server_id, row.name): row for row in rows}
+        self.claims = effective_values.claims(row.pk for row in self.profiles.values())
+
+    def server_of(self, entry: Entry) -> Server | None:
+        """By its name, else the only server of its kind that has the model, else the only one of its kind."""
+        named = [server for server in self.servers if entry.server and server.name == entry.server]
+        alike = [server for server in self.servers if server.kind == entry.source]
+        if entry.source not in providers.PROVIDERS:
+            alike = [server for server in self.servers if (server.pk, entry.id) in self.profiles]
+        having = [server for server in alike if (server.pk, entry.id) in self.profiles]
+        return next((found[0] for found in (named, having, alike) if len(found) == 1), None)
+
+
+def _plan(site: _Site, index: int, entry: Entry) -> Plan:
+    server = site.server_of(entry)
+    if server is None:
+        note = (
+            f"No server here is the one it belongs to ({entry.server or entry.source or 'none named'}): kept for later."
+        )
+        return Plan(index, entry, "aside", note=note)
+    profile = site.profiles.get((server.pk, entry.id))
+    if profile is None:
+        fresh = _fresh(server, entry)
+        return Plan(index, entry, "new", server.name, changes=tuple(_support(fresh, entry, [])))
+    changes = (*_fields(profile, entry), *_support(profile, entry, site.claims[profile.pk]))
+    return Plan(index, entry, "known", server.name, profile=profile.pk, changes=changes)
+
+
+def _fresh(server: Server, entry: Entry) -> ModelProfile:
+    """A row for a model that no server here has listed yet."""
+    return ModelProfile(
+        server=server,
+        name=entry.id,
+        digest=entry.build.get("digest", ""),
+        template_hash=entry.build.get("template_hash", ""),
+        last_seen=entry.last_seen,
+        description=entry.description,
+        abilities=list(entry.abilities),
+        default_context=entry.default_context,
+        extra=_extra(entry),
+    )
+
+
+def _extra(entry: Entry) -> dict[str, Any]:
+    ours = {"name": entry.name if entry.name != entry.id else "", "context_profiles": list(entry.context_profiles)}
+    return {**entry.extra, **{name: value for name, value in ours.items() if value}}
+
+
+def _fields(profile: ModelProfile, entry: Entry) -> Iterable[Change]:
+    """What is said about the model besides its tools: what people here wrote changes only with a tick."""
+    untouched = {
+        "description": profile.description in ("", DESCRIPTION),
+        "default_context": profile.default_context in (DEFAULT_CONTEXT, ModelProfile().default_context),
+        "abilities": not profile.abilities,
+    }
+    wanted = {"description": entry.description, "default_context": entry.default_context}
+    if not profile.abilities:
+        wanted["abilities"] = list(entry.abilities)
+    defaults = {"description": DESCRIPTION, "default_context": DEFAULT_CONTEXT, "abilities": []}
+    for name, value in wanted.items():
+        before = getattr(profile, name)
+        if value not in (before, defaults[name]):
+            yield Change(name, before, value, "" if untouched[name] else OUTRANK, "stays as it is")
+    for name, value in _extra(entry).items():
+        if name not in profile.extra:
+            yield Change(f"extra.{name}", None, value)
+        elif profile.extra[name] != value:
+            yield Change(f"extra.{name}", profile.extra[name], value, OUTRANK, "stays as it is")
+
+
+def _support(profile: ModelProfile, entry: Entry, said: list[Any]) -> Iterable[Change]:
+    if entry.tool_support is None:
+        return
+    entries = explain(None, said, profile.build.key).get("tools", ())
+    counting = [one.claim for one in entries if one.claim and one.standing in ("winner", "beaten")]
+    before = counting[0].value if counting else None
+    if _is_news(profile, entry, said, counting):
+        needs = ""
+        if entry.tool_support_source == "user_confirmed":
+            needs = OUTRANK if any(claim.source == "user_confirmed" for claim in counting) else CONFIRM
+        yield Change("tool_support", before, entry.tool_support, needs, "comes in as a proposal" if needs else "")
+
+
+def _is_news(profile: ModelProfile, entry: Entry, said: list[Any], counting: list[Any]) -> bool:
+    """False where the same was said here already; where a server declares it, its own word is asked here."""
+    source = entry.tool_support_source
+    if source == "user_confirmed":
+        mine = next((claim for claim in counting if claim.source == source), None)
+        return mine is None or mine.value is not entry.tool_support
+    if source in MEASURED:
+        key = _build_key(profile, entry, said)
+        return not any(
+            (claim.source, claim.value, claim.build_key) == ("auto_detected", entry.tool_support, key) for claim in said
+        )
+    return source == "declared" and not any(claim.source == "declared" for claim in said)
+
+
+# A refusal in mid-conversation was an observation of some build, too.
+MEASURED = ("auto_detected", "runtime_error")
+
+
+def _build_key(profile: ModelProfile, entry: Entry, said: list[Any]) -> str:
+    """The build a measurement holds for; one made here on the same build is not outranked by one from elsewhere."""
+    build = Build(str(profile.server_id), profile.name, **dict(entry.build)).key if entry.build else ELSEWHERE
+    measured_here = any((claim.source, claim.build_key) == ("auto_detected", build) for claim in said)
+    same = any((claim.build_key, claim.value) == (build, entry.tool_support) for claim in said)
+    return ELSEWHERE if measured_here and not same else build
+
+
+def _merge(one: Plan, ticks: Ticks) -> None:
+    if one.profile is None:
+        profile = _fresh(Server.objects.get(name=one.server), one.entry)
+        team_families.assign([profile])
+        profile.save()
+        effective_values.refold([profile])
+    else:
+        profile = ModelProfile.objects.select_related("server").select_for_update(of=("self",)).get(pk=one.profile)
+    for change in one.changes:
+        if change.field == "tool_support":
+            _decide(profile, one.entry, ticks, ticks.allow(one.index, change.needs))
+        elif ticks.allow(one.index, change.needs):
+            _set(profile, change)
+    profile.save(update_fields=["description", "default_context", "abilities", "extra"])
+
+
+def _set(profile: ModelProfile, change: Change) -> None:
+    if change.field.startswith("extra."):
+        profile.extra = {**profile.extra, change.field.removeprefix("extra."): change.after}
+    else:
+        setattr(profile, change.field, change.after)
+
+
+def _decide(profile: ModelProfile, entry: Entry, ticks: Ticks, allowed: bool) -> None:
+    said = effective_values.claims([profile.pk])[profile.pk]
+    measured = entry.tool_support_source in MEASURED
+    decision = Decision(
+        profile=profile.pk,
+        capability="tools",
+        value=entry.tool_support,
+        source="auto_detected" if measured else entry.tool_support_source,
+        actor=ticks.actor if entry.tool_support_source == "user_confirmed" else None,
+        reason="Imported from user_models.json.",
+        proposed=not allowed,
+        build_key=_build_key(profile, entry, said) if measured else "",
+        said_at=entry.tool_support_confirmed_at,
+    )
+    if allowed or not _proposed(profile, entry.tool_support):
+        overrides.add(decision)
+
+
+def _proposed(profile: ModelProfile, value: Any) -> bool:
+    """True where the same proposal waits already."""
+    waiting = Override.objects.filter(profile=profile, capability="tools", proposed=True, accepted_by=None)
+    return any(row.value is value for row in waiting.filter(withdrawn_by=None))
+
+
+# -- what has no row ----------------------------------------------------------------------------------
+
+
+def _aside() -> Document:
+    row = Setting.objects.filter(key=_ASIDE).first()
+    stored: Mapping[str, Any] = (row.value if row else None) or {}
+    return Document(tuple(map(user_models.read_entry, stored.get("entries", ()))), stored.get("extra", {}))
+
+
+def _keep_aside(document: Document, entries: list[Entry]) -> None:
+    """What the file says anew takes the place of what was kept of the same model."""
+    before = _aside()
+    spoken_of = {entry.key for entry in document.entries}
+    kept = [entry for entry in before.entries if entry.key not in spoken_of]
+    value = {
+        "entries": [user_models.entry_json(entry) for entry in (*kept, *entries)],
+        "extra": {**before.extra, **document.extra},
+    }
+    if value["entries"] or value["extra"]:
+        Setting.objects.update_or_create(key=_ASIDE, defaults={"value": value})
+    else:
+        Setting.objects.filter(key=_ASIDE).delete()

@@ -1,0 +1,1 @@
+"""People: accounts, permissions, sessions, API keys, the audit log."""

@@ -1,0 +1,150 @@
+"""The people of the site as an administrator looks after them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.tokens import default_token_generator
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from toolsupport.core.errors import ConfigError, NotAllowed, NotFound
+from toolsupport.core.row_ids import row_number
+from toolsupport.registry.people import first_admin, sessions
+from toolsupport.registry.people.permissions import ROLES
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPerson:
+    """`role` is "" for somebody without one; `invited` where no password was set yet; `browsers` signed in now."""
+
+    id: int
+    name: str
+    role: str
+    active: bool
+    invited: bool
+    last_login: datetime | None
+    browsers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A one-time token that sets a password; it is shown once and kept nowhere."""
+
+    name: str
+    token: str
+
+
+def listed() -> tuple[ListedPerson, ...]:
+    """Everybody, by name."""
+    signed_in = Count("browser_sessions", filter=Q(browser_sessions__expire_date__gt=timezone.now()))
+    rows = User.objects.annotate(browsers=signed_in).prefetch_related("groups").order_by("username")
+    return tuple(_shown(row) for row in rows)
+
+
+def invite(name: str, role: str) -> Link:
+    """A new person without a password, and the link that sets one. Raises ConfigError (name taken or malformed)."""
+    user = User(username=name.strip())
+    user.set_unusable_password()
+    try:
+        with transaction.atomic():
+            user.full_clean(exclude=["password"])
+            if User.objects.filter(username__iexact=user.username).exists():
+                raise ConfigError(f"There is a {user.username} already.")
+            user.save()
+            _give(user, role)
+    except ValidationError as error:
+        raise ConfigError(" ".join(error.messages)) from error
+    return _link(user)
+
+
+@transaction.atomic
+def new_link(actor: int, person_id: int) -> Link:
+    """Take the password and every session away, and give a link that sets a new one. Raises NotFound, NotAllowed."""
+    user = _other(actor, person_id)
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+    sessions.end(user.pk)
+    return _link(user)
+
+
+@transaction.atomic
+def set_role(actor: int, person_id: int, role: str) -> None:
+    """Raises NotFound, NotAllowed (oneself), ConfigError (no such role)."""
+    _give(_other(actor, person_id), role)
+    _check_administered()
+
+
+@transaction.atomic
+def set_active(actor: int, person_id: int, active: bool) -> None:
+    """Let somebody in, or no longer; then every session ends. Raises NotFound, NotAllowed (oneself)."""
+    user = _other(actor, person_id)
+    User.objects.filter(pk=user.pk).update(is_active=active)
+    if not active:
+        sessions.end(user.pk)
+    _check_administered()
+
+
+def invited(token: str) -> User:
+    """Whom a link belongs to. Raises NotFound for one that was used, replaced, is too old, or never was."""
+    person_id, _, rest = token.partition("-")
+    user = User.objects.filter(pk=row_number(person_id), is_active=True).first()
+    if user is None or not default_token_generator.check_token(user, rest):
+        raise NotFound("This link was used already, or it is too old.")
+    return user
+
+
+@transaction.atomic
+def set_password(token: str, password: str) -> User:
+    """Use a link up. Raises NotFound, ValidationError (the password)."""
+    user = invited(token)
+    validate_password(password, user)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return user
+
+
+def _other(actor: int, person_id: int) -> User:
+    user = User.objects.select_for_update().filter(pk=person_id).first()
+    if user is None:
+        raise NotFound("There is no such person.")
+    if user.pk == actor:
+        raise NotAllowed("Your own role and access are changed by another administrator.")
+    return user
+
+
+def _give(user: User, role: str) -> None:
+    if role not in ROLES:
+        raise ConfigError(f"There is no role {role!r}.")
+    user.groups.remove(*user.groups.filter(name__in=ROLES))
+    user.groups.add(Group.objects.get_or_create(name=role)[0])
+    # Whoever administers also sees Django's own administration.
+    User.objects.filter(pk=user.pk).update(is_staff=role == "admin", is_superuser=role == "admin")
+
+
+def _check_administered() -> None:
+    """Two administrators who take each other's role away at once: the second is refused."""
+    if first_admin.needs_setup():
+        raise NotAllowed("Then nobody could administer the site any more.")
+
+
+def _link(user: User) -> Link:
+    return Link(user.username, f"{user.pk}-{default_token_generator.make_token(user)}")
+
+
+def _shown(row: User) -> ListedPerson:
+    names = {group.name for group in row.groups.all()} | ({"admin"} if row.is_superuser else set())
+    return ListedPerson(
+        id=row.pk,
+        name=row.username,
+        role=next((name for name in reversed(ROLES) if name in names), ""),
+        active=row.is_active,
+        invited=not row.has_usable_password(),
+        last_login=row.last_login,
+        browsers=row.browsers,  # type: ignore[attr-defined]
+    )

@@ -1,0 +1,1 @@
+"""Model servers: rows, addresses, encrypted keys."""

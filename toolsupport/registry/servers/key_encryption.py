@@ -1,0 +1,44 @@
+"""API keys as they lie in the database: encrypted with keys derived from Django's SECRET_KEY."""
+
+from __future__ import annotations
+
+import base64
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+from django.utils.encoding import force_bytes
+
+from toolsupport.core import redaction
+from toolsupport.core.errors import ConfigError
+
+
+def encrypt(secret: str) -> str:
+    """Ciphertext for a row; "" stays "" (no key is not a secret)."""
+    redaction.know(secret)
+    return _box().encrypt(secret.encode()).decode() if secret else ""
+
+
+def decrypt(stored: str) -> str:
+    """The secret. Raises ConfigError where SECRET_KEY is not the one it was stored under."""
+    if not stored:
+        return ""
+    try:
+        secret = _box().decrypt(stored.encode()).decode()
+    except InvalidToken:
+        raise ConfigError(
+            "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter the API key again."
+        ) from None
+    redaction.know(secret)
+    return secret
+
+
+def _box() -> MultiFernet:
+    # The first key encrypts; former SECRET_KEYs (Django's fallbacks) can still be read while they are rotated out.
+    return MultiFernet([Fernet(_derived(key)) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+
+
+def _derived(secret_key: str | bytes) -> bytes:
+    hkdf = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=b"toolsupport api keys at rest")
+    return base64.urlsafe_b64encode(hkdf.derive(force_bytes(secret_key)))

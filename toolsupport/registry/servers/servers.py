@@ -1,0 +1,213 @@
+"""The rows of the servers: added, listed, switched on or off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
+
+from toolsupport import providers
+from toolsupport.config import environment
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.types import Endpoint, Limits
+from toolsupport.models import ModelProfile, Server
+from toolsupport.registry.servers import key_encryption, missing_flags
+from toolsupport.registry.servers.addresses import NamedAddress, server_url
+from toolsupport.registry.servers.missing_flags import Mark
+from toolsupport.registry.settings import model_settings
+
+SIMULATOR = "Simulator"
+
+
+@dataclass(frozen=True, slots=True)
+class NewServer:
+    """A server to add. `origin` is page, command, environment or built-in."""
+
+    name: str
+    kind: str
+    base_url: str
+    api_key: str = ""
+    origin: str = "page"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedServer:
+    """A server as the page shows it; `why` and `hint` say what is wrong and what to do, `models` counts those there.
+
+    `marks` are its models that cannot be given tools until it has another setting.
+    """
+
+    id: int
+    name: str
+    kind: str
+    title: str
+    base_url: str
+    enabled: bool
+    simulated: bool
+    origin: str
+    version: str
+    reachable: bool | None
+    last_seen_at: datetime | None
+    checked_at: datetime | None
+    down_since: datetime | None
+    why: str
+    hint: str
+    has_key: bool
+    models: int
+    marks: tuple[Mark, ...] = ()
+
+
+@transaction.atomic
+def add(server: NewServer) -> int:
+    """The new row's id; without an address it is the kind's usual one.
+
+    Raises ConfigError for a taken name, an unknown kind or a bad address.
+    """
+    name = server.name.strip()
+    if not name or len(name) > 80 or "/" in name:
+        raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
+    url = server_url(server.kind, server.base_url.strip() or providers.provider(server.kind).default_url)
+    if Server.objects.filter(name__iexact=name).exists():
+        raise ConfigError(f"There is already a server called {name!r}; choose another name.")
+    try:
+        with transaction.atomic():
+            row = Server.objects.create(
+                name=name,
+                kind=server.kind,
+                base_url=url,
+                api_key=key_encryption.encrypt(server.api_key),
+                origin=server.origin,
+            )
+    except IntegrityError:
+        raise ConfigError(f"There is already a server called {name!r}; choose another name.") from None
+    return row.pk
+
+
+@transaction.atomic
+def ensure(server: NewServer) -> int:
+    """Add a server of the environment, or bring its row up to date. A person's switch (enabled) stays as it is.
+
+    A key that the environment has takes the place of a stored one.
+    """
+    url = server_url(server.kind, server.base_url)
+    row, _ = Server.objects.get_or_create(
+        name=server.name, defaults={"kind": server.kind, "base_url": url, "origin": server.origin}
+    )
+    if (row.kind, row.base_url, row.origin) != (server.kind, url, server.origin):
+        row.kind, row.base_url, row.origin = server.kind, url, server.origin
+        row.save(update_fields=["kind", "base_url", "origin"])
+        missing_flags.server_changed(row.pk)
+    key = environment.server_key(settings.ENV, server.name)
+    if key and key != _readable_key(row):
+        row.api_key = key_encryption.encrypt(key)
+        row.save(update_fields=["api_key"])
+    return row.pk
+
+
+def _readable_key(row: Server) -> str:
+    try:
+        return key_encryption.decrypt(row.api_key)
+    except ConfigError:
+        return ""
+
+
+def ensure_simulator(base_url: str) -> int:
+    """The row of the built-in Simulator, at the address it listens on this time."""
+    return ensure(NewServer(SIMULATOR, "simulator", base_url, origin="built-in"))
+
+
+def ensure_named(server: NamedAddress) -> int:
+    """The row of a server that the environment names."""
+    return ensure(NewServer(server.name, server.kind, server.base_url, origin="environment"))
+
+
+@transaction.atomic
+def set_enabled(server_id: int, enabled: bool) -> None:
+    """Switch a server on or off. Raises NotFound."""
+    if not Server.objects.filter(pk=server_id).update(enabled=enabled):
+        raise NotFound("There is no such server.")
+
+
+def enabled_ids() -> tuple[int, ...]:
+    """The servers to ask; the Simulator is left out where the environment switched it off."""
+    rows = Server.objects.filter(enabled=True)
+    if settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off":
+        rows = rows.exclude(kind="simulator")
+    return tuple(rows.order_by("name").values_list("pk", flat=True))
+
+
+def has_url(base_url: str) -> bool:
+    """True where a server of this address is known, switched on or not."""
+    return Server.objects.filter(base_url=base_url).exists()
+
+
+def id_of(name: str) -> int:
+    """The id of the server of this name. Raises NotFound that lists the names there are."""
+    found = Server.objects.filter(name__iexact=name).values_list("pk", flat=True).first()
+    if found is None:
+        names = ", ".join(Server.objects.values_list("name", flat=True)) or "none yet"
+        raise NotFound(f"There is no server called {name!r}. Servers: {names}.")
+    return found
+
+
+def listed() -> tuple[ListedServer, ...]:
+    """All servers, those in use first, in three queries at most."""
+    there = Count("profiles", filter=Q(profiles__gone_since=None))
+    rows = Server.objects.annotate(models=there).order_by("-enabled", "name")
+    marks = missing_flags.by_server()
+    return tuple(replace(_listed(row, row.models), marks=marks.get(row.pk, ())) for row in rows)
+
+
+def shown(server_id: int) -> ListedServer:
+    """One server as the page shows it. Raises NotFound."""
+    row = _get(server_id)
+    return _listed(row, row.profiles.filter(gone_since=None).count())
+
+
+def endpoint(server_id: int) -> Endpoint:
+    """Where the server is. Raises NotFound, ConfigError (its key cannot be read)."""
+    return endpoint_of(_get(server_id))
+
+
+def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint:
+    """The endpoint with the server's limits, those of the profile before them (options["timeouts"], in seconds)."""
+    timeouts = server.options.get("timeouts", {}) | (model_settings.limits(profile) if profile else {})
+    key = key_encryption.decrypt(server.api_key)
+    # With several processes each asks the Simulator it started itself: another's may be gone, or on another machine.
+    own = settings.SIMULATOR_URL if (server.kind, server.origin) == ("simulator", "built-in") else ""
+    return Endpoint(server.kind, own or server.base_url, key, Limits(**_known_limits(timeouts)))
+
+
+def _known_limits(timeouts: dict[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(Limits)}
+    return {name: value for name, value in timeouts.items() if name in names}
+
+
+def _get(server_id: int) -> Server:
+    row = Server.objects.filter(pk=server_id).first()
+    if row is None:
+        raise NotFound("There is no such server.")
+    return row
+
+
+def _listed(row: Server, models: int) -> ListedServer:
+    provider = providers.PROVIDERS.get(row.kind)
+    copied = {
+        name: getattr(row, name)
+        for name in (
+            *("id", "name", "kind", "base_url", "enabled", "simulated", "origin", "version"),
+            *("reachable", "last_seen_at", "checked_at", "down_since"),
+        )
+    }
+    return ListedServer(
+        **copied,
+        title=provider.title if provider else row.kind,
+        why=row.last_error,
+        hint=provider.hint if provider else "This kind of server is not known any more.",
+        has_key=bool(row.api_key),
+        models=models,
+    )

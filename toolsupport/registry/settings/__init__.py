@@ -1,0 +1,1 @@
+"""Settings of the team and of single models."""

@@ -1,0 +1,69 @@
+"""The context each model is asked for, which may be raised and taken back while it is used (F8, F9)."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from toolsupport import providers
+from toolsupport.core.prompt.context_fitting import Window
+from toolsupport.models import ModelProfile
+
+FIELDS = ("default_context", "context_before", "context_failed", "context_build")
+LOADED_WITH = "ollama"  # the wire on which a request says how much context the model is loaded with
+
+
+def num_ctx(profile: ModelProfile) -> int:
+    """The context we ask for, never more than the model was trained with."""
+    return min(profile.default_context, profile.context_length or profile.default_context)
+
+
+def is_asked_for(profile: ModelProfile) -> bool:
+    """Whether a request says how large the context is; elsewhere the server was started with one."""
+    return providers.provider(profile.server.kind).wire == LOADED_WITH
+
+
+def window(profile: ModelProfile) -> Window:
+    """The context as it stands. A failure of another build says nothing about this one."""
+    if not is_asked_for(profile):
+        return Window(profile.context_length or 0)
+    given = num_ctx(profile)
+    failed = profile.context_failed if profile.context_build == profile.build.key else 0
+    grows = profile.options.get("grows") is not False
+    return Window(given, (profile.context_length or given) if grows else given, profile.context_before, failed)
+
+
+def choose(profile: ModelProfile, context: int) -> None:
+    """Somebody chose it (not saved yet): what did not load before may be tried again."""
+    if context != profile.default_context:
+        profile.context_before, profile.default_context = num_ctx(profile), context
+        profile.context_failed, profile.context_build = 0, ""
+
+
+@transaction.atomic
+def raise_to(profile_id: int, seen: Window, context: int) -> Window:
+    """Ask for more from now on, for everybody; where it was changed since it was `seen`, that stays."""
+    profile = _held(profile_id)
+    if num_ctx(profile) != seen.given:
+        return window(profile)
+    return _keep(profile, window(profile).raised(context))
+
+
+@transaction.atomic
+def take_back(profile_id: int, seen: Window) -> Window | None:
+    """Ask for what was asked for before; None where that was not less, so that something else is at fault."""
+    profile = _held(profile_id)
+    if num_ctx(profile) != seen.given:
+        return window(profile) if num_ctx(profile) < seen.given else None
+    earlier = window(profile).taken_back()
+    return _keep(profile, earlier) if earlier else None
+
+
+def _held(profile_id: int) -> ModelProfile:
+    return ModelProfile.objects.select_for_update(of=("self",)).select_related("server").get(pk=profile_id)
+
+
+def _keep(profile: ModelProfile, now: Window) -> Window:
+    profile.default_context, profile.context_before = now.given, now.before
+    profile.context_failed, profile.context_build = now.failed, profile.build.key if now.failed else ""
+    profile.save(update_fields=FIELDS)
+    return window(profile)

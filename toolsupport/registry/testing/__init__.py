@@ -1,0 +1,1 @@
+"""Tests of models as rows: detections, reports, drift, leases, probe targets."""

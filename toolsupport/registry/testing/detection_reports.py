@@ -1,0 +1,215 @@
+"""Tests of models as pages, commands and the API show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import Avg, Count, Q
+
+from toolsupport.core.errors import NotFound
+from toolsupport.core.types import JSON
+from toolsupport.core.verdicts import VERDICTS
+from toolsupport.models import Detection, HistoryEntry, Trial
+from toolsupport.models.detections import OPEN
+from toolsupport.registry.knowledge import format_findings
+from toolsupport.registry.knowledge.effective_values import display_name
+from toolsupport.registry.models import picker, profiles
+from toolsupport.registry.testing import queue
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What undoing a test did: (what, before, after) of each value that changed, or in `why` that none did."""
+
+    actor: str
+    at: str
+    changes: tuple[tuple[str, str, str], ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDetection:
+    """One test. `steps` are [{step, title, state, detail}] in order; times are ISO 8601, "" while there is none.
+
+    `older` says that its model is another build by now. `undone` is read for pages only.
+    `place` is which one it is of those that wait for its server, 0 where it does not wait.
+    """
+
+    id: int
+    profile: int
+    model: str
+    server: str
+    kind: str
+    status: str
+    verdict: str
+    verdict_words: str
+    reason: str
+    detail: JSON
+    steps: list[JSON]
+    actor: str
+    created_at: str
+    finished_at: str
+    load_ms: int | None
+    run_ms: int | None
+    older: bool = False
+    undone: Undone | None = None
+    place: int = 0
+
+    @property
+    def open(self) -> bool:
+        return self.status in OPEN
+
+    @property
+    def pull(self) -> str:
+        """How to get a model that is known to call tools, where this one was found not to; else ""."""
+        return f"ollama pull {picker.RECOMMENDED[0]}" if self.verdict in ("refused", "ignored") else ""
+
+    @property
+    def proved(self) -> bool:
+        """Whether it says something about the model."""
+        left = bool(self.detail.get("left_somewhere"))
+        return self.status == "done" and (left or self.verdict not in ("inconclusive", "misconfigured"))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTrial:
+    """One trial with its evidence."""
+
+    seq: int
+    step: str
+    n: int
+    passed: bool | None
+    why: str
+    request: JSON
+    response: JSON
+    status: int | None
+    duration_ms: int
+    prompt_tokens: int | None
+    output_tokens: int | None
+
+
+def shown(detection: int) -> ShownDetection:
+    """Raises NotFound."""
+    row = Detection.objects.select_related("profile__server", "actor").filter(pk=detection).first()
+    if row is None:
+        raise NotFound("There is no such test.")
+    return replace(of_row(row), undone=_undone([row.pk]).get(row.pk))
+
+
+def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
+    """The newest tests of one model, the newest first."""
+    rows = Detection.objects.select_related("profile__server", "actor").filter(profile_id=profile)
+    found = list(rows.order_by("-id")[:most])
+    undone = _undone([row.pk for row in found])
+    return [replace(of_row(row), undone=undone.get(row.pk)) for row in found]
+
+
+def _undone(tests: Sequence[int]) -> dict[int, Undone]:
+    """Those of these tests that were undone, by their ids: one query."""
+    lines = HistoryEntry.objects.filter(detection__in=tests, kind="withdrawal").select_related("actor").order_by("pk")
+    found: dict[int, Undone] = {}
+    for line in lines:
+        before, after = (profiles.say(line.capability, value)[1] for value in (line.before, line.after))
+        change = (profiles.title(line.capability), before, after)
+        known = found.get(line.detection_id or 0, Undone(display_name(line.actor), line.at.isoformat(), (), ""))
+        changed = line.before != line.after
+        known = replace(known, changes=(*known.changes, change)) if changed else replace(known, why=line.text)
+        found[line.detection_id or 0] = known
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """The tests of one model: those under way, those that are over (the newest first), how long the last one took."""
+
+    open: Sequence[ShownDetection]
+    past: Sequence[ShownDetection]
+    last_seconds: int | None
+
+
+def tests(profile: int) -> Tests:
+    """Everything the model's page shows of its tests."""
+    found = of_model(profile)
+    took = next((one.run_ms for one in found if one.run_ms and one.kind == "tools" and one.status == "done"), None)
+    over = [one for one in found if not one.open]
+    return Tests([one for one in found if one.open], over, max(1, round(took / 1000)) if took else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """How far the tests are that somebody asked for all at once; `left` in seconds."""
+
+    since: int
+    done: int
+    total: int
+    left: int
+
+    @property
+    def open(self) -> bool:
+        return self.done < self.total
+
+
+# Several servers often share a machine, so that hardly more than two tests at once are quicker.
+SECONDS_EACH, AT_ONCE = 10.0, 2
+
+
+def bulk(actor: int | None, since: int = 0) -> Bulk | None:
+    """The tests of one person from the one with the id `since` on; without it, from the oldest open one on."""
+    mine = Detection.objects.filter(actor_id=actor, trigger="bulk")
+    first = since or mine.filter(status__in=OPEN).order_by("pk").values_list("pk", flat=True).first()
+    if not first:
+        return None
+    over = ~Q(status__in=OPEN)
+    found = mine.filter(pk__gte=first).aggregate(
+        total=Count("pk"), done=Count("pk", filter=over), each=Avg("run_ms", filter=over)
+    )
+    each = found["each"] / 1000 if found["each"] else SECONDS_EACH
+    rounds = queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
+    still = max(rounds, (found["total"] - found["done"]) / AT_ONCE)
+    return Bulk(first, found["done"], found["total"], round(still * each))
+
+
+def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:
+    """The test that is under way for each of these models, by the model's id."""
+    rows = Detection.objects.select_related("profile__server", "actor").filter(profile__in=profiles, status__in=OPEN)
+    return {row.profile_id: of_row(row) for row in rows.order_by("id")}
+
+
+def trials(detection: int) -> list[ShownTrial]:
+    """The evidence, in the order it was made."""
+    return [
+        ShownTrial(**{name: getattr(row, name) for name in ShownTrial.__slots__})
+        for row in Trial.objects.filter(detection_id=detection).order_by("seq")
+    ]
+
+
+def of_row(row: Detection) -> ShownDetection:
+    """A test as it is shown; its row was read with its model, server and person."""
+    return ShownDetection(
+        id=row.pk,
+        profile=row.profile_id,
+        model=row.profile.name,
+        server=row.profile.server.name,
+        kind=row.kind,
+        status=row.status,
+        verdict=row.verdict,
+        verdict_words=_words(row),
+        reason=str(row.detail.get("reason") or row.detail.get("why") or ""),
+        detail=row.detail,
+        steps=row.progress,
+        actor=display_name(row.actor),
+        created_at=row.created_at.isoformat(),
+        finished_at=row.finished_at.isoformat() if row.finished_at else "",
+        load_ms=row.load_ms,
+        run_ms=row.run_ms,
+        older=row.build_key != row.profile.build.key,
+        place=queue.place(row),
+    )
+
+
+def _words(row: Detection) -> str:
+    failed = row.detail.get("formats_failed")
+    if row.kind == "formats" and row.verdict == "inconclusive" and failed:
+        return f"{format_findings.spoken(failed)} do not arrive"
+    return VERDICTS.get(row.verdict, "")

@@ -1,0 +1,310 @@
+"""Tests of models as rows: one open at a time for each build, claimed by a lease, ended by a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from toolsupport.core import reasons
+from toolsupport.core.errors import Busy, ConfigError, NotFound
+from toolsupport.core.types import JSON
+from toolsupport.models import Detection, ModelProfile, Trial
+from toolsupport.models.detections import OPEN
+from toolsupport.registry.knowledge import event_log, format_findings, overrides
+from toolsupport.registry.servers import missing_flags
+from toolsupport.registry.settings import switches
+from toolsupport.registry.testing import leases, queue
+
+PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
+MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
+LEASE = leases.TEST  # renewed every 1.5 s; one that ran out means that its worker is gone
+GONE = (
+    "The process that ran it is gone, or could not write to the database for "
+    f"{LEASE.total_seconds():.0f} seconds, so it proved nothing."
+)
+STOPPED = "The process that ran it was stopped, so it proved nothing."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Somebody wants a model tested. `actor` is a person's id, None for a machine."""
+
+    profile: int
+    trigger: str
+    kind: str = "tools"
+    actor: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The test that will answer: `fresh` False where it was under way already, whoever asked for it."""
+
+    id: int
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrialMade:
+    """One trial with its evidence, redacted by whoever made it."""
+
+    step: str
+    n: int
+    request: JSON
+    response: JSON
+    passed: bool | None
+    why: str = ""
+    status: int | None = None
+    duration_ms: int = 0
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """How a test ended. `values` are the capabilities it measured: what it could not measure is left out."""
+
+    verdict: str
+    detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    reason: str = ""
+    status: str = "done"
+    load_ms: int | None = None
+    run_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What people want of a running test; `mine` False: somebody else has it, stop at once."""
+
+    mine: bool
+    cancel: bool = False
+    skip: str = ""
+
+
+def open_test(asked: Asked) -> Opened:
+    """Queue a test of the model as it is now, or find the one that is open.
+
+    Raises NotFound, ConfigError where models may not be tested.
+    """
+    if not switches.in_force().detects:
+        raise ConfigError("Models are not tested here: an administrator has switched that off.")
+    settle()
+    profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
+    if profile is None:
+        raise NotFound("There is no such model.")
+    build = profile.build.key
+    try:
+        with transaction.atomic():
+            row = Detection.objects.create(
+                profile=profile, build_key=build, kind=asked.kind, trigger=asked.trigger, actor_id=asked.actor
+            )
+            return Opened(row.pk, fresh=True)
+    except IntegrityError:
+        # The constraint decides, not a look beforehand: that is what makes fifty people cause one test.
+        open_ones = Detection.objects.filter(build_key=build, kind=asked.kind, status__in=OPEN)
+        # Whoever asks now does not wait until the server is idle.
+        open_ones.filter(status="queued", trigger="drift").update(trigger=asked.trigger)
+        found = open_ones.first()
+        return Opened(found.pk, fresh=False) if found else open_test(asked)
+
+
+def check_rate(actor: int | None) -> None:
+    """Raises Busy for somebody who asked for too many tests within an hour."""
+    recent = Detection.objects.filter(actor_id=actor, created_at__gte=timezone.now() - timedelta(hours=1))
+    if recent.count() >= MOST_AN_HOUR:
+        raise Busy(f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed.", "tests")
+
+
+def always(_: int) -> bool:
+    """Every server is idle."""
+    return True
+
+
+@transaction.atomic
+def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[int] = ()) -> int | None:
+    """Take the oldest queued test whose server has room for it; its id, or None where there is nothing to do.
+
+    One that a change of its model brought about waits until its server (id) is `idle`, and for all others. Tests that
+    are `running` in this very process are not settled.
+    """
+    settle(running)
+    for pk in queue.waiting(idle):
+        free = Detection.objects.filter(pk=pk, status="queued")
+        if free.update(status="running", owner=owner, lease_until=leases.in_future(LEASE), started_at=Now()):
+            return pk
+    return None
+
+
+@transaction.atomic
+def renew(detection: int, owner: str, progress: Sequence[JSON]) -> Wanted:
+    """Say that the worker is alive, write down how far it is, hear what people want."""
+    mine = Detection.objects.filter(pk=detection, owner=owner, status="running")
+    if not mine.update(lease_until=leases.in_future(LEASE), progress=list(progress)):
+        return Wanted(mine=False)
+    cancel, skip = mine.values_list("cancel_requested_at", "skip_requested").get()
+    return Wanted(mine=True, cancel=cancel is not None, skip=skip)
+
+
+@transaction.atomic
+def add_trial(detection: int, owner: str, trial: TrialMade) -> bool:
+    """Keep the evidence of one trial; False where the test is not this worker's any more."""
+    row = Detection.objects.select_for_update().filter(pk=detection, owner=owner, status="running").first()
+    if row is None:
+        return False
+    seq = (row.trials.aggregate(newest=Max("seq"))["newest"] or 0) + 1
+    Trial.objects.create(detection=row, seq=seq, **{name: getattr(trial, name) for name in TrialMade.__slots__})
+    return True
+
+
+@transaction.atomic
+def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
+    """End a test with its verdict; what it measured becomes claims for everyone. False where it is another's.
+
+    The claims hold for the build that was tested: where the model changed meanwhile, none is made.
+    """
+    mine = Detection.objects.select_for_update().filter(pk=detection, owner=owner, status="running")
+    row = mine.select_related("profile__server").first()
+    if row is None:
+        return False
+    same_build = row.profile.build.key == row.build_key
+    before = event_log.holds(row.profile_id, "tools")
+    confirmed = _measure(row, concluded) if same_build else []
+    formats = format_findings.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
+    mine.update(
+        status=concluded.status,
+        verdict=concluded.verdict,
+        detail={
+            **concluded.detail,
+            **formats,
+            "reason": concluded.reason,
+            "same_build": same_build,
+            "confirmed": confirmed,
+        },
+        load_ms=concluded.load_ms,
+        run_ms=concluded.run_ms,
+        finished_at=Now(),
+        lease_until=None,
+    )
+    _tell(row, before, concluded, confirmed)
+    _mark_server(row, concluded)
+    return True
+
+
+def _mark_server(row: Detection, concluded: Concluded) -> None:
+    """Note or drop that the model's server lacks a setting for tools."""
+    lacks = concluded.verdict == "misconfigured"
+    flag = str(concluded.detail.get("flag") or (concluded.reason if lacks else ""))
+    if flag:
+        missing_flags.missing(row.profile_id, flag)
+    elif row.kind == "tools" and concluded.verdict in PROVED:
+        missing_flags.solved(row.profile_id)
+
+
+def _measure(row: Detection, concluded: Concluded) -> list[str]:
+    """Keep what a test measured as its claims; the capabilities of which an earlier test found the same."""
+    made = overrides.Decision(
+        row.profile_id, "", None, "auto_detected", actor=row.actor_id, reason=concluded.reason, detection=row.pk
+    )
+    found = concluded.values.items()
+    return [name for name, value in found if not overrides.measure(replace(made, capability=name, value=value))]
+
+
+@transaction.atomic
+def cancel(detection: int) -> str:
+    """Ask for a test to be cancelled; its status now. A queued one ends at once. Raises NotFound."""
+    if Detection.objects.filter(pk=detection, status="queued").update(status="cancelled", finished_at=Now()):
+        return "cancelled"
+    Detection.objects.filter(pk=detection, status="running").update(cancel_requested_at=Now())
+    return _status(detection)
+
+
+def skip(detection: int, step: str) -> None:
+    """Ask for the step ("": the one that runs) to be left out; one that is over stays as it is. Raises NotFound."""
+    _status(detection)
+    if not step:
+        progress = Detection.objects.values_list("progress", flat=True).get(pk=detection)
+        step = next((one["step"] for one in progress if one["state"] == "running"), "")
+    Detection.objects.filter(pk=detection, status="running").update(skip_requested=step)
+
+
+def cancel_bulk(actor: int) -> None:
+    """Cancel what one person has asked for all at once and what is not over."""
+    mine = Detection.objects.filter(actor_id=actor, trigger="bulk", status__in=OPEN)
+    for detection in mine.order_by("-pk").values_list("pk", flat=True):
+        cancel(detection)
+
+
+@transaction.atomic
+def undo(detection: int, actor: int | None) -> int:
+    """Withdraw what a test has measured; how many claims that were. Raises NotFound."""
+    _status(detection)
+    return overrides.withdraw_test(detection, actor)
+
+
+@transaction.atomic
+def leave(owner: str, own: int | None = None) -> None:
+    """End the tests of a worker that stops. One that was started for its `own` test lets the others wait again.
+
+    What is run again has to be proved again: the trials of an attempt that did not end are dropped.
+    """
+    mine = Detection.objects.filter(owner=owner, status="running")
+    if own is not None:
+        others = list(mine.select_for_update().exclude(pk=own).values_list("pk", flat=True))
+        Trial.objects.filter(detection__in=others).delete()
+        waits: dict[str, Any] = {
+            "status": "queued",
+            "owner": "",
+            "lease_until": None,
+            "started_at": None,
+            "progress": [],
+        }
+        Detection.objects.filter(pk__in=others).update(**waits)
+    _interrupt(mine, STOPPED)
+
+
+def settle(running: Collection[int] = ()) -> int:
+    """Tests whose worker is gone become `interrupted`; how many. Only a lease that ran out says so.
+
+    Those that are `running` in this very process live, though the database took no lease of theirs for a while.
+    """
+    gone = Detection.objects.filter(Q(lease_until__lt=Now()) | Q(lease_until=None)).exclude(pk__in=running)
+    # Looked up first: every process asks each second, and a change of no row, too, keeps the writers of SQLite waiting.
+    return _interrupt(gone, GONE) if gone.filter(status="running").exists() else 0
+
+
+def _interrupt(tests: QuerySet[Detection], why: str) -> int:
+    """End those of `tests` that run, with a verdict as every test: nothing was proved, and why."""
+    ended = {"status": "interrupted", "verdict": "inconclusive", "detail": {"why": why, "reason": why}}
+    return tests.filter(status="running").update(**ended, finished_at=Now(), lease_until=None)
+
+
+def _status(detection: int) -> str:
+    found = Detection.objects.filter(pk=detection).values_list("status", flat=True).first()
+    if found is None:
+        raise NotFound("There is no such test.")
+    return found
+
+
+def _tell(row: Detection, before: Any, concluded: Concluded, confirmed: Sequence[str]) -> None:
+    again = f"Confirmed: {', '.join(map(reasons.label, confirmed))}." if confirmed else ""
+    event_log.record(
+        event_log.Happening(
+            "detection",
+            row.profile_id,
+            "tools",
+            before,
+            event_log.holds(row.profile_id, "tools"),
+            verdict=concluded.verdict,
+            actor=row.actor_id,
+            text=f"{concluded.reason} {again}".strip(),
+            detection=row.pk,
+        )
+    )

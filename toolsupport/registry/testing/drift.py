@@ -1,0 +1,75 @@
+"""Notes models whose build is another one than the build that was tested, and tests them again where that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+
+from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
+from toolsupport.registry.knowledge import event_log, stale_tests
+from toolsupport.registry.settings import switches
+from toolsupport.registry.testing import detections
+from toolsupport.registry.testing.detections import Asked
+
+TRIES = 3  # tests of one build that prove nothing: a server that cannot be tested is not asked forever
+PROVES_NOTHING = ("inconclusive", "misconfigured", "")
+CHANGED = "The model has changed since it was tested: what was measured may not hold any more."
+BACK = "The model runs a build that was tested: what was measured holds."
+
+
+@transaction.atomic
+def mark(server_id: int) -> int:
+    """Write each model of a server that runs an untested build into the history, once for each change; how many.
+
+    Where the team wants it they are tested, also those that were noted while it only wanted to be asked.
+    """
+    wanted = switches.in_force().on_drift
+    if wanted == "off":
+        return 0
+    rows = ModelProfile.objects.select_related("server").filter(server_id=server_id, gone_since=None, enabled=True)
+    there = list(rows)
+    stale, noted = stale_tests.kinds(there), _noted(there)
+    changed = [profile for profile in there if profile.pk in stale and noted.get(profile.pk) != profile.build.key]
+    for profile in changed:
+        _note(profile, CHANGED)
+    for profile in there:
+        # Without this line a second change to the same build would look like the one that was noted.
+        if profile.pk not in stale and noted.get(profile.pk, profile.build.key) != profile.build.key:
+            _note(profile, BACK)
+        if wanted == "auto":
+            _test(profile, stale.get(profile.pk, ()))
+    return len(changed)
+
+
+def mark_all() -> int:
+    """The same for every server in use that answers: at start, and when the team wants something else of changes."""
+    servers = Server.objects.filter(enabled=True).exclude(reachable=False)
+    return sum(mark(server) for server in servers.values_list("pk", flat=True))
+
+
+def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
+    """The build that the newest line about a change speaks of, by the model's id."""
+    lines = HistoryEntry.objects.filter(profile__in=profiles, facet__kind="drift").order_by("pk")
+    return {profile: evidence.get("build", "") for profile, evidence in lines.values_list("profile_id", "evidence")}
+
+
+def _note(profile: ModelProfile, text: str) -> None:
+    holds = event_log.holds(profile.pk, "tools")
+    evidence = {"build": profile.build.key}
+    event_log.record(event_log.Happening("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
+
+
+def _test(profile: ModelProfile, kinds: Iterable[str]) -> None:
+    """Queue what has to be tested again; a whole test covers the others."""
+    for kind in ("tools",) if "tools" in kinds else sorted(kinds):
+        if _worth_a_try(profile, kind):
+            detections.open_test(Asked(profile.pk, "drift", kind))
+
+
+def _worth_a_try(profile: ModelProfile, kind: str) -> bool:
+    """No test that a person cancelled or undid is repeated, and none that proved nothing too often."""
+    made = Detection.objects.filter(build_key=profile.build.key, kind=kind, trigger="drift")
+    ended = list(made.exclude(status="interrupted").values_list("status", "verdict"))
+    final = any(status == "cancelled" or verdict not in PROVES_NOTHING for status, verdict in ended)
+    return not final and len(ended) < TRIES

@@ -1,0 +1,84 @@
+"""A model as the one who tests it needs it: where to ask, with which options, in which formats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from toolsupport.core import format_choice, server_flags
+from toolsupport.core.formats import code_mode
+from toolsupport.core.types import Brief, Endpoint, LeftOut
+from toolsupport.models import Detection, ModelProfile
+from toolsupport.registry.knowledge import (
+    effective_values,
+)
+from toolsupport.registry.servers import (
+    servers,
+)
+from toolsupport.registry.settings import (
+    model_settings,
+    switches,
+    team_settings,
+    tool_settings,
+)
+
+
+def flag_for(profile: int, words: str, rule: str = "") -> str:
+    """The setting that a model's server needs for tools, after it said these words."""
+    row = ModelProfile.objects.select_related("server").filter(pk=profile).first()
+    return server_flags.needed(words, rule, row.server.kind, _parsers(row)) if row else words
+
+
+def _parsers(profile: ModelProfile) -> Mapping[str, str]:
+    family = effective_values.family_of(profile)
+    return family.parsers if family else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What a test is about; the endpoint holds a key and is never stored."""
+
+    profile: int
+    kind: str
+    endpoint: Endpoint
+    brief: Brief
+    family_formats: tuple[str, ...]
+    thinks: bool | None
+    leak_flag: str
+    runs_code: bool
+
+
+def tested(detection: int) -> Tested:
+    """Raises Detection.DoesNotExist, ConfigError (the server's key cannot be read)."""
+    row = Detection.objects.select_related("profile__server").get(pk=detection)
+    profile = row.profile
+    capabilities = effective_values.known(profile)
+    asked = model_settings.of(profile)
+    family = effective_values.family_of(profile)
+    thinking = capabilities["thinking"].value
+    made = Brief(
+        model=profile.name,
+        capabilities=capabilities,
+        # The context is the one of ordinary turns: another one would load the model anew.
+        options={"num_ctx": asked.num_ctx},
+        keep_alive=asked.keep_alive,
+        think=asked.think,
+    )
+    return Tested(
+        profile=profile.pk,
+        kind=row.kind,
+        endpoint=servers.endpoint_of(profile.server, profile),
+        brief=made,
+        family_formats=(family.call_format, *family.alternatives) if family and family.call_format else (),
+        thinks=thinking if isinstance(thinking, bool) else None,
+        leak_flag=server_flags.left_in_text(profile.server.kind, _parsers(profile)),
+        runs_code=_runs_code(asked.disabled_formats),
+    )
+
+
+def _runs_code(disabled: tuple[str, ...]) -> bool:
+    """Whether calls written as code may be run here: the team allows them, and the tool that runs them is on."""
+    team = team_settings.everything()
+    off = {*disabled, *team["disabled_formats"], *LeftOut.read(team["left_out"]).tools}
+    on = tool_settings.enabled(code_mode.TOOL, "A3", team)
+    return on and switches.of(team).allows_code_mode and not off & {format_choice.CODE, code_mode.TOOL}

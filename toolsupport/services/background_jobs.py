@@ -1,0 +1,118 @@
+"""Supervises what runs beside requests and turns: the periodic jobs of this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from channels.db import database_sync_to_async as in_database
+from django.conf import settings
+
+from toolsupport.registry.testing import leases
+from toolsupport.services import refresh
+from toolsupport.services.detection_worker import Tester
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something done at start, then every `minutes` (0: never again), by one worker at a time."""
+
+    name: str
+    run: Callable[[], Awaitable[object]]
+    at_start: bool
+    minutes: float
+
+
+def jobs() -> tuple[Job, ...]:
+    """The periodic jobs, as the environment wants them."""
+    minutes = settings.ENV["TOOLSUPPORT_REFRESH_MINUTES"]
+    return (
+        Job("servers", refresh.ensure_servers, at_start=True, minutes=0),
+        Job("refresh at start", refresh.refresh_at_start, at_start=True, minutes=0),
+        Job("changed models", refresh.mark_changed, at_start=True, minutes=0),
+        Job("refresh", refresh.refresh_all, at_start=False, minutes=minutes),
+    )
+
+
+class Work:
+    """One for each process; owns its tasks, which end with `stop`."""
+
+    def __init__(self) -> None:
+        self.owner = uuid.uuid4().hex
+        self.tester = Tester(self.owner, self.spawn)
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self) -> None:
+        """Begin the periodic jobs and the tests that wait; needs the running event loop."""
+        self.spawn(self._begin())
+        self.spawn(self.tester.serve())
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """A supervised task with a context of its own."""
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._tasks.add(task)
+        task.add_done_callback(self._over)
+        return task
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a background task ended with an error", exc_info=error)
+
+    async def stop(self) -> None:
+        """Cancel everything but the task that asks for it."""
+        others = [task for task in self._tasks if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self.tester.leave()
+
+    async def _begin(self) -> None:
+        """What is due at start, in the order of the table, then each at its own pace."""
+        for job in jobs():
+            if job.at_start:
+                await self._once(job)
+            self.spawn(self._repeat(job))
+
+    async def _repeat(self, job: Job) -> None:
+        while job.minutes:
+            await asyncio.sleep(job.minutes * 60)
+            await self._once(job)
+
+    async def _once(self, job: Job) -> None:
+        """Do a job unless another worker does it at the moment. A failure is logged, and it is tried again later."""
+        try:
+            try:
+                if await in_database(leases.take)(job.name, self.owner):
+                    await job.run()
+            finally:
+                await in_database(leases.release)(job.name, self.owner)
+        except Exception:
+            # Of the release too: it would end the job in this process for good.
+            log.exception("the job %s failed; it is tried again at its next time", job.name)
+
+
+_work: Work | None = None
+
+
+def current() -> Work:
+    """This process's supervisor, made at the first call."""
+    global _work
+    if _work is None:
+        _work = Work()
+    return _work
+
+
+async def shut_down() -> None:
+    """End the periodic jobs of this process."""
+    global _work
+    if _work is not None:
+        await _work.stop()
+        _work = None

@@ -1,0 +1,303 @@
+"""Runs the tests that wait in rows, each with a heartbeat, its evidence and its verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from channels.db import database_sync_to_async as in_database
+from django.db import InterfaceError, OperationalError
+
+from toolsupport.core import redaction
+from toolsupport.core.refusals import classify
+from toolsupport.core.types import JSON, Message, ToolSpec
+from toolsupport.core.verdicts import Verdict
+from toolsupport.detection import DETECTORS, KINDS, Laboratory, Reply, Subject, Trial
+from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection.text_formats import formats_for
+from toolsupport.registry.testing import detections, probe_target
+from toolsupport.registry.testing.detections import Concluded, TrialMade, Wanted
+from toolsupport.registry.testing.idle import Quiet
+from toolsupport.registry.testing.probe_target import Tested
+
+log = logging.getLogger(__name__)
+
+LOOK = 1.0  # seconds between two looks for queued tests
+HEARTBEAT = 1.5
+AT_ONCE = 8  # tests in one process; how many run on one server is decided by registry.detection_queue
+LONGEST_EVIDENCE = 20_000  # characters of one text in a trial
+# What a database raises that is locked, full or away: it may take the same a moment later.
+UNREACHABLE = (OperationalError, InterfaceError)
+RETRY = 0.5  # seconds between two attempts to write
+BROKE_OFF = "The test itself broke off."
+
+Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
+Written = TypeVar("Written")
+
+
+class Tester:
+    """Claims queued tests for one process. `look` at once when somebody here has queued one."""
+
+    def __init__(self, owner: str, spawn: Spawn) -> None:
+        self.owner = owner
+        self.idle = Quiet()
+        self._spawn = spawn
+        self.running: dict[int, asyncio.Task[Any]] = {}
+        self.own: int | None = None  # the test this process was started for; None where it is there for all of them
+        self._served = False
+        self._wake = asyncio.Event()
+
+    def look(self) -> None:
+        """Do not wait for the next look."""
+        self._wake.set()
+
+    async def serve(self) -> None:
+        """Claim and run, until cancelled; `leave` has to follow."""
+        self._served = True
+        while True:
+            self._wake.clear()
+            try:
+                await self._claim()
+            except Exception:
+                log.exception("looking for tests of models failed; it is tried again")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK):
+                    await self._wake.wait()
+
+    async def leave(self) -> None:
+        """After everything was cancelled: nobody has to wait until a lease runs out.
+
+        By the rows, not by the tasks: a claim that was cancelled half-way may have taken a test that no task runs.
+        """
+        if self._served:
+            try:
+                await in_database(detections.leave)(self.owner, self.own)
+            except Exception:
+                log.exception("the tests of this process could not be ended; their leases will run out")
+
+    async def _claim(self) -> None:
+        while len(self.running) < AT_ONCE:
+            found = await in_database(detections.claim)(self.owner, self.idle, list(self.running))
+            if found is None:
+                return
+            task = self.running[found] = self._spawn(self._run(found))
+            task.add_done_callback(partial(self._done, found))
+
+    def _done(self, detection: int, _: asyncio.Task[Any]) -> None:
+        self.running.pop(detection, None)
+        self._wake.set()
+
+    async def _run(self, detection: int) -> None:
+        run = TestRun(detection, self.owner, self._spawn)
+        try:
+            await run.perform()
+        except Exception:
+            log.exception("the test %s broke off", detection)
+            await run.conclude(Concluded("inconclusive", {"why": BROKE_OFF}, reason=BROKE_OFF, status="failed"))
+
+
+class TestRun:
+    """One claimed test."""
+
+    __test__ = False  # not a test of ours, whatever its name says
+
+    def __init__(self, detection: int, owner: str, spawn: Spawn) -> None:
+        self.detection, self.owner = detection, owner
+        self.steps: dict[str, Step] = {}
+        self.skip: set[str] = set()
+        self._spawn = spawn
+        self._changed = asyncio.Event()
+        # Why the heartbeat stopped the test: a key of STOPS, "" while it goes on.
+        self._why = ""
+        self._held_until = time.monotonic() + detections.LEASE.total_seconds()
+        self._complained = False
+
+    async def perform(self) -> None:
+        """Test, then write the verdict down. Cancelled by people, it ends as `cancelled` and decides nothing."""
+        tested = await in_database(probe_target.tested)(self.detection)
+        self.steps = {name: Step(name, DETECTORS[name].title, "waiting") for name in KINDS[tested.kind]}
+        lab = Laboratory(_subject(tested), self._keep, random.Random(os.urandom(16)))
+        work = self._spawn(examine(lab, tested.kind, self._tell, self.skip.__contains__))
+        heart = self._spawn(self._beat(work))
+        try:
+            verdict = await work
+        except asyncio.CancelledError:
+            if not self._why:
+                raise
+            verdict = None
+        finally:
+            heart.cancel()
+            work.cancel()
+        await self._write(detections.renew, self._progress())
+        await self.conclude(STOPS[self._why](lab) if verdict is None else concluded(verdict, lab))
+
+    async def conclude(self, how: Concluded) -> None:
+        """Write the end of the test down."""
+        if not await self._write(detections.conclude, how):
+            log.warning(
+                "the test %s was ended by another process: its verdict %r is not kept", self.detection, how.verdict
+            )
+
+    async def _write(self, work: Callable[..., Written], *given: Any) -> Written:
+        """Write for this test: again and again while the database does not take it, until the lease has run out."""
+        while True:
+            try:
+                return await in_database(work)(self.detection, self.owner, *given)
+            except UNREACHABLE as error:
+                if time.monotonic() > self._held_until:
+                    raise
+                if not self._complained:
+                    log.warning("the test %s cannot be written down, trying again: %s", self.detection, error)
+                self._complained = True
+                await asyncio.sleep(RETRY)
+
+    async def _beat(self, work: asyncio.Task[Any]) -> None:
+        """Renew the lease and write progress until the test is over, whatever the database does meanwhile."""
+        while True:
+            self._changed.clear()
+            wanted = await self._renewed()
+            if wanted.cancel or not wanted.mine:
+                self._why = "cancelled" if wanted.cancel else "lost"
+                work.cancel()
+                return
+            if wanted.skip:
+                self.skip.add(wanted.skip)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HEARTBEAT):
+                    await self._changed.wait()
+
+    async def _renewed(self) -> Wanted:
+        """What people want of the test; it is lost where the lease ran out before the database took another one."""
+        began = time.monotonic()
+        try:
+            wanted = await self._write(detections.renew, self._progress())
+        except Exception:
+            log.exception("the lease of the test %s could not be renewed", self.detection)
+            return Wanted(mine=time.monotonic() <= self._held_until)
+        self._held_until, self._complained = began + detections.LEASE.total_seconds(), False
+        return wanted
+
+    async def _tell(self, step: Step) -> None:
+        self.steps[step.name] = step
+        self._changed.set()
+
+    async def _keep(self, trial: Trial) -> None:
+        step = self.steps.get(trial.outcome.step)
+        if step is not None and step.state == "running":
+            await self._tell(replace(step, detail=f"{trial.n}: {trial.outcome.why}"))
+        await self._write(detections.add_trial, evidence(trial))
+
+    def _progress(self) -> list[JSON]:
+        return [{"step": step.name, **asdict(step)} for step in self.steps.values()]
+
+
+def _cancelled(lab: Laboratory) -> Concluded:
+    return Concluded("", {"why": "It was cancelled."}, status="cancelled", run_ms=lab.run_ms)
+
+
+def _lost(lab: Laboratory) -> Concluded:
+    why = detections.GONE
+    return Concluded("inconclusive", {"why": why}, reason=why, status="interrupted", run_ms=lab.run_ms)
+
+
+# How a test ends that its heartbeat stopped: people did not want it any more, or its lease ran out.
+STOPS: Mapping[str, Callable[[Laboratory], Concluded]] = MappingProxyType({"cancelled": _cancelled, "lost": _lost})
+
+
+def _subject(tested: Tested) -> Subject:
+    formats = formats_for(tested.family_formats)
+    return Subject(tested.endpoint, tested.brief, formats, tested.thinks, tested.leak_flag, tested.runs_code)
+
+
+def concluded(verdict: Verdict, lab: Laboratory) -> Concluded:
+    """The row's words for how a test ended."""
+    return Concluded(
+        verdict.name,
+        dict(verdict.detail),
+        dict(verdict.values),
+        verdict.reason,
+        load_ms=lab.load_ms,
+        run_ms=lab.run_ms,
+    )
+
+
+def evidence(trial: Trial) -> TrialMade:
+    """A trial as it is kept: what was sent and what came, without secrets."""
+    question, reply = trial.question, trial.reply
+    request: JSON = {
+        "messages": [_message(message) for message in question.messages],
+        "tools": [_tool(tool) for tool in question.tools],
+        "format": question.format,
+        "streamed": question.streamed,
+        "think": question.think,
+        "most_tokens": reply.budget,
+    }
+    response: JSON = {
+        "text": reply.text,
+        "thinking": reply.thinking,
+        "finish": reply.finish,
+        "calls": [{"name": call.name, "arguments": call.arguments, "repairs": call.repairs} for call in reply.calls],
+        "rejected": [{"name": one.name, "reason": one.reason, "raw": one.raw} for one in reply.rejected],
+        "refused": reply.refused.message if reply.refused else "",
+        "rule": _rule(reply),
+        "failed": {"kind": reply.failed.kind, "message": reply.failed.message, "body": reply.failed.body}
+        if reply.failed
+        else None,
+        "code": trial.outcome.code,
+        "subject": trial.outcome.subject,
+    }
+    return TrialMade(
+        step=trial.outcome.step,
+        n=trial.n,
+        request=_clean(request),
+        response=_clean(response),
+        passed=trial.outcome.passed,
+        why=redaction.redact(trial.outcome.why),
+        status=_status(trial),
+        duration_ms=round(reply.seconds * 1000),
+        prompt_tokens=reply.usage.prompt_tokens,
+        output_tokens=reply.usage.output_tokens,
+    )
+
+
+def _rule(reply: Reply) -> str:
+    """The rule by which the words of the server were understood, "" where none was."""
+    if reply.refused is not None:
+        return reply.refused.rule
+    return classify(reply.failed.status, reply.failed.body).rule if reply.failed else ""
+
+
+def _status(trial: Trial) -> int | None:
+    if trial.reply.refused is not None:
+        return trial.reply.refused.status
+    return trial.reply.failed.status or None if trial.reply.failed else 200
+
+
+def _message(message: Message) -> JSON:
+    calls = [{"name": call.name, "arguments": call.arguments} for call in message.calls]
+    return {"role": message.role.value, "content": message.content} | ({"calls": calls} if calls else {})
+
+
+def _tool(tool: ToolSpec) -> str:
+    return tool.name
+
+
+def _clean(value: Any) -> Any:
+    """The same without secrets, long texts cut with a note."""
+    if isinstance(value, str):
+        cut = value if len(value) <= LONGEST_EVIDENCE else f"{value[:LONGEST_EVIDENCE]}… ({len(value):,} characters)"
+        return redaction.redact(cut)
+    if isinstance(value, dict):
+        return {key: _clean(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(inner) for inner in value]
+    return value

@@ -1,0 +1,186 @@
+"""What could be wrong with an installation, looked at piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http.request import validate_host
+
+from toolsupport import providers
+from toolsupport.core.errors import ConfigError
+from toolsupport.registry.people import audit_log, first_admin
+from toolsupport.registry.servers import servers
+from toolsupport.services import refresh
+from toolsupport.services.refresh import Refreshed
+
+PATIENCE = 5  # seconds
+_migrated = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`ok` is True, False (broken) or None (worth knowing); `words` say what is and, where needed, what to do."""
+
+    what: str
+    ok: bool | None
+    words: str
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def examine() -> Iterator[Finding]:
+    """All findings. What needs the tables is left out where the database has none."""
+    yield from (look() for look in NEED_NOTHING)
+    database = tables()
+    yield database
+    if database.ok:
+        for ask in NEED_TABLES:
+            yield from ask()
+
+
+def data_directory() -> Finding:
+    path = Path(settings.DATA_DIR)
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        return Finding("data directory", False, f"{path} cannot be written. Give it to the user this runs as.")
+    open_to_others = path.stat().st_mode & 0o077
+    if open_to_others:
+        return Finding("data directory", None, f"Others can look into {path}. Close it: chmod 700 {path}")
+    return Finding("data directory", True, str(path))
+
+
+def tables() -> Finding:
+    try:
+        executor = MigrationExecutor(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError as error:
+        return Finding("database", False, f"It cannot be used: {error}. Check DATABASE_URL.")
+    if plan:
+        return Finding("database", False, f"Migrations are missing ({len(plan)}). Run: manage.py migrate")
+    return Finding("database", True, f"{connection.vendor}, up to date")
+
+
+def migrated() -> bool:
+    """True where the database answers and has every migration; what was applied once is not looked up again."""
+    global _migrated
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        _migrated = _migrated or bool(tables().ok)
+    except DatabaseError:
+        return False
+    return _migrated
+
+
+def origins() -> Finding:
+    """Whether browsers that come from the origins are let in, and told the truth about https."""
+    what, foreign = "origins", [one for one in settings.ORIGINS if not _answered(one)]
+    if foreign:
+        return Finding(what, False, f"{foreign[0]} is not among the hosts. Add its name to TOOLSUPPORT_ALLOWED_HOSTS.")
+    if len({urlsplit(one).scheme for one in settings.ORIGINS}) > 1:
+        return Finding(what, None, "http and https are mixed, so cookies travel without protection. Keep to https.")
+    if settings.DEBUG and not all(_on_this_machine(one) for one in settings.ORIGINS):
+        return Finding(what, False, "TOOLSUPPORT_DEBUG shows the inside to everybody who can reach this. Take it away.")
+    return Finding(what, True, ", ".join(settings.ORIGINS))
+
+
+def _answered(origin: str) -> bool:
+    host = urlsplit(origin).hostname or ""
+    return validate_host(f"[{host}]" if ":" in host else host, settings.ALLOWED_HOSTS)
+
+
+def _on_this_machine(origin: str) -> bool:
+    return urlsplit(origin).hostname in ("127.0.0.1", "localhost", "::1")
+
+
+def metrics() -> Finding:
+    if settings.BEHIND_HTTPS and not settings.ENV["TOOLSUPPORT_METRICS_TOKEN"]:
+        return Finding("metrics", None, "Everybody can read /metrics. To close it, set TOOLSUPPORT_METRICS_TOKEN.")
+    return Finding("metrics", True, "/metrics")
+
+
+def layer() -> Finding:
+    """A message through the channel layer and back, where it is not within this process."""
+    what, chosen = "channel layer", settings.CHANNEL_LAYERS["default"]["BACKEND"]
+    if chosen.endswith("InMemoryChannelLayer"):
+        return Finding(what, True, "within one process; several need Redis")
+    try:
+        async_to_sync(_there_and_back)()
+    except Exception as error:  # whatever the client of that layer raises
+        return Finding(what, False, f"It does not answer ({type(error).__name__}). Is Redis running? See REDIS_URL.")
+    return Finding(what, True, "Redis answers")
+
+
+async def _there_and_back() -> None:
+    channels = get_channel_layer()
+    assert channels is not None
+    name = await channels.new_channel()
+    await channels.send(name, {"type": "doctor"})
+    async with asyncio.timeout(PATIENCE):
+        await channels.receive(name)
+
+
+def administrator() -> Iterator[Finding]:
+    if first_admin.needs_setup():
+        yield Finding("administrator", None, "There is none yet. `manage.py serve` prints the address to make one.")
+    else:
+        yield Finding("administrator", True, "there is one")
+
+
+def audited() -> Iterator[Finding]:
+    """Whether what people must answer for is as it was written."""
+    broken = audit_log.broken_at()
+    if broken is None:
+        yield Finding("audit", True, "the chain is whole")
+    else:
+        yield Finding("audit", False, f"Row {broken} was changed, or the one before it is gone. Compare with a backup.")
+
+
+def model_servers() -> Iterator[Finding]:
+    try:
+        asked = async_to_sync(_ask)()
+    except ConfigError as error:
+        yield Finding("servers", False, str(error))
+        return
+    if not asked:
+        yield Finding("servers", None, "None. Start Ollama, or add one: manage.py add_server NAME URL --kind ollama")
+    yield from (_server(one) for one in asked)
+
+
+def simulator() -> Iterator[Finding]:
+    mode = settings.ENV["TOOLSUPPORT_SIMULATOR"]
+    words = {"off": "switched off", "on": "always shown", "auto": "shown while no other server answers"}[mode]
+    yield Finding("simulator", True, f"{words} (TOOLSUPPORT_SIMULATOR={mode})")
+
+
+NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, metrics, layer)
+NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audited, model_servers, simulator)
+
+
+async def _ask() -> tuple[Refreshed, ...]:
+    try:
+        await refresh.ensure_servers()
+        return await refresh.refresh_all()
+    finally:
+        await providers.close()
+
+
+def _server(asked: Refreshed) -> Finding:
+    server = servers.shown(asked.server)
+    what = f"server {server.name}"
+    if not asked.why:
+        return Finding(what, True, f"{server.base_url} answers, models: {asked.models}")
+    if server.simulated:
+        return Finding(what, None, "It runs only while `manage.py serve` does.")
+    return Finding(what, False, f"{asked.why} {server.hint if server.hint not in asked.why else ''}".strip())

@@ -1,0 +1,87 @@
+"""What texts mean, as vectors of the model that the environment names; each text is asked for once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from toolsupport import providers
+from toolsupport.core.errors import ConfigError, NotFound, ProviderError
+from toolsupport.core.types import Endpoint
+from toolsupport.registry.servers import servers
+
+log = logging.getLogger(__name__)
+
+KEPT = 20_000
+AT_ONCE = 32
+# A server that gave none is left alone for so many seconds, so that nobody waits for it again and again.
+PATIENCE = 60.0
+# Somebody waits for what is searched, however many texts are new: what came until then is kept for the next search.
+LONGEST = 6.0
+Vector = list[float]
+
+_known: OrderedDict[str, Vector] = OrderedDict()
+_failed: dict[str, float] = {}
+
+
+async def vectors(texts: Sequence[str]) -> list[Vector] | None:
+    """The vectors of texts; None where no model is named for it, or its server does not give them now."""
+    name = settings.ENV["TOOLSUPPORT_EMBED_MODEL"]
+    if not name or not texts or time.monotonic() < _failed.get(name, 0.0):
+        return None
+    keys = [_key(name, text) for text in texts]
+    # Taken now: while others are asked for, those that are kept may fall out.
+    known = {key: _known[key] for key in keys if key in _known}
+    wanted = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    try:
+        async with asyncio.timeout(LONGEST):
+            found = await _asked(name, wanted) if wanted else {}
+    except (ProviderError, ConfigError, NotFound, TimeoutError) as error:
+        _failed[name] = time.monotonic() + PATIENCE
+        log.warning("no vectors from %s: %s", name, str(error) or "not all of them in time")
+        return None
+    complete = known | found
+    _keep(complete)
+    return [complete[key] for key in keys]
+
+
+def forget() -> None:
+    """Forget every vector, and which server failed."""
+    _known.clear()
+    _failed.clear()
+
+
+async def _asked(name: str, texts: dict[str, str]) -> dict[str, Vector]:
+    """The vectors by key, asked for in portions. Raises ProviderError, ConfigError, NotFound."""
+    server, _, model = name.partition("/")
+    endpoint = await database_sync_to_async(_endpoint)(server)
+    keys, found = list(texts), dict[str, Vector]()
+    for start in range(0, len(keys), AT_ONCE):
+        portion = keys[start : start + AT_ONCE]
+        given = await providers.embed(endpoint, model, [texts[key] for key in portion])
+        found |= dict(zip(portion, given, strict=True))
+        _keep(found)  # a later portion may fail, this one need not be asked for again
+    return found
+
+
+def _endpoint(server: str) -> Endpoint:
+    return servers.endpoint(servers.id_of(server))
+
+
+def _keep(found: dict[str, Vector]) -> None:
+    for key, vector in found.items():
+        _known[key] = vector
+        _known.move_to_end(key)
+    while len(_known) > KEPT:
+        _known.popitem(last=False)
+
+
+def _key(name: str, text: str) -> str:
+    return hashlib.sha256(f"{name}\x1f{text}".encode(errors="replace")).hexdigest()

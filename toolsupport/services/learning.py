@@ -1,0 +1,177 @@
+"""What a refusal in a running answer teaches: kept in the history, and a claim only where a person says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from toolsupport.core.formats import FORMATS
+from toolsupport.core.redaction import redact
+from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal
+from toolsupport.registry.knowledge import (
+    event_log,
+    overrides,
+    reviews,
+)
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import (
+    profiles,
+)
+from toolsupport.registry.people.permissions import Action, actions_of
+from toolsupport.registry.servers import (
+    missing_flags,
+)
+from toolsupport.registry.settings import (
+    model_settings,
+    switches,
+)
+from toolsupport.registry.testing import (
+    detections,
+    probe_target,
+)
+
+MOST_BODY = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A refusal of a model's server, with the HTTP status it came with."""
+
+    profile: int
+    refusal: Refusal
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What follows from a refusal: the `options` of a question (none: nobody is asked), the `flag` to set, or ""."""
+
+    options: tuple[str, ...] = ()
+    flag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a person chose: for which model, in which conversation."""
+
+    profile: int
+    conversation: str
+    actor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What came of it: the notice to say with its verdict, and what the conversation's settings become."""
+
+    notice: str
+    settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+NOTHING = Lesson()
+
+
+def hear(refused: Refused) -> Lesson:
+    """Keep a refusal in the history, and say what to ask or to tell. Raises NotFound.
+
+    That a server lacks a setting is noted for administrators also where nothing is learned about models.
+    """
+    if refused.refusal.label == MISCONFIGURED and missing_flags.missing(refused.profile, flag_of(refused)):
+        _keep(refused, "misconfigured")
+    if not switches.in_force().learns or not model_settings.learns(refused.profile):
+        return NOTHING
+    heard = HEARD.get(refused.refusal.label)
+    return heard(refused) if heard else NOTHING
+
+
+def proposes(person: int) -> bool:
+    """Whether what this person saves is only proposed."""
+    return Action.DECIDE_FOR_ALL not in actions_of(person)
+
+
+def learn(choice: str, chosen: Chosen) -> Learned:
+    """Write down what a person chose; `choice` is one of CHOICES. Raises NotFound."""
+    return CHOICES[choice](chosen)
+
+
+def _unsupported(refused: Refused) -> Lesson:
+    known = profiles.capabilities(refused.profile)["tools"]
+    if known.value is not True or known.source != "user_confirmed" or known.override is None:
+        _keep(refused, "refused")
+        in_text = switches.in_force().allows_text_format(works=True)
+        return Lesson(("save", "session", "text") if in_text else ("save", "session"))
+    # A person confirmed it: nobody is asked, and the reviewers hear of it once.
+    noted = reviews.contradicted(refused.profile, known.override)
+    _keep(refused, "refused" if noted else reviews.CONTRADICTED, known.override)
+    return NOTHING
+
+
+def _misconfigured(refused: Refused) -> Lesson:
+    return Lesson(flag=flag_of(refused))
+
+
+def flag_of(refused: Refused) -> str:
+    """The setting that a server lacks, with the parser of the model's family where we know it."""
+    found = probe_target.flag_for(refused.profile, refused.refusal.message, refused.refusal.rule)
+    return found or "see the server's log"
+
+
+HEARD: Mapping[str, Callable[[Refused], Lesson]] = MappingProxyType(
+    {UNSUPPORTED: _unsupported, MISCONFIGURED: _misconfigured}
+)
+
+
+def _keep(refused: Refused, verdict: str, override: int | None = None) -> None:
+    now = event_log.holds(refused.profile, "tools")
+    words = redact(refused.refusal.message)[:MOST_BODY]
+    evidence = {"status": refused.status, "rule": refused.refusal.rule, "body": words}
+    event_log.record(
+        event_log.Happening(
+            "refusal", refused.profile, "tools", now, now, verdict=verdict, evidence=evidence, override=override
+        )
+    )
+
+
+def _save(chosen: Chosen) -> Learned:
+    if proposes(chosen.actor):
+        overrides.add(Decision(chosen.profile, "tools", False, actor=chosen.actor, reason=WHY, proposed=True))
+        _off_here(chosen)
+        return Learned("proposed")
+    overrides.add(Decision(chosen.profile, "tools", False, actor=chosen.actor, reason=WHY))
+    return Learned("saved")
+
+
+def _session(chosen: Chosen) -> Learned:
+    _off_here(chosen)
+    return Learned("off_for_this_chat")
+
+
+def _text(chosen: Chosen) -> Learned:
+    _off_here(chosen)
+    name = first_format(chosen.profile)
+    here = Decision(
+        chosen.profile, "format", name, actor=chosen.actor, reason="Text mode was chosen.", session=chosen.conversation
+    )
+    overrides.add(here)
+    if switches.in_force().detects:
+        detections.open_test(detections.Asked(chosen.profile, "refusal", "formats", chosen.actor))
+    return Learned("detecting", {"format": name})
+
+
+WHY = "Its server refused tools in a running answer."
+CHOICES: Mapping[str, Callable[[Chosen], Learned]] = MappingProxyType(
+    {"save": _save, "session": _session, "text": _text}
+)
+
+
+def first_format(profile: int) -> str:
+    """The format its family was taught to write, else the first of the table."""
+    taught = profiles.capabilities(profile)["call_format"].value
+    return taught if taught in FORMATS else next(iter(FORMATS))
+
+
+def _off_here(chosen: Chosen) -> None:
+    overrides.add(
+        Decision(chosen.profile, "tools", False, "runtime_error", chosen.actor, WHY, session=chosen.conversation)
+    )

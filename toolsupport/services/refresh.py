@@ -1,0 +1,117 @@
+"""Asking the servers which models they have, quietly."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from toolsupport import providers
+from toolsupport.core.errors import ConfigError, ProviderError
+from toolsupport.core.types import Endpoint
+from toolsupport.providers import ModelDetails
+from toolsupport.registry.models import surveys
+from toolsupport.registry.servers import servers
+from toolsupport.registry.servers.addresses import named_servers, ollama_host
+from toolsupport.registry.settings import switches
+from toolsupport.registry.testing import drift
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """How it went: `models` listed, `described` anew; `why` is "" where the server answered."""
+
+    server: int
+    models: int = 0
+    described: int = 0
+    why: str = ""
+
+
+async def refresh(server_id: int) -> Refreshed:
+    """Ask one server and write down what it says; it has 2 s. A failure is written down, never raised."""
+    try:
+        endpoint = await database_sync_to_async(servers.endpoint)(server_id)
+        report = await providers.survey(endpoint)
+    except (ProviderError, ConfigError) as error:
+        await database_sync_to_async(surveys.record_failure)(server_id, str(error))
+        return Refreshed(server_id, why=str(error))
+    wanted = await database_sync_to_async(surveys.record_survey)(server_id, report)
+    told = {model.name: model.details for model in report.models}
+    details = {row: listed for row, name in wanted if (listed := told.get(name)) and _says_anything(listed)}
+    details |= await _describe(endpoint, [(row, name) for row, name in wanted if told.get(name) is None])
+    if details:
+        await database_sync_to_async(surveys.record_details)(server_id, details)
+    await database_sync_to_async(drift.mark)(server_id)
+    return Refreshed(server_id, len(report.models), len(details))
+
+
+async def refresh_all() -> tuple[Refreshed, ...]:
+    """Ask all servers that are switched on, side by side."""
+    ids = await database_sync_to_async(servers.enabled_ids)()
+    return tuple(await asyncio.gather(*(refresh(server_id) for server_id in ids)))
+
+
+async def refresh_at_start() -> None:
+    """Ask all servers, unless the team wants none asked at start."""
+    if (await database_sync_to_async(switches.in_force)()).startup_refresh:
+        await refresh_all()
+
+
+async def mark_changed() -> None:
+    """Look for models that changed since they were tested; what the team wants of them may have changed too."""
+    await database_sync_to_async(drift.mark_all)()
+
+
+async def ensure_servers() -> None:
+    """The servers of the environment, or Ollama's usual address where one answers. Raises ConfigError."""
+    for named in named_servers(settings.ENV["TOOLSUPPORT_SERVERS"]):
+        await database_sync_to_async(servers.ensure_named)(named)
+    host = settings.ENV["OLLAMA_HOST"]
+    if host:
+        ollama = servers.NewServer("Ollama", "ollama", ollama_host(host), origin="environment")
+        await database_sync_to_async(servers.ensure)(ollama)
+    else:
+        await _find_ollama()
+
+
+async def _find_ollama() -> None:
+    """Add Ollama's usual address, but only if somebody is at home: a fresh page should not begin with an error."""
+    url = providers.PROVIDERS["ollama"].default_url
+    if await database_sync_to_async(servers.has_url)(url):
+        return
+    try:
+        await providers.survey(Endpoint("ollama", url))
+    except ProviderError:
+        return
+    try:
+        await database_sync_to_async(servers.add)(servers.NewServer("Ollama", "ollama", url, origin="built-in"))
+    except ConfigError as error:  # somebody's server has that name
+        log.info("Ollama at %s was not added: %s", url, error)
+
+
+def _says_anything(details: ModelDetails) -> bool:
+    return details != ModelDetails(unsaid=details.unsaid)
+
+
+async def _describe(endpoint: Endpoint, wanted: Sequence[tuple[int, str]]) -> dict[int, ModelDetails]:
+    """What the server tells about these models, a few at a time; those it does not tell about are left out."""
+    free = asyncio.Semaphore(AT_ONCE)
+
+    async def one(profile_id: int, name: str) -> tuple[int, ModelDetails | None]:
+        async with free:
+            try:
+                return profile_id, await providers.describe(endpoint, name)
+            except ProviderError as error:
+                log.info("%s was not described: %s", name, error)
+                return profile_id, None
+
+    told = await asyncio.gather(*(one(profile_id, name) for profile_id, name in wanted))
+    return {profile_id: details for profile_id, details in told if details is not None}

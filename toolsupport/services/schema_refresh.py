@@ -1,0 +1,22 @@
+"""Looks which tables a database has."""
+
+from __future__ import annotations
+
+from channels.db import database_sync_to_async
+
+from toolsupport.core.errors import ConfigError
+from toolsupport.registry.databases import sql_sources
+from toolsupport.sources import query_process
+from toolsupport.sources.types import SourceError
+
+
+async def look(source_id: int) -> str:
+    """Write down its tables; why it could not be looked at, or "". Raises NotFound."""
+    try:
+        source = await database_sync_to_async(sql_sources.reached)(source_id)
+        tables = await query_process.shapes(source)
+    except (SourceError, ConfigError) as error:
+        await database_sync_to_async(sql_sources.keep_failure)(source_id, str(error))
+        return str(error)
+    await database_sync_to_async(sql_sources.keep_tables)(source_id, tables)
+    return ""

@@ -1,0 +1,36 @@
+"""Finding something by words, and by meaning where a server gives vectors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from toolsupport.core.tool_index import Entry, ToolIndex
+from toolsupport.services import embeddings
+
+KEPT = 8
+LONGEST = 2000
+
+# The indexes made last, by what they are made of.
+_indexes: OrderedDict[tuple[tuple[Entry, ...], bool], ToolIndex] = OrderedDict()
+
+
+async def search(entries: Sequence[Entry], query: str, count: int) -> list[Entry]:
+    """The best of the entries, best first."""
+    query = query[:LONGEST]
+    index, has_meaning = await _index(tuple(entries))
+    vectors = await embeddings.vectors([query]) if has_meaning else None
+    return index.find(query, count, vectors[0] if vectors else None)
+
+
+async def _index(entries: tuple[Entry, ...]) -> tuple[ToolIndex, bool]:
+    """The index, made once, with whether it knows what its entries mean."""
+    vectors = await embeddings.vectors([entry.whole for entry in entries])
+    key = (entries, vectors is not None)
+    index = _indexes[key] if key in _indexes else await asyncio.to_thread(ToolIndex, entries, vectors)
+    _indexes[key] = index
+    _indexes.move_to_end(key)
+    while len(_indexes) > KEPT:
+        _indexes.popitem(last=False)
+    return index, vectors is not None

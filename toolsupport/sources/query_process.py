@@ -1,0 +1,67 @@
+"""Puts a question to a database through a process of its own, which is killed when it takes too long or is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from toolsupport.sources.types import SECONDS, Column, Source, SourceError, Table, TableShape
+
+ROOT = str(Path(__file__).resolve().parents[2])
+PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from toolsupport.sources.worker import main; main()"
+# To start, to connect, to hand over the answer.
+GRACE = 5.0
+MOST_BYTES = 16 * 1024 * 1024
+
+
+async def query(source: Source, text: str) -> Table:
+    """The answer to one query. Raises SourceError."""
+    answer = await ask(source, "run", text)
+    return Table(tuple(answer["columns"]), tuple(map(tuple, answer["rows"])), answer["more"])
+
+
+async def shapes(source: Source) -> list[TableShape]:
+    """The tables there are. Raises SourceError."""
+    found = await ask(source, "look", "")
+    return [
+        TableShape(one["name"], tuple(Column(**column) for column in one["columns"]), one["comment"]) for one in found
+    ]
+
+
+async def ask(source: Source, task: Literal["run", "look"], text: str) -> Any:
+    """What the process answers. Raises SourceError. A cancellation kills it."""
+    asked = {"task": task, "kind": source.kind, "location": source.location, "forbidden": source.forbidden}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-c", PROGRAM, ROOT),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={"LANG": "C.UTF-8"},
+        cwd="/",
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(SECONDS + GRACE):
+            written, _ = await process.communicate(json.dumps(asked | {"query": text}).encode())
+    except TimeoutError:
+        raise SourceError(f"The query was stopped: it took longer than {SECONDS:g} seconds.") from None
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    return _read(written)
+
+
+def _read(written: bytes) -> Any:
+    if not written or len(written) > MOST_BYTES:
+        raise SourceError("The query was stopped: it needed too much time or memory.")
+    answer = json.loads(written)
+    if "error" in answer:
+        words = str(answer["error"])
+        took_long = "interrupted" in words or "statement timeout" in words
+        raise SourceError(f"The query was stopped: it took longer than {SECONDS:g} seconds." if took_long else words)
+    return answer["answer"]

@@ -1,0 +1,100 @@
+"""What is asked of a database and what it answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolsupport.core import sanitize
+
+KINDS = {
+    "sqlite": "SQLite: the path of a file on the server",
+    "postgresql": "PostgreSQL: postgresql://reader:password@host/name",
+    "files": "CSV and Parquet: the path of a directory on the server",
+}
+SECONDS = 5.0
+ROWS = 1000
+BYTES = 1024 * 1024
+CELL = 10_000
+
+
+class SourceError(Exception):
+    """A database cannot be used, or a query was refused or failed; its words are for people and models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A database. `location` may hold a password. `forbidden` is what it must not turn out to be: our own."""
+
+    kind: str
+    location: str = field(repr=False)
+    forbidden: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A table as a search finds it."""
+
+    name: str
+    columns: tuple[Column, ...] = ()
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The answer to a query. `more` says that there were more rows, or larger ones, than are given."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool = False
+
+    def to_csv(self, most: int = BYTES) -> tuple[str, int]:
+        """Head and rows as CSV of at most so many characters, with the number of rows in it."""
+        text = line(self.columns)
+        for number, row in enumerate(self.rows):
+            added = line(row)
+            if len(text) + len(added) > most:
+                return text, number
+            text += added
+        return text, len(self.rows)
+
+
+def line(cells: Sequence[Any]) -> str:
+    """One line of CSV; NULL is empty."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerow(["" if cell is None else cell for cell in cells])
+    return written.getvalue()
+
+
+def table(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Table:
+    """The first rows of an answer, within the limits; cells as JSON has them."""
+    kept: list[tuple[Any, ...]] = []
+    size = 0
+    for row in rows:
+        cells = tuple(plain(cell) for cell in row)
+        size += sum(len(cell) if isinstance(cell, str) else 8 for cell in cells)
+        if len(kept) == ROWS or size > BYTES:
+            return Table(tuple(columns), tuple(kept), more=True)
+        kept.append(cells)
+    return Table(tuple(columns), tuple(kept))
+
+
+def plain(cell: Any) -> Any:
+    """A cell as JSON has it; bytes as the beginning of their hexadecimal form."""
+    if cell is None or isinstance(cell, bool | int):
+        return cell
+    if isinstance(cell, float):
+        return cell if cell == cell and abs(cell) != float("inf") else str(cell)
+    if isinstance(cell, bytes | bytearray | memoryview):
+        return f"\\x{bytes(cell[:100]).hex()}"
+    return sanitize.text(str(cell)[:CELL])

@@ -1,0 +1,1 @@
+"""HTTP for people and programs: pages, JSON API, authentication, the bounded server."""

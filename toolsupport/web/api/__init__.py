@@ -1,0 +1,1 @@
+"""JSON about models for programs."""

@@ -1,0 +1,44 @@
+"""Errors in the shape that programs know from OpenAI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from django.http import HttpRequest, JsonResponse
+
+from toolsupport.core.types import JSON
+
+PLACES = ("/v1/", "/api/")
+
+# Status → the word for what kind of error it is; what is not here is our own fault.
+TYPES: Mapping[int, str] = MappingProxyType(
+    {
+        400: "invalid_request_error",
+        401: "authentication_error",
+        403: "permission_error",
+        404: "invalid_request_error",
+        405: "invalid_request_error",
+        409: "conflict_error",
+        413: "invalid_request_error",
+        429: "rate_limit_error",
+        502: "upstream_error",
+        503: "upstream_error",
+        504: "upstream_error",
+    }
+)
+
+
+def wanted_by(request: HttpRequest) -> bool:
+    """True for the addresses that programs ask."""
+    return request.path.startswith(PLACES)
+
+
+def body(status: int, message: str, param: str | None = None, code: str | None = None) -> JSON:
+    """What stands in the answer; `param` names the field that is wrong."""
+    return {"error": {"message": message, "type": TYPES.get(status, "server_error"), "param": param, "code": code}}
+
+
+def answer(status: int, message: str, param: str | None = None, code: str | None = None) -> JsonResponse:
+    """The whole answer."""
+    return JsonResponse(body(status, message, param, code), status=status)

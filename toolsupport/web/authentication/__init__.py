@@ -1,0 +1,1 @@
+"""Authentication of programs by API key."""

@@ -1,0 +1,97 @@
+"""Lets programs in by their key: the one way to /v1 and /api besides a session."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from channels.db import database_sync_to_async as in_database
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+
+from toolsupport.registry.people import api_keys
+from toolsupport.web import api_errors
+
+MINUTE = 60
+NEEDED = (
+    "An API key is needed: send the header `Authorization: Bearer <key>`. You make one on the page of your account."
+)
+WRONG = "This API key is not known, or no longer in force. You make a new one on the page of your account."
+
+
+class Rate:
+    """Counts the requests of each key in the present minute."""
+
+    def __init__(self) -> None:
+        self._minute = -1
+        self._counted: Counter[int] = Counter()
+
+    def wait(self, key: int, most: int, now: float) -> int:
+        """Count a request; seconds until the next may come, 0 where this one may."""
+        if int(now // MINUTE) != self._minute:
+            self._minute = int(now // MINUTE)
+            self._counted.clear()
+        self._counted[key] += 1
+        return 0 if self._counted[key] <= most else math.ceil(MINUTE - now % MINUTE)
+
+
+rate = Rate()
+
+
+@sync_and_async_middleware
+def Bearer(get_response: Any) -> Callable[[HttpRequest], Any]:
+    """Middleware; stands behind the one that looks for a session."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            refused = await in_database(_refused)(request) if api_errors.wanted_by(request) else None
+            return refused or await get_response(request)
+
+        return answer_async
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        refused = _refused(request) if api_errors.wanted_by(request) else None
+        return refused or get_response(request)
+
+    return answer
+
+
+def _refused(request: HttpRequest) -> HttpResponse | None:
+    """Why the request may not go on; None where it may, with its person in it."""
+    kind, _, key = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer":
+        return None if request.user.is_authenticated else _unknown(NEEDED)
+    holder = api_keys.holder(key.strip())
+    if holder is None:
+        return _unknown(WRONG)
+    wait = rate.wait(holder.key, settings.ENV["TOOLSUPPORT_KEY_REQUESTS"], time.time())
+    if wait:
+        slow = api_errors.answer(429, f"Too many requests with this key. Try again in {wait} s.", code="rate_limit")
+        slow.headers["Retry-After"] = str(wait)
+        return slow
+    _let_in(request, holder)
+    return None
+
+
+def _let_in(request: HttpRequest, holder: api_keys.Holder) -> None:
+    async def person() -> User:
+        return holder.person
+
+    request.user = holder.person
+    request.auser = person
+    request.key_scopes = holder.scopes  # type: ignore[attr-defined]
+    # A browser never adds this header by itself, so nobody else's page can have sent the request.
+    request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
+
+
+def _unknown(message: str) -> HttpResponse:
+    refused = api_errors.answer(401, message, code="invalid_api_key")
+    refused.headers["WWW-Authenticate"] = "Bearer"
+    return refused

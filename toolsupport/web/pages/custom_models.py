@@ -1,0 +1,37 @@
+"""The pages on which people define models, and write what a model is."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from toolsupport.core.errors import ConfigError
+from toolsupport.registry.models import custom_models, profiles
+from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.web.pages.custom_model_forms import DefineForm, WrittenForm
+
+
+@require_http_methods(["GET", "POST"])
+@requires(Action.ADMINISTER)
+def add(request: HttpRequest) -> HttpResponse:
+    """Define a model that its server need not list."""
+    form = DefineForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("model", custom_models.define(form.cleaned_data["server"], form.cleaned_data["name"]))
+        except ConfigError as error:
+            form.add_error("name", str(error))
+    return render(request, "toolsupport/model_add.html", {"form": form})
+
+
+@require_http_methods(["GET", "POST"])
+@requires(Action.ADMINISTER)
+def write(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """Write what a model is, or take it out of every choice."""
+    page = profiles.shown(profile_id)
+    form = WrittenForm(request.POST) if request.method == "POST" else WrittenForm.of(page)
+    if request.method == "POST" and form.is_valid():
+        custom_models.write(profile_id, form.written())
+        return redirect("model", profile_id)
+    return render(request, "toolsupport/model_write.html", {"page": page, "form": form})

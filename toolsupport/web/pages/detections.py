@@ -1,0 +1,164 @@
+"""The pages of the tests of models: begun, watched live, skipped, cancelled, read afterwards."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from toolsupport.core.errors import Busy, ConfigError
+from toolsupport.core.row_ids import row_number
+from toolsupport.detection import DETECTORS, KINDS
+from toolsupport.detection.test_run import longest
+from toolsupport.registry.knowledge import reviews
+from toolsupport.registry.models import profiles
+from toolsupport.registry.models.profiles import Page
+from toolsupport.registry.people.permissions import Action, actions, requires
+from toolsupport.registry.testing import detection_reports, detections
+from toolsupport.registry.testing.detections import Asked
+from toolsupport.web.pages import model_context, model_filters
+from toolsupport.web.pages.htmx import wants_part
+
+PAGE = "toolsupport/detection.html"
+# What people call each kind of test.
+TITLES = {"tools": "Auto-detect", "formats": "Test text formats", "per_tool": "Test file tools"}
+
+
+@require_POST
+@requires(Action.DETECT)
+def start(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """Begin a test, or join the one that is under way."""
+    wanted = request.POST.get("kind", "tools")
+    kind = wanted if wanted in KINDS else "tools"
+    said = ""
+    try:
+        open_test(request, Asked(profile_id, "page", kind))
+    except (Busy, ConfigError) as error:
+        said = str(error)
+    return _tests(request, profile_id, said)
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def tests(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """The tests of one model, with what they have changed."""
+    return _tests(request, profile_id, "")
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def shown(request: HttpRequest, detection_id: int) -> HttpResponse:
+    """One test: how far it is, or its verdict with the evidence of every trial."""
+    return _shown(request, detection_id)
+
+
+@require_POST
+@requires(Action.DETECT)
+def skip(request: HttpRequest, detection_id: int) -> HttpResponse:
+    """Leave a step out."""
+    step = request.POST.get("step", "")
+    if step in DETECTORS:
+        detections.skip(detection_id, step)
+    return _shown(request, detection_id)
+
+
+@require_POST
+@requires(Action.DETECT)
+def cancel(request: HttpRequest, detection_id: int) -> HttpResponse:
+    """End a test without a verdict."""
+    detections.cancel(detection_id)
+    return _shown(request, detection_id)
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_ALL)
+def undo(request: HttpRequest, detection_id: int) -> HttpResponse:
+    """Take back what a test has measured."""
+    detections.undo(detection_id, request.user.pk)
+    return _shown(request, detection_id)
+
+
+@require_POST
+@requires(Action.DETECT)
+def start_all(request: HttpRequest) -> HttpResponse:
+    """Test every model that the filter lets through and that is there."""
+    opened = []
+    try:
+        for row in model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing()):
+            if row.enabled and not row.gone:
+                opened.append(open_test(request, Asked(row.id, "bulk")))
+    except (Busy, ConfigError) as error:
+        return _bulk(request, 0, str(error))
+    fresh = [test.id for test in opened if test.fresh]
+    return _bulk(request, min(fresh, default=0), "" if fresh else "Nothing to test: all of these are under test.")
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def bulk(request: HttpRequest) -> HttpResponse:
+    """How far one's own bulk of tests is."""
+    return _bulk(request, row_number(request.GET.get("since", "")), "")
+
+
+@require_POST
+@requires(Action.DETECT)
+def cancel_all(request: HttpRequest) -> HttpResponse:
+    """Cancel the rest of one's own bulk."""
+    detections.cancel_bulk(request.user.pk or 0)
+    return _bulk(request, 0, "Cancelled.")
+
+
+def open_test(request: HttpRequest, asked: Asked) -> detections.Opened:
+    """Open a test in the name of whoever asks. Raises NotFound, Busy, ConfigError."""
+    if Action.DECIDE_FOR_ALL not in actions(request.user):
+        detections.check_rate(request.user.pk)
+    return detections.open_test(Asked(asked.profile, asked.trigger, asked.kind, request.user.pk))
+
+
+def context(request: HttpRequest, page: Page) -> dict[str, Any]:
+    """What the part of the tests on a model's page needs."""
+    allowed = actions(request.user)
+    thinks = any(cell.capability == "thinking" and cell.state == "yes" for cell in page.cells)
+    return {
+        "tests": detection_reports.tests(page.model.id),
+        "kinds": [(kind, TITLES[kind], round(longest(kind, thinks))) for kind in KINDS],
+        "may_detect": Action.DETECT in allowed,
+        "may_undo": Action.DECIDE_FOR_ALL in allowed,
+    }
+
+
+def _tests(request: HttpRequest, profile_id: int, said: str) -> HttpResponse:
+    page = profiles.shown(profile_id)
+    if not wants_part(request):
+        return redirect("model", profile_id)
+    found = {"page": page, "said": said, "oob": True, **model_context.known(request, page)}
+    found |= context(request, page)
+    return render(request, "toolsupport/model.html#tests", found)
+
+
+def _shown(request: HttpRequest, detection_id: int) -> HttpResponse:
+    test = detection_reports.shown(detection_id)
+    allowed = actions(request.user)
+    found = {"test": test, "may_detect": Action.DETECT in allowed, "may_undo": Action.DECIDE_FOR_ALL in allowed}
+    if wants_part(request):
+        answer = render(request, f"{PAGE}#live", found)
+        if not test.open:
+            # The part of the page that lists the tests fetches itself anew.
+            answer.headers["HX-Trigger"] = "tested"
+        return answer
+    made = detection_reports.trials(detection_id)
+    steps = [
+        (DETECTORS[name].title if name in DETECTORS else name.capitalize(), list(trials))
+        for name, trials in groupby(made, key=lambda trial: trial.step)
+    ]
+    return render(request, PAGE, found | {"trials": steps})
+
+
+def _bulk(request: HttpRequest, since: int, said: str) -> HttpResponse:
+    if not wants_part(request):
+        return redirect("models")
+    found = {"bulk": detection_reports.bulk(request.user.pk, since), "said": said}
+    return render(request, "toolsupport/models.html#bulk", found)

@@ -1,0 +1,44 @@
+"""The pages that say why something cannot be shown."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+from toolsupport.web import api_errors
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 400, "That request could not be read", "Go back and try it again.")
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    why = str(exception or "") or "Your role does not allow this."
+    return _page(request, 403, "Not with your role", f"{why} An administrator can change that.")
+
+
+def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 404, "There is nothing here", "It does not exist, or it is not yours.")
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    if api_errors.wanted_by(request):
+        return api_errors.answer(500, "Something broke on our side; it was written to the server's log.")
+    # No request context: what broke may be what the context needs.
+    context = {
+        "title": "Something broke on our side",
+        "words": "It was written to the server's log. Trying again may help; nothing you saved is lost.",
+    }
+    return HttpResponse(render_to_string("toolsupport/error.html", context), status=500)
+
+
+def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form whose protection against forgery does not fit, mostly one that was open across a sign-in."""
+    return _page(request, 403, "This page was open too long", "Load it again, then send the form once more.")
+
+
+def _page(request: HttpRequest, status: int, title: str, words: str) -> HttpResponse:
+    if api_errors.wanted_by(request):
+        return api_errors.answer(status, f"{title}. {words}")
+    return render(request, "toolsupport/error.html", {"title": title, "words": words}, status=status)

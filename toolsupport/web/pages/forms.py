@@ -1,0 +1,217 @@
+"""The forms of the pages of models and servers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+
+from toolsupport import providers
+from toolsupport.core import format_choice
+from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
+from toolsupport.registry.history import timeline_filters
+from toolsupport.registry.metrics import insights
+from toolsupport.registry.models.profiles import Editor, Page
+from toolsupport.registry.settings.model_settings import (
+    KEEP_ALIVE,
+    LONGEST_WAIT,
+    THINK_LEVELS,
+    Options,
+)
+
+DECISIONS = (("yes", "Yes"), ("no", "No"), ("evidence", "Follow the evidence"))
+FEWEST_TOKENS, MOST_TOKENS = 512, 2_097_152
+WAIT_HELP = "In seconds, loading included; empty: as for every model."
+
+# What a choice is called → the option it stands for; the first leaves it to somebody else.
+THINK = {"": None, "true": True, "false": False} | {level: level for level in THINK_LEVELS}
+THINK_WORDS = {"": "The server decides", "true": "On", "false": "Off"}
+SWITCH = {"": None, "true": True, "false": False}
+CHOICE_WORDS = {"": "The model decides", "required": "It must call one first", "none": "It calls none"}
+FORMATS = [(name, format_choice.label(name)) for name in format_choice.names()]
+CONTEXT_WORDS = {"": "As is known of the model"} | {name: said.capitalize() for name, said in TURN_CONTEXTS.items()}
+
+
+class DecisionForm(forms.Form):
+    """What a person decides about native tools; `newest` is what they had seen when they decided."""
+
+    decision = forms.ChoiceField(choices=DECISIONS, widget=forms.RadioSelect, label="Does this model support tools?")
+    reason = forms.CharField(required=False, max_length=500, label="Reason")
+    newest = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+    @classmethod
+    def of(cls, editor: Editor) -> DecisionForm:
+        decision = {True: "yes", False: "no", None: "evidence"}[editor.decided]
+        return cls(initial={"decision": decision, "newest": editor.newest})
+
+    @property
+    def value(self) -> bool | None:
+        """True, False, or None for following the evidence."""
+        return {"yes": True, "no": False}.get(self.cleaned_data["decision"])
+
+
+class OptionsForm(forms.Form):
+    """How a model is asked."""
+
+    num_ctx = forms.IntegerField(
+        min_value=FEWEST_TOKENS,
+        max_value=MOST_TOKENS,
+        label="Context (num_ctx)",
+        help_text="In tokens. Changing it makes the server load the model anew.",
+    )
+    grows = forms.ChoiceField(
+        required=False,
+        choices=[("", "Yes"), ("false", "No")],
+        label="Raising the context by itself",
+        help_text="Where a conversation does not fit, for servers that take num_ctx. What does not load is taken back.",
+    )
+    temperature = forms.FloatField(
+        required=False, min_value=0, max_value=2, label="Temperature", help_text="0 to 2; empty: 0.3 with tools."
+    )
+    keep_alive = forms.RegexField(
+        rf"^{KEEP_ALIVE}$",
+        required=False,
+        label="Keep loaded (keep_alive)",
+        help_text="As in 10m or 1h, -1 for always; empty: the server decides.",
+        error_messages={"invalid": "Write a time as in 30s, 10m or 1h, or -1 for always."},
+    )
+    think = forms.ChoiceField(
+        required=False, choices=[(key, THINK_WORDS.get(key, key.capitalize())) for key in THINK], label="Thinking"
+    )
+    tool_choice = forms.ChoiceField(
+        required=False,
+        choices=list(CHOICE_WORDS.items()),
+        label="Calling of tools (tool_choice)",
+        help_text="A server that knows no such choice is not sent one.",
+    )
+    parallel_tool_calls = forms.ChoiceField(
+        required=False,
+        choices=[("", "The server decides"), ("true", "Allowed"), ("false", "Not allowed")],
+        label="Several calls at once (parallel_tool_calls)",
+    )
+    turn_context = forms.ChoiceField(
+        required=False,
+        choices=list(CONTEXT_WORDS.items()),
+        label="What it reads when it has tools (tool_turn_context)",
+        help_text="With a short prompt, AGENTS.md, IDENTITY.md and SOUL.md of the chat's files are read as well.",
+    )
+    strong_nudge = forms.ChoiceField(
+        required=False,
+        choices=[("", "For models of Ollama"), ("true", "Yes"), ("false", "No")],
+        label="Push it to use its tools",
+    )
+    first_token = forms.FloatField(
+        required=False, min_value=1, max_value=LONGEST_WAIT, label="Wait for the first word", help_text=WAIT_HELP
+    )
+    between = forms.FloatField(
+        required=False, min_value=1, max_value=LONGEST_WAIT, label="Longest silence after it", help_text="In seconds."
+    )
+
+    learns = forms.ChoiceField(
+        required=False,
+        choices=[("", "As the team has it"), ("false", "No")],
+        label="Learning from its refusals",
+        help_text="Without it, nobody is asked whether to remember that its server refused tools.",
+    )
+    translation = forms.ChoiceField(
+        required=False,
+        choices=[("", "Yes"), ("false", "No")],
+        label="Serving one tool by another",
+        help_text="A model that takes no tools for files, and speaks bash, is offered bash in their place.",
+    )
+    format = forms.ChoiceField(
+        required=False,
+        choices=[("", "As is known of the model"), *FORMATS],
+        label="Preferred call format",
+        help_text="A conversation may prefer another one.",
+    )
+    disabled_formats = forms.MultipleChoiceField(
+        required=False, choices=FORMATS, widget=forms.CheckboxSelectMultiple, label="Never use"
+    )
+
+    @classmethod
+    def of(cls, page: Page) -> OptionsForm:
+        return cls(initial={name: _as_chosen(value) for name, value in asdict(page.options).items()})
+
+    def options(self) -> Options:
+        chosen = dict(self.cleaned_data)
+        chosen["think"] = THINK[chosen["think"]]
+        for switch in ("parallel_tool_calls", "strong_nudge", "learns", "translation", "grows"):
+            chosen[switch] = SWITCH[chosen[switch]]
+        chosen["disabled_formats"] = tuple(chosen["disabled_formats"])
+        return Options(**chosen)
+
+
+def _as_chosen(value: Any) -> Any:
+    """A value as the field of a form has it."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+class HistoryForm(forms.Form):
+    """What is looked for in the history; an empty field leaves it open."""
+
+    profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
+    server = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Server")
+    kind = forms.ChoiceField(required=False, label="What")
+    source = forms.ChoiceField(required=False, label="Source")
+    verdict = forms.ChoiceField(required=False, label="Verdict")
+    actor = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Person")
+    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, choices in timeline_filters.all_of_them().items():
+            self.fields[name].choices = [("", "All"), *choices]  # type: ignore[attr-defined]
+
+    def chosen(self) -> dict[str, str]:
+        """The fields that say something, as they were sent."""
+        return {name: self.data[name] for name in self.fields if self.data.get(name)}
+
+    def query(self) -> str:
+        """The same as a part of an address."""
+        return urlencode(self.chosen())
+
+
+class InsightsForm(forms.Form):
+    """Which calls are looked at; an empty field leaves it open."""
+
+    profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
+    format = forms.ChoiceField(required=False, label="Format")
+    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, choices in insights.choices().items():
+            self.fields[name].choices = [("", "All"), *choices]  # type: ignore[attr-defined]
+
+
+class ServerForm(forms.Form):
+    """A server to add. The key goes in and never comes out again."""
+
+    name = forms.CharField(max_length=80, label="Name")
+    kind = forms.ChoiceField(label="Kind")
+    base_url = forms.CharField(
+        required=False,
+        max_length=300,
+        label="Address",
+        help_text="Empty: where this kind of server usually is.",
+        widget=forms.URLInput,
+    )
+    api_key = forms.CharField(
+        required=False,
+        max_length=500,
+        label="API key",
+        help_text="Only if the server wants one. It is kept encrypted and not shown again.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # The Simulator is a server of the house: it comes by itself.
+        rows = [row for row in providers.PROVIDERS.values() if row.kind != "simulator"]
+        self.fields["kind"] = forms.ChoiceField(choices=[(row.kind, row.title) for row in rows], label="Kind")
+        self.fields["base_url"].widget.attrs["placeholder"] = rows[0].default_url

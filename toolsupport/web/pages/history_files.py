@@ -1,0 +1,77 @@
+"""The history as a file, written as it is read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import asdict
+from itertools import count
+from types import MappingProxyType
+from typing import Any
+
+from asgiref.sync import sync_to_async
+
+from toolsupport.registry.history import timeline
+from toolsupport.registry.history.timeline import Entry
+from toolsupport.registry.history.timeline_query import Filter
+
+COLUMNS = (
+    *("id", "at", "kind", "server", "model", "capability", "before", "after", "source", "verdict", "actor", "text"),
+    *("state", "detection", "evidence"),
+)
+# What a spreadsheet would take for a formula.
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def plain(entry: Entry) -> dict[str, Any]:
+    """An entry as files say it."""
+    values = asdict(entry) | {"at": entry.at.isoformat()}
+    return {name: values[name] for name in COLUMNS}
+
+
+def as_csv(wanted: Filter) -> Iterator[str]:
+    """A line of headings, then a line for each entry."""
+    yield _lines([COLUMNS])
+    for entries in timeline.batches(wanted):
+        yield _lines([[_cell(value) for value in plain(entry).values()] for entry in entries])
+
+
+def as_json(wanted: Filter) -> Iterator[str]:
+    """A list of objects."""
+    number = count()
+    yield "["
+    for entries in timeline.batches(wanted):
+        yield "".join(f"{',' if next(number) else ''}\n{json.dumps(plain(entry))}" for entry in entries)
+    yield "\n]\n"
+
+
+# How a file ends → (its type, what writes it).
+FILES: Mapping[str, tuple[str, Callable[[Filter], Iterator[str]]]] = MappingProxyType(
+    {"csv": ("text/csv; charset=utf-8", as_csv), "json": ("application/json", as_json)}
+)
+
+
+async def streamed(pieces: Iterator[str]) -> AsyncIterator[str]:
+    """The pieces, each read in a thread of the database."""
+    while piece := await sync_to_async(_next)(pieces):
+        yield piece
+
+
+def _next(pieces: Iterator[str]) -> str:
+    """The next piece, "" at the end: a StopIteration cannot come out of a thread."""
+    return next(pieces, "")
+
+
+def _lines(rows: list[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == {}:
+        return ""
+    text = json.dumps(value) if isinstance(value, dict) else str(value)
+    return f"'{text}" if text.startswith(FORMULAS) else text

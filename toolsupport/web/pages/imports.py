@@ -1,0 +1,80 @@
+"""The pages that take user_models.json in and give it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.core.user_models import MOST_BYTES
+from toolsupport.registry.models.user_models_merge import Plan, Ticks
+from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.services import user_models_files
+
+
+@require_http_methods(["GET", "POST"])
+@requires(Action.ADMINISTER)
+def take(request: HttpRequest) -> HttpResponseBase:
+    """Choose a file, then see what it would change; nothing is written yet."""
+    try:
+        if request.method == "POST":
+            token = user_models_files.take(_sent(request.FILES.get("file")))
+            return HttpResponseRedirect(f"{reverse('models-import')}?file={token}")
+        token = request.GET.get("file", "")
+        return _page(request, {"token": token, "plans": user_models_files.preview(token)} if token else {})
+    except (ConfigError, NotFound) as error:
+        return _page(request, {"wrong": str(error)}, status=422)
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def merge(request: HttpRequest) -> HttpResponse:
+    """Merge the file of a preview, with the ticks that were set."""
+    ticks = Ticks(request.user.pk, _indexes(request.POST, "confirm"), _indexes(request.POST, "outrank"))
+    try:
+        merged = user_models_files.merge(request.POST.get("file", ""), ticks)
+    except (ConfigError, NotFound) as error:
+        return _page(request, {"wrong": str(error)}, status=422)
+    return _page(request, {"merged": _counted(merged)})
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def export(request: HttpRequest) -> HttpResponse:
+    """The file, to save."""
+    answer = HttpResponse(user_models_files.exported(), content_type="application/json")
+    answer.headers["Content-Disposition"] = 'attachment; filename="user_models.json"'
+    return answer
+
+
+def _sent(file: UploadedFile[Any] | None) -> bytes:
+    """What was uploaded, and one byte more than may be: whoever reads it says that it is too large."""
+    if file is None:
+        raise ConfigError("Choose a file first.")
+    return bytes(file.read(MOST_BYTES + 1))
+
+
+def _indexes(sent: QueryDict, name: str) -> frozenset[int]:
+    return frozenset(
+        int(value) for value in sent.getlist(name) if value.isascii() and value.isdigit() and len(value) < 9
+    )
+
+
+def _counted(plans: Iterable[Plan]) -> dict[str, int]:
+    counts = {"new": 0, "known": 0, "aside": 0}
+    for plan in plans:
+        counts[plan.state] += 1
+    return counts
+
+
+def _page(request: HttpRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
+    if "plans" in said:
+        said = said | {"counted": _counted(said["plans"]), "ticks": any(plan.needs for plan in said["plans"])}
+    return render(request, "toolsupport/imports.html", said, status=status)

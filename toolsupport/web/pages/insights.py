@@ -1,0 +1,40 @@
+"""The page of the plots: what became of the calls of each model, in each format, over time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from toolsupport.registry.metrics import insights
+from toolsupport.registry.metrics.insights import Filter
+from toolsupport.registry.people.permissions import Action, may, requires
+from toolsupport.web.pages.forms import InsightsForm
+from toolsupport.web.pages.htmx import wants_part
+
+PAGE = "toolsupport/insights.html"
+DAYS = 30
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def shown(request: HttpRequest) -> HttpResponse:
+    """The plots with the table they are drawn from; the last thirty days, unless others are asked for."""
+    form = InsightsForm(request.GET if request.GET else {"since": _first_day()})
+    found = insights.found(filter_of(form))
+    context = {"form": form, "found": found, "filtered": bool(request.GET), "may_chat": may(request.user, Action.CHAT)}
+    return render(request, PAGE + ("#figures" if wants_part(request) else ""), context)
+
+
+def _first_day() -> str:
+    return (timezone.now().date() - timedelta(days=DAYS - 1)).isoformat()
+
+
+def filter_of(form: InsightsForm) -> Filter:
+    """What the form asks for; a field that makes no sense is left open."""
+    form.is_valid()
+    given = form.cleaned_data
+    return Filter(given.get("profile"), given.get("format", ""), given.get("since"), given.get("until"))

@@ -1,0 +1,28 @@
+"""What the parts of a model's page need to show what is known of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from toolsupport.registry.knowledge import reviews
+from toolsupport.registry.models import capability_details
+from toolsupport.registry.models.profiles import Page
+from toolsupport.registry.people.permissions import Action, actions
+from toolsupport.web.pages.capability_form import choices
+
+
+def known(request: HttpRequest, page: Page) -> dict[str, Any]:
+    """Each capability with what can be chosen for it, and what this person may do about it."""
+    allowed = actions(request.user)
+    decidable = capability_details.decidable(page.profile)
+    return {
+        "rows": [
+            {"cell": cell, "known": decidable.get(cell.capability), "choices": choices(cell.capability)}
+            for cell in page.cells
+        ],
+        "needs_review": page.model.id in reviews.needing([page.model.id]),
+        "may_decide": Action.DECIDE_FOR_ALL in allowed,
+        "may_propose": Action.DECIDE_FOR_CHAT in allowed,
+    }

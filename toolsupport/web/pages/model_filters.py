@@ -1,0 +1,48 @@
+"""The filters of the models page, with the choices that the models themselves offer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from toolsupport.registry.models.profiles import Row
+
+# What a filter is called, and which of its values a model has.
+FILTERS: Mapping[str, tuple[str, Callable[[Row], str]]] = MappingProxyType(
+    {
+        "server": ("Server", lambda row: row.server),
+        "family": ("Family", lambda row: row.family),
+        "tools": ("Tools", lambda row: row.state_word),
+        "source": ("Source", lambda row: row.source),
+    }
+)
+REVIEW = "review"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A filter as the page shows it; `chosen` is "" where it is open."""
+
+    name: str
+    title: str
+    values: tuple[str, ...]
+    chosen: str
+
+
+def sifted(rows: Sequence[Row], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[Row, ...]:
+    """The models that every filter lets through; `needing` are the ids of those that need review."""
+    kept = [row for row in rows if all(_passes(row, name, wanted) for name in FILTERS)]
+    return tuple(row for row in kept if not wanted.get(REVIEW) or row.id in needing)
+
+
+def choices(rows: Sequence[Row], wanted: Mapping[str, str]) -> tuple[Choice, ...]:
+    """What can be chosen among these models."""
+    return tuple(
+        Choice(name, title, tuple(sorted({value(row) for row in rows} - {""})), wanted.get(name, ""))
+        for name, (title, value) in FILTERS.items()
+    )
+
+
+def _passes(row: Row, name: str, wanted: Mapping[str, str]) -> bool:
+    return not wanted.get(name) or FILTERS[name][1](row) == wanted[name]

@@ -1,0 +1,150 @@
+"""The pages of the models: the matrix of all, one model with its editor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from toolsupport.core.errors import Conflict, NotAllowed
+from toolsupport.registry.knowledge import overrides, reviews
+from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.models import capability_details, profiles
+from toolsupport.registry.people.permissions import Action, actions, requires
+from toolsupport.registry.settings import model_settings
+from toolsupport.registry.testing import detection_reports
+from toolsupport.web.pages import detections, model_context, model_filters
+from toolsupport.web.pages.capability_form import CapabilityForm
+from toolsupport.web.pages.forms import DecisionForm, OptionsForm
+from toolsupport.web.pages.htmx import wants_part
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def matrix(request: HttpRequest) -> HttpResponse:
+    """Every model with what is known of it; `q` filters by name or server, the rest by what is known."""
+    return render(request, "toolsupport/models.html" + ("#rows" if wants_part(request) else ""), _matrix(request))
+
+
+def _matrix(request: HttpRequest) -> dict[str, Any]:
+    wanted, all_rows, needing = request.GET.get("q", ""), profiles.listed(), reviews.needing()
+    allowed = actions(request.user)
+    rows = model_filters.sifted(profiles.listed(wanted) if wanted else all_rows, request.GET, needing)
+    return {
+        "rows": rows,
+        "filters": model_filters.choices(all_rows, request.GET),
+        "filtered": any(request.GET.values()),
+        "needing": needing,
+        "review": request.GET.get(model_filters.REVIEW, ""),
+        "columns": profiles.COLUMNS,
+        "q": wanted,
+        "bulk": detection_reports.bulk(request.user.pk),
+        "may_administer": Action.ADMINISTER in allowed,
+        "may_detect": Action.DETECT in allowed,
+        "to_test": sum(row.enabled and not row.gone for row in rows),
+    }
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def model(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """One model: each capability with value, source, since and reason."""
+    return _answer(request, profile_id, {})
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_ALL)
+def override(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """Decide for everyone whether a model has native tools, or follow the evidence again."""
+    form = DecisionForm(request.POST)
+    said: dict[str, Any] = {"part": "editor"}
+    if not form.is_valid():
+        return _answer(request, profile_id, said | {"decision_form": form})
+    try:
+        _decide(form, profile_id, request.user.pk)
+    except Conflict as conflict:
+        wanted = dict(form.fields["decision"].choices)[form.cleaned_data["decision"]]  # type: ignore[attr-defined]
+        return _answer(request, profile_id, said | {"conflict": conflict, "wanted": wanted})
+    return _answer(request, profile_id, said | {"saved": "editor"})
+
+
+@require_POST
+@requires(Action.DECIDE_FOR_CHAT)
+def capability(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """Decide one capability for everyone, or propose it where one may not."""
+    form = CapabilityForm(request.POST)
+    said: dict[str, Any] = {"part": "editor", "edited": request.POST.get("capability", "")}
+    if not form.is_valid():
+        return _answer(request, profile_id, said | {"wrong": form.wrong()})
+    try:
+        proposed = _decide_capability(form, profile_id, request)
+    except Conflict as conflict:
+        return _answer(request, profile_id, said | {"clash": conflict, "wanted": form.cleaned_data["value"]})
+    return _answer(request, profile_id, said | {"done": "Proposed: a reviewer decides." if proposed else "Saved"})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def options(request: HttpRequest, profile_id: int) -> HttpResponse:
+    """Set how a model is asked."""
+    form = OptionsForm(request.POST)
+    said: dict[str, Any] = {"part": "options"}
+    if not form.is_valid():
+        return _answer(request, profile_id, said | {"options_form": form})
+    model_settings.save(profile_id, form.options())
+    return _answer(request, profile_id, said | {"saved": "options"})
+
+
+def _decide(form: DecisionForm, profile_id: int, actor: int | None) -> None:
+    decision = Decision(
+        profile=profile_id,
+        capability="tools",
+        value=form.value,
+        actor=actor,
+        reason=form.cleaned_data["reason"],
+        newest=form.cleaned_data["newest"],
+    )
+    if form.value is None:
+        overrides.follow_evidence(decision)
+    else:
+        overrides.add(decision)
+
+
+def _decide_capability(form: CapabilityForm, profile_id: int, request: HttpRequest) -> bool:
+    """Whether it was only proposed. Raises Conflict, NotFound, NotAllowed."""
+    given = form.cleaned_data
+    proposed = Action.DECIDE_FOR_ALL not in actions(request.user)
+    if proposed and form.meant is None:
+        raise NotAllowed("Only a reviewer or an administrator can withdraw decisions.")
+    decision = Decision(
+        profile=profile_id,
+        capability=given["capability"],
+        value=form.meant,
+        actor=request.user.pk,
+        reason=given["reason"],
+        newest=given["newest"],
+        proposed=proposed,
+    )
+    capability_details.decide(decision)
+    return proposed
+
+
+def _answer(request: HttpRequest, profile_id: int, said: dict[str, Any]) -> HttpResponse:
+    """The whole page, or the part a form of it belongs to."""
+    page = profiles.shown(profile_id)
+    allowed = actions(request.user)
+    part = f"#{said['part']}" if said.get("part") and wants_part(request) else ""
+    context = {
+        "page": page,
+        **model_context.known(request, page),
+        "may_administer": Action.ADMINISTER in allowed,
+        "decision_form": DecisionForm.of(page.editor),
+        "options_form": OptionsForm.of(page),
+        # What else a saved part changes comes along with it, out of band.
+        "oob": bool(part),
+        **detections.context(request, page),
+        **said,
+    }
+    return render(request, f"toolsupport/model.html{part}", context)

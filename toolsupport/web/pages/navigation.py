@@ -1,0 +1,56 @@
+"""The sections of the site a person may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+
+from toolsupport.registry.history import timeline
+from toolsupport.registry.people.permissions import Action, actions
+from toolsupport.registry.servers import missing_flags
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`begins` is how the addresses of the section begin; `action` is what one needs to see it."""
+
+    title: str
+    url: str
+    begins: str
+    action: Action
+
+
+SECTIONS = (
+    Section("Chat", "/", "/chat/", Action.CHAT),
+    Section("Models", "/models/", "/models/", Action.SEE_MODELS),
+    Section("Tools", "/tools/", "/tools/", Action.SEE_MODELS),
+    Section("History", "/history/", "/history/", Action.SEE_MODELS),
+    Section("Insights", "/insights/", "/insights/", Action.SEE_MODELS),
+    Section("Servers", "/servers/", "/servers/", Action.SEE_MODELS),
+    Section("People", "/people/", "/people/", Action.ADMINISTER),
+)
+
+
+def navigation(request: HttpRequest) -> dict[str, Any]:
+    """Context of every page: `navigation` [{title, url, current, unread, needs}, …], in the order of the top bar.
+
+    `needs` says what an administrator should see to there.
+    """
+    person = getattr(request, "user", None)
+    allowed = actions(person) if person is not None else frozenset()
+    unread = timeline.unread(person.pk) if person is not None and Action.SEE_MODELS in allowed else 0
+    sections = [section for section in SECTIONS if section.action in allowed]
+    lacking = missing_flags.servers() if Action.ADMINISTER in allowed else 0
+    return {"navigation": [_shown(section, request.path, unread, lacking) for section in sections]}
+
+
+def _shown(section: Section, path: str, unread: int, lacking: int) -> dict[str, Any]:
+    return {
+        "title": section.title,
+        "url": section.url,
+        "current": path.startswith(section.begins),
+        "unread": unread if section.begins == "/history/" else 0,
+        "needs": lacking if section.begins == "/servers/" else 0,
+    }

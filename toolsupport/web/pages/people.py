@@ -1,0 +1,80 @@
+"""The page of the people: who they are, what they may do, who is let in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from toolsupport.core.errors import ConfigError
+from toolsupport.registry.people import accounts
+from toolsupport.registry.people.permissions import ROLES, Action, requires
+from toolsupport.web.pages.form_page import board
+from toolsupport.web.pages.people_forms import InvitationForm
+
+
+@require_GET
+@requires(Action.ADMINISTER)
+def listed(request: HttpRequest) -> HttpResponse:
+    """Everybody, with role and state."""
+    return _answer(request, {})
+
+
+@require_POST
+@never_cache
+@requires(Action.ADMINISTER)
+def invite(request: HttpRequest) -> HttpResponse:
+    """A new person, and the link to hand over: it is shown in this answer and never again."""
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return _answer(request, {"form": form})
+    try:
+        link = accounts.invite(form.cleaned_data["name"], form.cleaned_data["role"])
+    except ConfigError as error:
+        form.add_error("name", str(error))
+        return _answer(request, {"form": form})
+    return _answer(request, _handed_over(request, link))
+
+
+@require_POST
+@never_cache
+@requires(Action.ADMINISTER)
+def new_link(request: HttpRequest, person_id: int) -> HttpResponse:
+    """For somebody who lost the password, or the first link."""
+    return _answer(request, _handed_over(request, accounts.new_link(request.user.pk or 0, person_id)))
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def role(request: HttpRequest, person_id: int) -> HttpResponse:
+    """Change what somebody may do, at once."""
+    try:
+        accounts.set_role(request.user.pk or 0, person_id, request.POST.get("role", ""))
+    except ConfigError as error:
+        return _answer(request, {"failed": str(error)})
+    return _answer(request, {"said": "Saved. It counts from now on."})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def switch(request: HttpRequest, person_id: int) -> HttpResponse:
+    """Let somebody in, or no longer."""
+    active = request.POST.get("active") == "1"
+    accounts.set_active(request.user.pk or 0, person_id, active)
+    return _answer(request, {"said": "They may sign in again." if active else "Signed out everywhere, and kept out."})
+
+
+def _handed_over(request: HttpRequest, link: accounts.Link) -> dict[str, Any]:
+    return {"link": request.build_absolute_uri(f"/join/?token={link.token}"), "link_of": link.name}
+
+
+def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
+    context = {
+        "people": accounts.listed(),
+        "roles": list(ROLES),
+        "form": InvitationForm(initial={"role": "user"}),
+        **said,
+    }
+    return board(request, "toolsupport/people.html", context)

@@ -1,0 +1,90 @@
+"""The forms of people: signing in, setting up, invitations, passwords."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.core.exceptions import ValidationError
+
+from toolsupport.config import metrics
+from toolsupport.core.errors import Busy
+from toolsupport.registry.people import sign_in_limits
+from toolsupport.registry.people.permissions import ROLES
+from toolsupport.web.pages.client_ip import address_of
+
+PASSWORD_RULES = "At least 8 characters, not only digits, not a common one."
+
+
+def new_password(label: str, help_text: str = "") -> forms.CharField:
+    widget = forms.PasswordInput(attrs={"autocomplete": "new-password"})
+    return forms.CharField(label=label, strip=False, help_text=help_text, widget=widget)
+
+
+class JoinForm(forms.Form):
+    """A first password, written twice."""
+
+    token = forms.CharField(widget=forms.HiddenInput)
+    password = new_password("Password", PASSWORD_RULES)
+    again = new_password("Password again")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("password") != cleaned.get("again"):
+            self.add_error("again", "The two passwords are not the same.")
+        return cleaned
+
+
+class SetupForm(JoinForm):
+    """The first administrator."""
+
+    username = forms.CharField(max_length=150, label="Name", widget=forms.TextInput(attrs={"autocomplete": "username"}))
+    field_order = ("token", "username", "password", "again")
+
+
+class InvitationForm(forms.Form):
+    """Somebody new."""
+
+    name = forms.CharField(max_length=150, label="Name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    role = forms.ChoiceField(choices=[(role, role) for role in ROLES], label="Role")
+
+
+class LoginForm(AuthenticationForm):
+    """Django's own, with our words, after counting the try."""
+
+    error_messages = AuthenticationForm.error_messages | {
+        "invalid_login": "This name and password do not belong together. Upper and lower case count.",
+    }
+
+    def clean(self) -> dict[str, Any]:
+        name, address = self.cleaned_data.get("username") or "", address_of(self.request) if self.request else ""
+        count(name, address)
+        metrics.SIGN_INS.labels("tried").inc()
+        cleaned = super().clean()
+        metrics.SIGN_INS.labels("succeeded").inc()
+        sign_in_limits.succeeded(name, address)
+        return cleaned
+
+
+class PasswordForm(PasswordChangeForm):
+    """One's own password: the old one is asked for, and guessing it is counted like signing in."""
+
+    address = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["old_password"].widget.attrs.pop("autofocus", None)
+        self.fields["new_password1"].help_text = PASSWORD_RULES
+
+    def clean_old_password(self) -> str:
+        count(self.user.get_username(), self.address)
+        return str(super().clean_old_password())
+
+
+def count(name: str, address: str) -> None:
+    """Raises ValidationError where this was tried too often."""
+    try:
+        sign_in_limits.attempt(name, address)
+    except Busy as busy:
+        raise ValidationError(str(busy), code="too_often") from busy

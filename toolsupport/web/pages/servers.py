@@ -1,0 +1,85 @@
+"""The page of the model servers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET, require_POST
+
+from toolsupport import providers
+from toolsupport.registry.people.permissions import Action, actions, requires
+from toolsupport.registry.servers import servers
+from toolsupport.services import refresh as services_refresh
+from toolsupport.services.refresh import Refreshed
+from toolsupport.web.pages.form_page import board, made
+from toolsupport.web.pages.forms import ServerForm
+
+RECOMMENDED = ("qwen3:8b", "granite3.2")
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def listed(request: HttpRequest) -> HttpResponse:
+    """Every server: does it answer, since when not, why, what to do."""
+    return _answer(request, {})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def add(request: HttpRequest) -> HttpResponse:
+    """Add a server, which is asked at once; one that does not answer is kept and says so."""
+    form = ServerForm(request.POST)
+    server_id = made(form, lambda **fields: servers.add(servers.NewServer(**fields)))
+    return _answer(request, {"form": form}) if server_id is None else _checked(request, server_id)
+
+
+@require_POST
+@requires(Action.DETECT)
+def check(request: HttpRequest, server_id: int) -> HttpResponse:
+    """Ask one server again."""
+    servers.shown(server_id)
+    return _checked(request, server_id)
+
+
+@require_POST
+@requires(Action.DETECT)
+def refresh(request: HttpRequest) -> HttpResponse:
+    """Ask every server again."""
+    asked = async_to_sync(services_refresh.refresh_all)()
+    answered = sum(not one.why for one in asked)
+    return _answer(request, {"said": f"Asked {len(asked)} servers, {answered} answered."})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def switch(request: HttpRequest, server_id: int) -> HttpResponse:
+    """Use a server, or no longer."""
+    servers.set_enabled(server_id, request.POST.get("enabled") == "1")
+    return _answer(request, {})
+
+
+def _checked(request: HttpRequest, server_id: int) -> HttpResponse:
+    asked = async_to_sync(services_refresh.refresh)(server_id)
+    return _answer(request, {"said": _words(asked), "said_of": server_id})
+
+
+def _words(asked: Refreshed) -> str:
+    if asked.why:
+        return f"It does not answer: {asked.why}"
+    return f"It answered with {asked.models} model{'' if asked.models == 1 else 's'}."
+
+
+def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
+    allowed = actions(request.user)
+    first = next(iter(providers.PROVIDERS.values()))
+    context = {
+        "servers": servers.listed(),
+        "form": ServerForm(initial={"kind": first.kind}),
+        "may_administer": Action.ADMINISTER in allowed,
+        "may_check": Action.DETECT in allowed,
+        "recommended": RECOMMENDED,
+        **said,
+    }
+    return board(request, "toolsupport/servers.html", context)

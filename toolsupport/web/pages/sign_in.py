@@ -1,0 +1,113 @@
+"""The ways in and out: signing in, signing out, invitations, the first administrator."""
+
+from __future__ import annotations
+
+from django.contrib.auth import login
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_safe
+
+from toolsupport.core.errors import NotAllowed, NotFound
+from toolsupport.registry.people import accounts, first_admin
+from toolsupport.registry.people.permissions import public
+from toolsupport.web.pages.people_forms import JoinForm, LoginForm, SetupForm
+
+
+class SignIn(LoginView):
+    """Django's own, with our form, which counts the tries."""
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        answer = super().form_invalid(form)
+        answer.status_code = 429 if form.has_error(NON_FIELD_ERRORS, "too_often") else 200
+        return answer
+
+
+sign_in = public(
+    SignIn.as_view(
+        form_class=LoginForm,
+        redirect_authenticated_user=True,
+        extra_context={"needs_setup": first_admin.needs_setup},
+    )
+)
+sign_out = public(LogoutView.as_view())
+
+
+@require_safe
+@public
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Django's administration has no door of its own: there is one, and it counts."""
+    if request.user.is_authenticated:
+        raise NotAllowed("Your role does not allow you to administer.")
+    return redirect_to_login(request.GET.get("next") or "/admin/")
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@sensitive_post_parameters("password", "again")
+@public
+def setup(request: HttpRequest) -> HttpResponse:
+    """Make the first administrator, by the one-time address that `serve` prints."""
+    form = SetupForm(request.POST if request.method == "POST" else None, initial={"token": request.GET.get("token")})
+    if not first_admin.needs_setup():
+        return redirect("login")
+    token = request.POST.get("token") or request.GET.get("token", "")
+    if not first_admin.token_opens(token):
+        return render(request, "toolsupport/setup.html", {}, status=403)
+    if form.is_valid() and (user := _admin(form)):
+        login(request, user)
+        return redirect("/")
+    return render(request, "toolsupport/setup.html", {"form": form})
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@sensitive_post_parameters("token", "password", "again")
+@public
+def join(request: HttpRequest) -> HttpResponse:
+    """Set a password with the one-time link of an invitation."""
+    token = request.POST.get("token") or request.GET.get("token", "")
+    try:
+        name = accounts.invited(token).username
+    except NotFound as error:
+        return render(request, "toolsupport/join.html", {"why": str(error)}, status=403)
+    form = JoinForm(request.POST if request.method == "POST" else None, initial={"token": token})
+    if form.is_valid() and (user := _joined(form, token)):
+        login(request, user)
+        return redirect("/")
+    return render(request, "toolsupport/join.html", {"form": form, "name": name})
+
+
+def _joined(form: JoinForm, token: str) -> User | None:
+    """Whoever has a password now; None where the form now says what is wrong."""
+    try:
+        return accounts.set_password(token, form.cleaned_data["password"])
+    except NotFound as error:
+        form.add_error(None, str(error))
+    except ValidationError as error:
+        form.add_error("password", error.messages)
+    return None
+
+
+def _admin(form: SetupForm) -> User | None:
+    """The new administrator; None where the form now says what is wrong."""
+    given = form.cleaned_data
+    try:
+        return first_admin.create_admin(given["token"], given["username"], given["password"])
+    except NotAllowed as error:
+        form.add_error(None, str(error))
+    except ValidationError as error:
+        for field, messages in _by_field(error).items():
+            form.add_error(field, messages)
+    return None
+
+
+def _by_field(error: ValidationError) -> dict[str, list[str]]:
+    if hasattr(error, "error_dict"):
+        return {("username" if field == "username" else "password"): told for field, told in error.message_dict.items()}
+    return {"password": error.messages}

@@ -1,0 +1,117 @@
+"""The page of the databases that models may read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET, require_POST
+
+from toolsupport.core.errors import ConfigError
+from toolsupport.registry.databases import example_database, sql_sources
+from toolsupport.registry.people.permissions import ROLES, Action, may, requires
+from toolsupport.services import schema_refresh
+from toolsupport.sources.types import KINDS
+from toolsupport.web.pages.form_page import board, made
+
+# Those who have chats of their own.
+CHATTING = tuple(role for role, allowed in ROLES.items() if Action.CHAT in allowed)
+GROUPS = tuple((role, role.capitalize()) for role in CHATTING)
+
+
+class SourceForm(forms.Form):
+    """A database to be added."""
+
+    name = forms.CharField(max_length=40, label="Name", help_text="What models call it: letters, digits, _ and -.")
+    kind = forms.ChoiceField(choices=[(kind, said.partition(":")[0]) for kind, said in KINDS.items()], label="Kind")
+    location = forms.CharField(
+        max_length=500,
+        label="Where it is",
+        help_text=". ".join(KINDS.values()) + ". It is kept encrypted and never shown again.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    groups = forms.MultipleChoiceField(
+        choices=GROUPS,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Whose chats may read it",
+        help_text="Their models see everything in it.",
+    )
+
+
+@require_GET
+@requires(Action.SEE_MODELS)
+def listed(request: HttpRequest) -> HttpResponse:
+    """Every database: who may read it, what is in it, why it cannot be read."""
+    return _answer(request, {})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def add(request: HttpRequest) -> HttpResponse:
+    """Add a database, which is looked at at once; one that cannot be read is kept and says so."""
+    form = SourceForm(request.POST)
+    source_id = made(form, lambda **fields: sql_sources.add(sql_sources.NewSource(**fields)))
+    return _answer(request, {"form": form}) if source_id is None else _looked(request, source_id)
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def example(request: HttpRequest) -> HttpResponse:
+    """Add the orders of a tea house, to try questions on."""
+    try:
+        source_id = example_database.install()
+    except ConfigError as error:
+        return _answer(request, {"error": str(error)})
+    return _looked(request, source_id)
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def look(request: HttpRequest, source_id: int) -> HttpResponse:
+    """Look again whether it can be read, and which tables it has."""
+    return _looked(request, source_id)
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def switch(request: HttpRequest, source_id: int) -> HttpResponse:
+    """Let chats read it, or no longer."""
+    sql_sources.set_enabled(source_id, request.POST.get("enabled") == "1")
+    return _answer(request, {})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def groups(request: HttpRequest, source_id: int) -> HttpResponse:
+    """Say whose chats may read it."""
+    sql_sources.set_groups(source_id, set(CHATTING) & set(request.POST.getlist("groups")))
+    return _answer(request, {"said_of": source_id, "said": "Saved"})
+
+
+@require_POST
+@requires(Action.ADMINISTER)
+def remove(request: HttpRequest, source_id: int) -> HttpResponse:
+    """Forget it, with its address. The database itself stays."""
+    sql_sources.remove(source_id)
+    return _answer(request, {})
+
+
+def _looked(request: HttpRequest, source_id: int) -> HttpResponse:
+    why = async_to_sync(schema_refresh.look)(source_id)
+    return _answer(request, {"said_of": source_id, "said": "It cannot be read." if why else "It can be read."})
+
+
+def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
+    found = sql_sources.listed()
+    context = {
+        "sources": found,
+        "form": SourceForm(initial={"groups": CHATTING}),
+        "roles": CHATTING,
+        "may_administer": may(request.user, Action.ADMINISTER),
+        "example": example_database.NAME not in {source.name for source in found},
+        **said,
+    }
+    return board(request, "toolsupport/sources.html", context)
