@@ -12,6 +12,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    ReasoningSeen,
     Reread,
     TextDelta,
     ThinkingDelta,
@@ -32,6 +33,7 @@ class Reply:
     """What came back. `seconds` is the whole answer, `first` the time to its first word, `failed` why there is none.
 
     `finish` is the server's word for how it ended, `budget` the tokens it could have.
+    `beginning` is set where it showed how replies of its model begin, otherwise than was known.
     """
 
     text: str = ""
@@ -45,6 +47,7 @@ class Reply:
     first: float = 0.0
     finish: str = ""
     budget: int = 0
+    beginning: ReasoningSeen | None = None
 
     @property
     def thought(self) -> bool:
@@ -80,7 +83,9 @@ class Reply:
 
 
 # Events of which the last one is kept → the field of a reply.
-KEPT: Mapping[type, str] = MappingProxyType({ToolsRefused: "refused", Failed: "failed", Usage: "usage"})
+KEPT: Mapping[type, str] = MappingProxyType(
+    {ToolsRefused: "refused", Failed: "failed", Usage: "usage", ReasoningSeen: "beginning"}
+)
 
 
 def trouble(reply: Reply) -> tuple[str, str] | None:
