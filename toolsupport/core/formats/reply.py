@@ -33,8 +33,9 @@ LONGEST_ID = 64
 class Reply:
     """The events that were not handed out yet; `calls` counts the whole calls among all of them.
 
-    `answer` is all that was read as text or calls, `said` counts it but for white space and end marks, `quotes` tells whether a mark
-    at its end is quoted. `cut`: a limit ended the reply. `stray`: a call took in a mark which ends reasoning.
+    `answer` is all that was read as text or calls, `said` counts it but for white space and end marks, `quotes` tells
+    whether a mark at its end is quoted. `cut`: a limit ended the reply. `stray`: a call took in a mark which ends
+    reasoning.
     """
 
     def __init__(self, fence: Fence = Fence.QUOTES) -> None:
