@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
+
 from django.template.loader import render_to_string
 
 from chat.transcript.messages.view_models import ShownCall, ShownMessage, ShownQuestion
+
+log = logging.getLogger(__name__)
 
 # Questions about a model look otherwise than those of calls.
 TEMPLATES = {
@@ -26,5 +31,10 @@ def question(shown: ShownQuestion) -> str:
 
 
 def call(shown: ShownCall) -> str:
-    """A tool card."""
-    return render_to_string("chat/conversation.html#call", {"call": shown})
+    """A tool card. A result that cannot be shown is left out: its turn goes on."""
+    try:
+        return render_to_string("chat/conversation.html#call", {"call": shown})
+    except Exception:
+        log.exception("the card of call %s could not be rendered", shown.id)
+        plain = replace(shown, result="", error="The result of this call cannot be shown here.")
+        return render_to_string("chat/conversation.html#call", {"call": plain})

@@ -65,7 +65,10 @@ def is_text(value: Any) -> bool:
 def csv_table(text: str) -> dict[str, Any]:
     """The head, the first rows and the note of a result that is CSV, then a remark in brackets."""
     lines, _, note = text.rpartition("\n\n[")
-    head, *rows = list(csv.reader(io.StringIO(lines))) or [[]]
+    try:
+        head, *rows = list(csv.reader(io.StringIO(lines))) or [[]]
+    except csv.Error:  # a result that was kept before cells with a carriage return were quoted
+        head, *rows = [[line] for line in lines.split("\n")]
     return {"head": head, "rows": rows[:SHOWN_ROWS], "note": note.rstrip("]"), "hidden": max(0, len(rows) - SHOWN_ROWS)}
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from chat.tools import BUILTINS
 from chat.tools.files.text_decoding import bounded
 from chat.tools.tool import Answered, Pause, Tool, ToolContext
+from toolsupport.core import sanitize
 from toolsupport.core.errors import Lost, NotFound, ToolError
 from toolsupport.core.types import ToolCall, ToolResult
 
@@ -107,19 +108,20 @@ Work = Callable[[], Awaitable[ToolResult | Pause]]
 
 async def _timed(call: ToolCall, tool: Tool, context: ToolContext, work: Work) -> Outcome:
     started = time.monotonic()
-    status, given = await _outcome(call, tool, work)
+    status, given = await _outcome(call, tool, work, context.text_bytes + NOTE)
     duration = round((time.monotonic() - started) * 1000)
     if isinstance(given, Pause):
         return Outcome("paused", ToolResult(""), duration, given)
-    result = replace(given, content=bounded(given.content, context.text_bytes + NOTE))
-    return Outcome(status, result, duration)
+    return Outcome(status, given, duration)
 
 
-async def _outcome(call: ToolCall, tool: Tool, work: Work) -> tuple[str, ToolResult | Pause]:
+async def _outcome(call: ToolCall, tool: Tool, work: Work, limit: int) -> tuple[str, ToolResult | Pause]:
     clock = asyncio.timeout(tool.timeout)
     try:
         async with clock:
             given = await work()
+        if not isinstance(given, Pause):
+            given = _storable(given, limit)
     except (ToolError, NotFound) as error:
         return "failed", _error(str(error))
     except Lost:
@@ -127,9 +129,19 @@ async def _outcome(call: ToolCall, tool: Tool, work: Work) -> tuple[str, ToolRes
     except Exception as error:
         if clock.expired():
             return "timeout", _error(f"{call.name} was stopped: it took longer than {tool.timeout:g} seconds.")
-        _log(call, error)
-        return "failed", _error(f"{call.name} failed for a reason of its own. The server's log tells more.")
+        return "failed", _error(failed(call, error))
     return ("failed" if isinstance(given, ToolResult) and given.is_error else "done"), given
+
+
+def _storable(given: ToolResult, limit: int) -> ToolResult:
+    """The result within its limit, in characters that every database takes."""
+    return replace(given, content=bounded(sanitize.text(given.content), limit), table=sanitize.text(given.table))
+
+
+def failed(call: ToolCall, error: Exception) -> str:
+    """Log an error that no tool should raise; the sentence that the model reads about it."""
+    _log(call, error)
+    return f"{call.name} failed for a reason of its own. The server's log tells more."
 
 
 def _error(words: str) -> ToolResult:

@@ -334,7 +334,7 @@ class TurnRun:
         self.output.end()
         run = int(self.hands.cards.pop())
         outcome = Outcome(event.status, event.result, event.duration_ms)
-        seq, shown = await in_database(record.finish_call)(self.store, run, outcome)
+        seq, shown = await in_database(record.close_call)(self.store, run, outcome)
         # What went wrong or was stopped is told in the words of others, too.
         if event.status not in ("denied", "rejected"):
             self.hands.finished(event.call)

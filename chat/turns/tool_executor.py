@@ -181,6 +181,9 @@ class Hands:
         except (ToolError, NotFound) as error:
             self.decisions[call.id] = questions.Decision(False, str(error))
             return None
+        except Exception as error:
+            self.decisions[call.id] = questions.Decision(False, policy.failed(served, error))
+            return None
         ungranted = tool is not None and tool.level not in policy.GRANTABLE
         notes = [
             BY_PROGRAM if self._by_program else "",

@@ -44,6 +44,7 @@ TRUE: dict[str, tuple[str, dict[str, Any]]] = {
     "sim-misconfigured": ("misconfigured", {"tools": None}),
     **{name: ("inconclusive", {"tools": None}) for name in ("sim-dies", "sim-silent")},
     "sim-hermes": ("text", NO | {"format": "hermes"}),
+    **{name: ("text", NO | {"format": "hermes"}) for name in ("sim-thinks-aloud", "sim-thinks-inside")},
     "sim-broken-json": ("text", NO | {"format": "hermes"}),
     **{name: ("text", NO | {"format": "mistral"}) for name in ("sim-mistral", "sim-mistral-args")},
     **{name: ("text", NO | {"format": "pythonic"}) for name in ("sim-pythonic", "sim-olmo3", "sim-python")},

@@ -12,6 +12,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    ReasoningSeen,
     Reread,
     TextDelta,
     ThinkingDelta,
@@ -33,6 +34,7 @@ class Reply:
 
     `finish` is the server's word for how it ended, `budget` the tokens it could have, `caps` the numbers of tokens at
     which earlier replies were cut.
+    `beginning` is set where it showed how replies of its model begin, otherwise than was known.
     """
 
     text: str = ""
@@ -47,6 +49,7 @@ class Reply:
     finish: str = ""
     budget: int = 0
     caps: frozenset[int] = frozenset()
+    beginning: ReasoningSeen | None = None
 
     @property
     def thought(self) -> bool:
@@ -82,7 +85,9 @@ class Reply:
 
 
 # Events of which the last one is kept → the field of a reply.
-KEPT: Mapping[type, str] = MappingProxyType({ToolsRefused: "refused", Failed: "failed", Usage: "usage"})
+KEPT: Mapping[type, str] = MappingProxyType(
+    {ToolsRefused: "refused", Failed: "failed", Usage: "usage", ReasoningSeen: "beginning"}
+)
 
 
 def trouble(reply: Reply) -> tuple[str, str] | None:

@@ -24,6 +24,7 @@ from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, Laboratory, Reply, Subject, Trial
 from toolsupport.detection.test_run import Step, examine
 from toolsupport.detection.text_formats import formats_for
+from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.testing import detections, probe_target
 from toolsupport.registry.testing.detections import Concluded, TrialMade, Wanted
 from toolsupport.registry.testing.idle import Quiet
@@ -125,7 +126,8 @@ class TestRun:
         """Test, then write the verdict down. Cancelled by people, it ends as `cancelled` and decides nothing."""
         tested = await in_database(probe_target.tested)(self.detection)
         self.steps = {name: Step(name, DETECTORS[name].title, "waiting") for name in KINDS[tested.kind]}
-        lab = Laboratory(_subject(tested), self._keep, random.Random(os.urandom(16)))
+        keep = partial(self._keep_and_learn, tested)
+        self.lab = lab = Laboratory(_subject(tested), keep, random.Random(os.urandom(16)))
         work = self._spawn(examine(lab, tested.kind, self._tell, self.skip.__contains__))
         heart = self._spawn(self._beat(work))
         try:
@@ -189,6 +191,16 @@ class TestRun:
     async def _tell(self, step: Step) -> None:
         self.steps[step.name] = step
         self._changed.set()
+
+    async def _keep_and_learn(self, tested: Tested, trial: Trial) -> None:
+        """Keep a trial; where it showed how replies begin, the next trial and later requests are read accordingly."""
+        await self._keep(trial)
+        seen = trial.reply.beginning
+        if seen is not None:
+            brief = replace(self.lab.subject.brief, begins_inside=seen.begins_inside)
+            self.lab.subject = replace(self.lab.subject, brief=brief)
+            with suppress(*UNREACHABLE):  # the next reply shows it again
+                await in_database(reasoning_starts.learn)(tested.profile, tested.build, seen.begins_inside)
 
     async def _keep(self, trial: Trial) -> None:
         step = self.steps.get(trial.outcome.step)

@@ -72,21 +72,24 @@ class Table:
 def line(cells: Sequence[Any]) -> str:
     """One line of CSV; NULL is empty."""
     written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerow(["" if cell is None else cell for cell in cells])
-    return written.getvalue()
+    # With this end of a line the writer puts a cell that holds a lone carriage return in quotes: without them the
+    # line could not be read back.
+    csv.writer(written, lineterminator="\r\n").writerow(["" if cell is None else cell for cell in cells])
+    return written.getvalue().removesuffix("\r\n") + "\n"
 
 
 def table(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Table:
     """The first rows of an answer, within the limits; cells as JSON has them."""
+    names = tuple(sanitize.text(name) for name in columns)
     kept: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
         cells = tuple(plain(cell) for cell in row)
         size += sum(len(cell) if isinstance(cell, str) else 8 for cell in cells)
         if len(kept) == ROWS or size > BYTES:
-            return Table(tuple(columns), tuple(kept), more=True)
+            return Table(names, tuple(kept), more=True)
         kept.append(cells)
-    return Table(tuple(columns), tuple(kept))
+    return Table(names, tuple(kept))
 
 
 def plain(cell: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from chat.models import AUTOMATIC, UNFINISHED, Conversation, Message, ResultTable, ToolRun, Turn
@@ -15,9 +17,16 @@ from chat.transcript.locks import leaf_of
 from chat.transcript.messages import notices, present
 from chat.transcript.messages.view_models import ShownCall, ShownMessage
 from chat.transcript.settings import chat_settings, turn_settings
-from chat.transcript.turn_store import fenced
-from toolsupport.core.types import Role, ToolCall
+from chat.transcript.turn_store import TurnStore, fenced
+from toolsupport.core.errors import Lost
+from toolsupport.core.types import Role, ToolCall, ToolResult
 from toolsupport.registry.knowledge import proven_calls
+
+log = logging.getLogger(__name__)
+
+NOT_KEPT = ToolResult(
+    "The tool ran, but its result could not be stored. The server's log has the reason.", is_error=True
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +165,20 @@ def finish_call(turn: Turn, run_id: int, outcome: Outcome) -> tuple[int, ShownCa
     if outcome.status == "done" and not result.is_error and run.name in BUILTINS and by_model:
         proven_calls.keep(run.turn.profile.build.key, BUILTINS[run.name].spec, run.arguments)
     return announce(run.message.conversation), present.card(run)
+
+
+def close_call(store: TurnStore, run_id: int, outcome: Outcome) -> tuple[int, ShownCall]:
+    """The same for whatever a tool gave back: a result that cannot be kept fails its call, not the turn.
+
+    Where the database itself is away, or the turn is another's, the error is the turn's.
+    """
+    try:
+        return finish_call(store, run_id, outcome)
+    except (Lost, OperationalError, InterfaceError):
+        raise
+    except Exception:
+        log.exception("the result of call %s could not be kept", run_id)
+        return finish_call(store, run_id, replace(outcome, status="failed", result=NOT_KEPT))
 
 
 @fenced

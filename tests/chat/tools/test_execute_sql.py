@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pytest
 
+from chat.templatetags import readable
 from chat.tools import execute_sql, search_schemas
 from chat.tools.databases import Found
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ToolError
-from toolsupport.sources.types import Column, Table, TableShape
+from toolsupport.sources.types import Column, Table, TableShape, table
 
 ORDERS = TableShape("orders", (Column("id", "INTEGER"), Column("day", "TEXT", "ISO 8601")), "What was sold")
 
@@ -73,3 +76,28 @@ async def test_without_a_database_it_says_so(context: ToolContext, tool: object)
 def test_their_results_are_text_of_others() -> None:  # SAFETY 3.5
     assert execute_sql.TOOL.taints and search_schemas.TOOL.taints
     assert (execute_sql.TOOL.level, search_schemas.TOOL.level) == ("A1", "A0")
+
+
+# What CSV could mistake for the end of a line or of a cell, in a cell and in the name of a column.
+AWKWARD = ["a\rb", "\r", "a\r\nb", "a\nb", "\r\n", 'a "b"\r', "a,b\r", " \r ", "'\r", "", "\u2028", "\x0b", "\x85"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("cell", AWKWARD)
+async def test_every_cell_can_be_shown_as_it_was(context: ToolContext, cell: str) -> None:
+    answer = Table((cell, "b"), ((cell, 1), ("end", cell)))
+    result = await execute_sql.run(replace(context, databases=Two(answer)), SQL)
+    shown = readable.csv_table(result.content)
+    assert (shown["head"], shown["rows"]) == ([cell, "b"], [[cell, "1"], ["end", cell]])
+    assert list(csv.reader(io.StringIO(result.table, newline=""))) == [[cell, "b"], [cell, "1"], ["end", cell]]
+
+
+@pytest.mark.parametrize("kept", ["a,b\n1\rx,2\n\n[1 row.]", f"a\n{'x' * 200_000}\n\n[1 row.]"])
+def test_a_result_that_cannot_be_read_as_a_table_is_shown_by_lines(kept: str) -> None:
+    shown = readable.csv_table(kept)
+    assert "\n".join(["".join(shown["head"]), *map("".join, shown["rows"])]) in kept
+    assert shown["note"] == "1 row."
+
+
+def test_the_name_of_a_column_can_be_stored() -> None:
+    assert table(["a\0b", "\ud800"], [(1, 2)]).columns == ("a\ufffdb", "\ufffd")

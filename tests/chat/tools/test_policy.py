@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import logging
 import os
 import threading
@@ -100,7 +101,17 @@ async def test_a_refusal_reaches_the_model_in_its_own_words(context: ToolContext
     assert (outcome.status, outcome.result) == ("failed", ToolResult("words for the model", is_error=True))
 
 
-@pytest.mark.parametrize("error", [OSError(5, "broken", "/srv/secret"), TimeoutError("/srv/secret"), KeyError("/srv")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(5, "broken", "/srv/secret"),
+        TimeoutError("/srv/secret"),
+        KeyError("/srv"),
+        csv.Error("/srv"),
+        RecursionError("/srv"),
+        ExceptionGroup("/srv", [ValueError("/srv")]),
+    ],
+)
 async def test_what_nobody_expected_is_told_to_the_log_without_its_content(
     context: ToolContext, error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -168,3 +179,20 @@ async def test_a_pipe_in_the_workspace_is_refused_at_once(context: ToolContext) 
     os.mkfifo(context.workspace.root / "pipe")
     outcome = await asyncio.wait_for(policy.run(call("read_file", path="pipe"), context), 10)
     assert outcome.status == "failed" and "not an ordinary file" in outcome.result.content
+
+
+@pytest.mark.parametrize("given", [None, "text", ToolResult(None), ToolResult("a", table=3)])  # type: ignore[arg-type]
+async def test_a_result_of_the_wrong_kind_is_a_failed_call(context: ToolContext, given: ToolResult) -> None:
+    async def run(context: ToolContext, arguments: JSON) -> ToolResult:
+        return given
+
+    outcome = await policy.run(call(), context, tools(run))
+    assert (outcome.status, outcome.result.is_error) == ("failed", True)
+
+
+async def test_a_result_can_be_stored_whatever_is_in_it(context: ToolContext) -> None:
+    async def run(context: ToolContext, arguments: JSON) -> ToolResult:
+        return ToolResult("a\0b\ud800", table="\0")
+
+    outcome = await policy.run(call(), context, tools(run))
+    assert (outcome.status, outcome.result) == ("done", ToolResult("a\ufffdb\ufffd", table="\ufffd"))

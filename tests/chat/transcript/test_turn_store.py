@@ -15,8 +15,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
-import chat
-from chat import transcript
+from chat import transcript, turns
+from chat.broadcast import learning_frames
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.tools.policy import Outcome as Ran
 from chat.transcript.conversations import memory, prompts
@@ -36,24 +36,24 @@ WRITE = ToolCall("c1", "read_file", {"path": "a"})
 
 # Functions that a running turn calls and that read only: all others that reach rows have to be fenced.
 READS = {
-    "contexts.chat_settings",
+    "turn_settings.chat_settings",
     "prompt_counts.known",
     "questions.granted",
-    "recording.automatic",
-    "recording.run_of",
+    "record.automatic",
+    "record.run_of",
     "sql_sources.granted",
     "sql_sources.reached",
-    "swaps.model_changed",
-    "telling.offered",
-    "toolsets.briefing",
-    "toolsets.searchable",
+    "model_changes.model_changed",
+    "prompt_context.offered",
+    "found_tools.briefing",
+    "found_tools.searchable",
 }
 # Helpers that run in the database's thread; what they call in turn is looked at like everything else.
+# What a reply shows about its model is true whoever owns the turn.
+ABOUT_MODELS = {"reasoning_starts.learn"}
 HELPERS = {"_learn", "self._park", "self._source", "context_guard.without"}
-RUN_BY_A_TURN = (
-    *("turn_run", "turn", "hands", "finding", "lessons", "databases", "live_output"),
-    *("context_cures", "context_guard", "format_guard"),
-)
+# They begin and end turns, or run calls that belong to none.
+BESIDE_TURNS = {"chat.turns.runner", "chat.turns.batch_writer", "chat.turns.ephemeral_run"}
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")
 
 
@@ -76,7 +76,7 @@ def begun(alice: User, conversation: Conversation) -> lifecycle.Accepted:
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
-    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         yield importlib.import_module(found.name)
 
 
@@ -96,17 +96,19 @@ def takes_a_turn(one: Callable[..., Any]) -> bool:
 
 
 def of_recording() -> dict[str, Callable[..., Any]]:
-    """All that `recording` offers and that is not a plain value: it is there to write turns."""
+    """All that `record` offers and that is not a plain value: it is there to write turns."""
     members = inspect.getmembers(record, inspect.isfunction)
     own = {name: one for name, one in members if one.__module__ == record.__name__ and not name.startswith("_")}
-    return {f"recording.{name}": one for name, one in own.items() if name not in ("automatic", "run_of", "turn_of")}
+    return {f"record.{name}": one for name, one in own.items() if name not in ("automatic", "run_of", "turn_of")}
 
 
 def called_by_turns() -> dict[str, str]:
     """The functions of row modules that a running turn names, and all that goes to the database's thread."""
     found = {}
-    for name in RUN_BY_A_TURN:
-        module = importlib.import_module(f"{chat.__name__}.{name}")
+    for module in (*modules(turns), learning_frames, context_guard):
+        name = module.__name__
+        if name in BESIDE_TURNS:
+            continue
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 of = getattr(module, node.value.id, None)
@@ -149,10 +151,10 @@ def test_every_write_of_a_turn_that_was_lost_is_refused(
 
 def test_every_write_that_a_turn_makes_is_among_them() -> None:
     called = called_by_turns()
-    unknown = {name: where for name, where in called.items() if name not in {*WRITES, *READS, *HELPERS}}
+    unknown = {name: where for name, where in called.items() if name not in {*WRITES, *READS, *HELPERS, *ABOUT_MODELS}}
     assert not unknown, "fence these (turn_store.fenced), or name them among READS"
-    assert {"recording.start_call", "questions.park", "toolsets.add", "measured.raise_context"} <= {*called}
-    assert handed_to_tools() == {"memories.write_for_model", "prompts.choose_for_model"} <= {*WRITES}
+    assert {"record.start_call", "questions.park", "found_tools.add", "context_findings.raise_context"} <= {*called}
+    assert handed_to_tools() == {"memory.write_for_model", "prompts.choose_for_model"} <= {*WRITES}
 
 
 def test_what_is_said_to_read_writes_nothing(begun: lifecycle.Accepted, conversation: Conversation) -> None:

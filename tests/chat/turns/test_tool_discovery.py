@@ -147,7 +147,7 @@ async def test_without_deferred_tools_nothing_is_searched(
 async def test_larger_models_are_given_more(conversation: Conversation, billions: int | None, most: int) -> None:
     def grow() -> None:
         count = billions and billions * 10**9
-        ModelProfile.objects.update(parameter_count=count)
+        ModelProfile.objects.update(parameter_count=count, name="able" if count is None else "able:8b")
 
     await in_database(grow)()
     _, (offered,) = await answered(conversation, ASKS, FINE)

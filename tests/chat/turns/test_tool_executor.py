@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import csv
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,8 +16,10 @@ from chat.tools.policy import Verdict
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import lifecycle
+from chat.turns.events import ApprovalNeeded
 from chat.turns.tool_executor import Hands, tools_of
 from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory
+from toolsupport.core.errors import ToolError
 from toolsupport.core.types import ToolCall
 from toolsupport.models import McpTool
 from toolsupport.registry.knowledge import overrides
@@ -84,3 +89,16 @@ def test_a_turn_that_is_briefed_again_runs_what_its_model_reads_then(alice: User
     assert hands.tools["box__ask"].level == "A1"
     hands.take(turn_settings.briefing(here))
     assert hands.tools["box__ask"].level == "A3"
+
+
+# C3: what a tool raises ends its call, also where its question for a person is prepared.
+@pytest.mark.parametrize("error", [KeyError("k"), csv.Error("c"), ToolError("words"), RecursionError()])
+def test_a_question_that_cannot_be_prepared_fails_its_call(
+    alice: User, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    hands = Hands(begun(alice, conversation(alice)), CONTEXT)
+    monkeypatch.setattr("chat.turns.tool_executor.previewed", Mock(side_effect=error))
+    asked = asyncio.run(hands.asking(ApprovalNeeded(ToolCall("c1", "write_file", {}))))
+    decision = hands.decisions["c1"]
+    assert (asked, decision.allowed) == (None, False)
+    assert decision.why.startswith("words" if isinstance(error, ToolError) else "write_file failed")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.core.told import told
 from toolsupport.core.events import CallRejected, Finished, TextDelta, finish_reason
 from toolsupport.core.formats import FORMATS
@@ -20,19 +21,21 @@ EMPTY_ENDS = [ToolCall("c", "get_weather", {"city": "send </end> (x", "tags": ["
 BLOCK_ENDS = (
     "\n</tool_call>", "</tool_call>", "\n</seed:tool_call>", "</seed:tool_call>", "<｜tool▁calls▁end｜>",
     "\n</｜DSML｜function_calls>", "\n</｜DSML｜tool_calls>", "\n</minimax:tool_call>", "\n]<]minimax[>[</tool_call>",
-    "\n</tool_calls>", "<|tool_calls_section_end|>", "<|close|>tools<|sep|>",
+    "\n</tool_calls>", "<|tool_calls_section_end|>", "<|close|>tools<|sep|>", "\n</function_calls>",
+    "\n</dots_function_call>", "\n</atem:function_calls>", "\n</｜GCML｜tool_calls>", "\n<｜tool_calls_end｜>",
+    "<｜tool_call_end｜>\n<｜tool_calls_end｜>",
 )  # fmt: skip
 CALL_HAS_ITS_END = ("</tool_call>", "</function>", "</invoke>", "<｜tool▁call▁end｜>", "</｜DSML｜invoke>",
-                    "<|tool_call_end|>", "<|close|>call<|sep|>")  # fmt: skip
+                    "<|tool_call_end|>", "<|close|>call<|sep|>", "</atem:invoke>", "</｜GCML｜invoke>",
+                    "</steptml:invoke>", "<｜tool_call_end｜>")  # fmt: skip
 
 
 def end_of_the_call(written: str) -> int:
     """How much of a written call has to be there."""
-    for end in BLOCK_ENDS:
-        inner = written.removesuffix(end)
-        if inner != written and inner.endswith(CALL_HAS_ITS_END):
-            return len(inner)
-    return len(written)
+    if written.startswith("<|function_call|>"):
+        return len(written.removesuffix("<|message_sep|>"))
+    inner = [written.removesuffix(end) for end in BLOCK_ENDS if written.endswith(end)]
+    return min((len(text) for text in inner if text.endswith(CALL_HAS_ITS_END)), default=len(written))
 
 
 @pytest.mark.parametrize(("thinking", "calls"), [("", ONE), ("<think>hm</think>", OTHER), ("hm</think>\n", EMPTY_ENDS)])
@@ -45,14 +48,14 @@ def test_no_cut_makes_a_call(format: str, thinking: str, calls: list[ToolCall]) 
         assert len(found.calls) == (length >= whole), (length, written[:length])
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@every("format", FORMATS)
 def test_a_call_before_the_cut_stays(format: str) -> None:
     first, both = FORMATS[format].write_calls(ONE), FORMATS[format].write_calls([*ONE, *OTHER])
     assert len(told(format, both, finish="length").calls) == 2
     assert len(told(format, f"{first}\n{both[:3]}", finish="length").calls) == 1
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@every("format", FORMATS)
 def test_a_cut_in_reasoning_runs_nothing(format: str) -> None:
     written = FORMATS[format].write_calls(ONE)
     for reply in (f"<think>I might\n{written}", f"<think>I might\n{written}\n</think>\n"):
@@ -60,7 +63,7 @@ def test_a_cut_in_reasoning_runs_nothing(format: str) -> None:
         assert len(told(format, reply).calls) == 1
 
 
-@pytest.mark.parametrize("format", [name for name in FORMATS if "pythonic" not in name])
+@every("format", [name for name in FORMATS if "pythonic" not in name])
 def test_where_nothing_was_cut_the_end_is_still_added(format: str) -> None:
     """A server drops the end mark where it is the token that stops the model."""
     assert told(format, FORMATS[format].write_calls(ONE).rstrip("`\n")).rejected == []

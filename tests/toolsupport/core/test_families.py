@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from toolsupport.core.families import FAMILIES, VERSION, Family, find
+from toolsupport.core.families import FAMILIES, VERSION, Family, begins_inside, find
 from toolsupport.core.families.names import ANY_SIZE, pattern_words
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.simulator.models import TEXT
@@ -199,3 +199,30 @@ def test_a_very_long_name_is_no_trap() -> None:
     for text in ("qwen3" * 20_000, "qwen3-" * 20_000, "-q4" + "_k" * 50_000, "1." * 50_000, "openai-" * 2_000):
         find(text)
     assert perf_counter() - started < 30
+
+
+INSIDE = (
+    ("qwq:32b", True),
+    ("Qwen/QwQ-32B-AWQ", True),
+    ("Qwen/Qwen3-4B-Thinking-2507", True),
+    ("Qwen3-30B-A3B-Thinking-2507-Q4_K_M.gguf", True),
+    ("qwen3:4b-thinking", True),
+    ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", True),
+    ("bartowski/DeepSeek-R1-Distill-Llama-8B-GGUF", True),
+    # Hybrids and their relatives: their templates open nothing, or it differs.
+    ("qwen3:8b", None),
+    ("Qwen/Qwen3-4B-Instruct-2507", None),
+    ("deepseek-r1:8b", None),
+    ("deepseek-ai/DeepSeek-R1-0528", None),
+    ("llama3.1:8b", None),
+)
+
+
+@pytest.mark.parametrize(("model", "inside"), INSIDE)
+def test_what_the_table_says_of_the_beginning_of_replies(model: str, inside: bool | None) -> None:
+    family = find(model)
+    assert family is not None and begins_inside(family, model) is inside
+
+
+def test_a_model_that_begins_inside_reasoning_thinks() -> None:
+    assert {family.thinking for family in FAMILIES if family.begins_inside} == {True}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from tests.toolsupport.core.told import Told, told
 from toolsupport.core.events import (
     CallReady,
@@ -42,16 +43,16 @@ def drafted(format: str) -> str:
     return FORMATS[format].write_calls(WRITTEN) if format in FORMATS else "a word"
 
 
-@pytest.mark.parametrize("format", EVERY)
-@pytest.mark.parametrize("size", SIZES)
+@every("format", EVERY)
+@every("size", SIZES)
 def test_reasoning_is_no_answer(format: str, size: int) -> None:  # F3
     assert told(format, "<think>hm</think>\n\nHello", size) == Told("Hello", "hm")
     assert told(format, "hm</think>\n\nHello", size) == Told("Hello", "hm", begins_inside=True)
     assert told(format, "hm</think>\n\nHello", size, begins_inside=True) == Told("Hello", "hm")
 
 
-@pytest.mark.parametrize("format", EVERY)
-@pytest.mark.parametrize("size", SIZES)
+@every("format", EVERY)
+@every("size", SIZES)
 def test_a_draft_that_is_followed_by_an_answer_does_not_run(format: str, size: int) -> None:  # F3
     draft = f"I might\n{drafted(format)}\nbut no."
     assert told(format, f"<think>{draft}</think>No need.", size) == Told("No need.", draft)
@@ -59,8 +60,8 @@ def test_a_draft_that_is_followed_by_an_answer_does_not_run(format: str, size: i
     assert told(format, f"{draft}</think>No need.", size, begins_inside=True) == Told("No need.", draft)
 
 
-@pytest.mark.parametrize("format", CALLING)
-@pytest.mark.parametrize("size", SIZES)
+@every("format", CALLING)
+@every("size", SIZES)
 def test_a_call_behind_the_reasoning_runs_and_one_at_its_end(format: str, size: int) -> None:  # F3
     call = drafted(format)
     for begins_inside in (None, True):
@@ -69,16 +70,16 @@ def test_a_call_behind_the_reasoning_runs_and_one_at_its_end(format: str, size: 
         assert told(format, f"I might\n{call}\nor</think>\n{call}", size, begins_inside).calls == CALLS
 
 
-@pytest.mark.parametrize(("opening", "closing"), [(o, c) for o, row in OPENING.items() for c in row.closes])
-@pytest.mark.parametrize("format", ["hermes", "pythonic", "native", ""])
-@pytest.mark.parametrize("size", [0, 1])
+@every("opening, closing", [(o, c) for o, row in OPENING.items() for c in row.closes])
+@every("format", ["hermes", "pythonic", "native", ""])
+@every("size", [0, 1])
 def test_every_pair_of_marks(opening: str, closing: str, format: str, size: int) -> None:
     reply = f"{opening}hm{closing}Hello{''.join(OPENING[opening].around)}"
     found = told(format, reply, size)
     assert (found.text, found.thinking) == ("Hello", "hm")
 
 
-@pytest.mark.parametrize(("opening", "closing"), PROVING)
+@every("opening, closing", PROVING)
 def test_every_lone_closing_mark_that_proves_it(opening: str, closing: str) -> None:
     assert told("native", f"hm{closing}Hello", 1) == Told("Hello", "hm", begins_inside=True)
 
@@ -124,7 +125,7 @@ def test_a_quote_that_never_closes_quotes_nothing() -> None:
     assert told("", "```\nhm\n</think>Hello", 1).text == "Hello"
 
 
-@pytest.mark.parametrize("format", sorted(set(CALLING) - {"auto"}))
+@every("format", sorted(set(CALLING) - {"auto"}))
 def test_a_mark_in_an_argument_is_an_argument(format: str) -> None:
     call = ToolCall("a", "get_weather", {"city": "<think>x</think>"})
     found = told(format, FORMATS[format].write_calls([call]))

@@ -22,8 +22,9 @@ from toolsupport.core.events import Failed, ToolsRefused
 from toolsupport.core.verdicts import Outcome
 from toolsupport.detection import Reply, Trial
 from toolsupport.detection.probe_runner import Question
-from toolsupport.models import Detection, Standing
+from toolsupport.models import Detection, ModelProfile, Standing
 from toolsupport.models import Trial as TrialRow
+from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import Asked
 from toolsupport.services import detection_worker
@@ -95,6 +96,37 @@ async def test_a_queued_test_is_run_and_becomes_knowledge(simulator: Simulator, 
     called = next(trial for trial in trials if trial.step == "called")
     assert called.passed is True
     assert called.response["calls"][0]["arguments"]["ticket"] in called.request["messages"][0]["content"]
+
+
+@in_database
+def _begins_inside(model: int) -> bool | None:
+    return reasoning_starts.known(ModelProfile.objects.select_related("server").get(pk=model))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("name", "inside"), [("sim-thinks-inside", True), ("sim-thinks-aloud", None)])
+async def test_a_test_learns_whether_replies_begin_inside_reasoning(
+    simulator: Simulator, work: Work, name: str, inside: bool | None
+):
+    model = await _model(simulator, name)
+    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    work.tester.look()
+    done = await _until(opened.id, lambda shown: not shown.open)
+    assert (done.status, await _begins_inside(model)) == ("done", inside)
+
+
+@pytest.mark.asyncio
+async def test_a_test_corrects_what_its_family_says_of_the_beginning(simulator: Simulator, work: Work):
+    model = await _model(simulator, "sim-honest")
+    await in_database(lambda: reasoning_starts.learn(model, _build(model), True))()
+    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    work.tester.look()
+    done = await _until(opened.id, lambda shown: not shown.open)
+    assert (done.verdict, await _begins_inside(model)) == ("native", False)
+
+
+def _build(model: int) -> str:
+    return str(ModelProfile.objects.select_related("server").get(pk=model).build.key)
 
 
 @pytest.mark.asyncio

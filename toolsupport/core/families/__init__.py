@@ -8,7 +8,7 @@ from functools import lru_cache
 from toolsupport.core.families import names
 from toolsupport.core.families.table import FAMILIES, VERSION, Family
 
-__all__ = ["FAMILIES", "VERSION", "Family", "Index", "find", "named"]
+__all__ = ["FAMILIES", "VERSION", "Family", "Index", "begins_inside", "find", "named"]
 
 
 class Index:
@@ -46,6 +46,14 @@ def find(model_id: str) -> Family | None:
     The longest pattern wins, and only whole words count: `qwen3-coder:30b` is not qwen3, `gemma3n` is not gemma3.
     """
     return _SHIPPED.find(model_id)
+
+
+def begins_inside(family: Family, model_id: str) -> bool | None:
+    """Whether replies of this model of the family begin inside reasoning; None where that is not known."""
+    found = family.begins_inside
+    if isinstance(found, tuple):
+        return True if not set(found).isdisjoint(names.words(model_id)) else None
+    return found
 
 
 def named(name: str) -> Family | None:

@@ -87,8 +87,10 @@ class Family:
     """What is known of a model family before anybody tested it. None is unknown, also where variants differ.
 
     `patterns` are names in one spelling (names.py reads the others); a name with one of `excepted` is not meant.
-    `call_format` is what the family was taught to write, no proof that a text format works. `refuses` names tools,
-    `context` is in tokens, `parsers` maps a server to the parser it needs, `unverified` names fields without a source.
+    `call_format` is what the family was taught to write, no proof that a text format works. `refuses` names tools.
+    `begins_inside`: the prompt of its template ends in the mark that opens reasoning; a list names the words of a name
+    for which that holds. `context` is in tokens, `parsers` maps a server to the parser it needs, `unverified` names
+    fields without a source.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Family:
     refuses: tuple[str, ...] = ()
     thinking: bool | None = None
     vision: bool | None = None
+    begins_inside: bool | tuple[str, ...] | None = None
     context: int | None = None
     sizes: tuple[str, ...] = ()
     parsers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -24,6 +24,7 @@ CALL_END = re.compile(
     r"|<\|close\|>(?:call|tools)<\|sep\|>\Z|<\|(?:call|return)\|>\Z|<tool_call\|>\Z|<\|message_sep\|>\Z|\[/TOOL_CALLS\]\Z"
 )
 FENCE = re.compile(r"(?:Action:\s{0,4})?(`{3,16})")
+BEGUN_MARK = re.compile(r"<[|｜]?\w{0,20}[|｜]?\Z")
 BRACKET_MARK = re.compile(r"\[[A-Z_]{2,20}\]\Z")
 SPECIAL = re.compile(r"[\"'()\[\]{}]")
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
@@ -45,7 +46,9 @@ def is_complete(written: str) -> bool:
         return CALL_END.search(tail) is not None
     if CALL_END.search(tail):
         return True
-    tail = tail.rstrip(" \n,;")
+    # The JSON is closed, and the limit cut the mark behind it.
+    written = BEGUN_MARK.sub("", written)
+    tail = written[-TAIL:].rstrip(" \n,;")
     return tail[-1:] in CLOSING and not BRACKET_MARK.search(tail) and _closed(written)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from toolsupport.core import families
 from toolsupport.models import ModelProfile
+from toolsupport.registry.knowledge import effective_values
 
 FIELDS = ("begins_inside", "begins_inside_build")
 
 
 def known(profile: ModelProfile) -> bool | None:
-    """None where nothing is known, or only of another build."""
-    return profile.begins_inside if profile.begins_inside_build == profile.build.key else None
+    """What its build showed, else what its family is known for; None where nothing is known."""
+    seen = _seen(profile)
+    if seen is not None:
+        return seen
+    family = effective_values.family_of(profile)
+    return families.begins_inside(family, profile.name) if family else None
 
 
 def learn(profile_id: int, build_key: str, inside: bool) -> None:
@@ -19,5 +25,9 @@ def learn(profile_id: int, build_key: str, inside: bool) -> None:
 
 def hint(profile: ModelProfile, inside: bool | None) -> None:
     """What the template of its build shows (not saved yet); a reply that was seen counts for more."""
-    if inside is not None and known(profile) is None:
+    if inside is not None and _seen(profile) is None:
         profile.begins_inside, profile.begins_inside_build = inside, profile.build.key
+
+
+def _seen(profile: ModelProfile) -> bool | None:
+    return profile.begins_inside if profile.begins_inside_build == profile.build.key else None

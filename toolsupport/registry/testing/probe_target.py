@@ -11,6 +11,7 @@ from toolsupport.core.types import Brief, Endpoint, LeftOut
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import (
     effective_values,
+    reasoning_starts,
 )
 from toolsupport.registry.servers import (
     servers,
@@ -39,6 +40,7 @@ class Tested:
     """What a test is about; the endpoint holds a key and is never stored."""
 
     profile: int
+    build: str
     kind: str
     endpoint: Endpoint
     brief: Brief
@@ -63,9 +65,11 @@ def tested(detection: int) -> Tested:
         options={"num_ctx": asked.num_ctx},
         keep_alive=asked.keep_alive,
         think=asked.think,
+        begins_inside=reasoning_starts.known(profile),
     )
     return Tested(
         profile=profile.pk,
+        build=row.build_key,
         kind=row.kind,
         endpoint=servers.endpoint_of(profile.server, profile),
         brief=made,

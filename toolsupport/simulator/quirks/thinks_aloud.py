@@ -12,9 +12,7 @@ from toolsupport.simulator.reading import told
 CONSIDERED = "considered-and-dropped.txt"
 
 
-def in_marks(
-    write: writes.Language, opening: str = "<think>\n", closing: str = "\n</think>\n\n"
-) -> Callable[[Prompt], Reply]:
+def in_marks(write: writes.Language, opening: str = "<think>\n") -> Callable[[Prompt], Reply]:
     """A model that calls in a language of its own, after thoughts that a mark closes."""
 
     def reply(prompt: Prompt) -> Reply:

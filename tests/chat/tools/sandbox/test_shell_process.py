@@ -339,10 +339,10 @@ async def test_what_it_leaves_can_be_read_and_removed(workspace: Workspace) -> N
 async def test_it_dies_with_the_server(workspace: Workspace) -> None:
     code = f"""
 import asyncio, pathlib
-from chat.tools import sandbox
+from chat.tools.sandbox import shell_process
 from chat.tools.files.workspace import Workspace
 workspace = Workspace(pathlib.Path({str(workspace.root)!r}))
-asyncio.run(sandbox.run(workspace, "echo up; sleep 4444", lambda text: print(text, flush=True)))
+asyncio.run(shell_process.run(workspace, "echo up; sleep 4444", lambda text: print(text, flush=True)))
 """
     workspace.root.mkdir(parents=True)
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
