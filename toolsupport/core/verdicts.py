@@ -325,7 +325,9 @@ def _thought_unswitched(outcomes: Sequence[Outcome], made: Sequence[Outcome]) ->
     thought = any(outcome.thought and not outcome.passed for outcome in made)
     if not thought or any(outcome.think is False for outcome in of_step(outcomes, "called")):
         return ""
-    told = f"It thought in these trials ({share(counting(made))} with a right call), and thinking cannot be switched off"
+    told = (
+        f"It thought in these trials ({share(counting(made))} with a right call), and thinking cannot be switched off"
+    )
     return f"{told} in requests to this server: whether it calls without is open."
 
 
@@ -354,7 +356,10 @@ def _text(outcomes: Sequence[Outcome]) -> Verdict | None:
                 continue
             made = _of_format(outcomes, name, think)
             others = len(made) < len(of_step(outcomes, "formats", name))
-            values = {"format": name, **({"tools_thinking": "off_only"} if think is False and others else {})}
+            values: dict[str, Any] = {
+                "format": name,
+                **({"tools_thinking": "off_only"} if think is False and others else {}),
+            }
             if _streaming_decides(made, FORMAT_EACH_WAY):
                 values["streaming"] = next(outcome.streamed for outcome in made if outcome.passed)
             told = f"Written as text it calls: {name}, {share(made)}{' with thinking off' if think is False else ''}."

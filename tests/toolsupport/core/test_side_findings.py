@@ -1,4 +1,4 @@
-"""Side findings: three trials have to agree for a yes, four for a no, mixed ones are unknown, and sampling goes on until it is sure."""
+"""Side findings: three trials agree for a yes, four for a no, mixed ones are unknown; sampling ends when it is sure."""
 
 from __future__ import annotations
 
