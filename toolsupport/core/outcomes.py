@@ -25,6 +25,7 @@ CODES: Mapping[str, bool | None] = MappingProxyType(
         "unsaid": None,
         "no_word": None,
         "none_made": None,
+        "proves_nothing": None,
         "cut": None,
         "timeout": None,
         "failed": None,
