@@ -1,7 +1,8 @@
 """Decides whether a call may go on to be run: a tool that was offered, with arguments that fit its schema.
 
 What cannot run becomes a CallRejected whose reason the model can act on; what had to be mended is written down in
-`repairs`. A name is corrected only where one single offered tool can be meant.
+`repairs`. A name is corrected only where one single offered tool can be meant. Arguments that do not fit the schema
+take its types first, as those of calls in text do (`"3"` where an integer is wanted); arguments that fit stay.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import jsonschema_rs
 
 from toolsupport.core import sanitize
+from toolsupport.core.arguments import typed
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.schema_limits import MOST_CHARACTERS, Bound, Unbounded
 from toolsupport.core.tool_lookup import find_tool
@@ -39,10 +41,20 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
         call = replace(call, name=spec.name, repairs=(*call.repairs, f"asked for {call.name}, meant {spec.name}"))
     complaints = complaints_about(call.arguments, spec.parameters)
     if complaints:
+        call, complaints = _typed(call, spec, complaints)
+    if complaints:
         listed = "; ".join(complaints)
         reason = f"The arguments of {spec.name} do not fit: {listed}. Call it again with arguments that fit its schema."
         return _rejected(call, reason, "schema")
     return CallReady(call)
+
+
+def _typed(call: ToolCall, spec: ToolSpec, complaints: list[str]) -> tuple[ToolCall, list[str]]:
+    """The call with arguments of the schema's types where it fits then, and what is wrong with it otherwise."""
+    arguments, repairs = typed(call.arguments, spec)
+    if not repairs or complaints_about(arguments, spec.parameters):
+        return call, complaints
+    return replace(call, arguments=arguments, repairs=(*call.repairs, *repairs)), []
 
 
 def _unknown(call: ToolCall, offered: Sequence[ToolSpec]) -> CallRejected:

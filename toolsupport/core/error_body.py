@@ -28,7 +28,15 @@ WORDS = (
 CODES = ("code", "statuscode", "status", "type", "errortype", "errorcode")
 # Linear however often a tag is opened and never closed.
 # How an HTML page begins, or a part of one. `<400> InternalError` is no tag, and other XML is no page.
-PAGE = re.compile(r"<(?:!doctype html|(?:html|head|body|title|center|h[1-6]|p|div|pre)\b[^<>]*>)", re.I)
+PAGE = re.compile(
+    r"<(?:!doctype html|(?:html|head|body|title|meta|link|script|style|center|h[1-6]|p|div|pre|span|table|section|main"
+    r"|br|hr|ul|strong|b|font)\b[^<>]*>)",
+    re.I,
+)
+SPACES = " \t\r\n\f\v\ufeff"
+SPACE = re.compile(f"[{SPACES}]*")
+# What may stand before a page: its beginning and its end.
+PROLOGUES = (("<!--", "-->"), ("<?", "?>"))
 # How Go prints a map: its keys in their order, strings without quotes.
 GO_MAP = re.compile(r"map\[(?:error:map\[)?(?:code:(\S{1,40}) )?message:")
 GO_MAP_END = re.compile(r" (?:param|type|status|metadata|n_ctx|n_prompt_tokens):|\]+\Z|\]\]")
@@ -58,10 +66,24 @@ class Envelope:
 def unwrap(body: str) -> Envelope:
     """The words and codes of an error body."""
     reader = _Reader()
-    text = body[:LONGEST].strip()
+    text = body[:LONGEST].strip(SPACES)
     reader.body(text)
-    page = PAGE.match(text) is not None
+    page = any(map(_is_page, (text, *reader.texts)))
     return Envelope(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around), page)
+
+
+def _is_page(text: str) -> bool:
+    """Whether HTML begins here, after comments and declarations; a comment that never ends is a page cut off."""
+    begin, found = 0, True
+    while found:
+        begin, found = SPACE.match(text, begin).end(), False  # type: ignore[union-attr]
+        for opening, closing in PROLOGUES:
+            if text.startswith(opening, begin):
+                end = text.find(closing, begin)
+                if end < 0:
+                    return opening == "<!--"
+                begin, found = end + len(closing), True
+    return PAGE.match(text, begin) is not None
 
 
 class _Reader:

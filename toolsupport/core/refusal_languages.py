@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from re import Match
 
-_FOREIGN = r"(?:tools|functions|(?:tool|function)[ _-]?(?:calling|calls?|use))\b"
+_FOREIGN = r"(?:tools|functions|(?:tool|function)[ _-]?(?:calling|calls?|use))(?![a-z0-9_])"
 
 
 def _sentences(before: str, between: str, things: str, after: str) -> str:
@@ -21,8 +21,8 @@ def _sentences(before: str, between: str, things: str, after: str) -> str:
 
 LANGUAGES = {
     "chinese": _sentences(
-        r"(?:不|暂不|尚不|未|尚未|无法|沒有|没有)(?:能)?(?:支持|支援|提供|具备|具備|使用|调用)",
-        r"使用|调用|呼叫|原生|任何|外部|进行|進行|传入|功能|的|参数|參數|能力| |`|“|”|「|」|该模型|此模型|在"
+        r"(?:不|暂不|尚不|未|尚未|无法|無法|沒有|没有)(?:能)?(?:支持|支援|提供|具备|具備|使用|调用)",
+        r"使用|调用|調用|呼叫|原生|任何|外部|进行|進行|传入|功能|的|参数|參數|能力| |`|“|”|「|」|该模型|此模型|在"
         r"|当前模型|被|目前",
         r"(?<![不该此每个])(?:工具|函数|函數|函式)(?!名|选|選|类|類|数量|數量"
         r"| ?[「“\"'`]?(?!tool|function|call)[a-z]\w*)",
@@ -136,12 +136,27 @@ LANGUAGES = {
 
 # What ends by itself.
 PASSING = (
-    r"暂时|暫時|现在|現在|目前不可用|稍后|稍後|维护|維護|繁忙|一時的|メンテナンス|일시적|점검|현재 사용",
+    r"暂时|暫時|现在|目前不可用|稍后|稍後|维护|維護|繁忙|一時的|メンテナンス|일시적|점검|현재 사용",
     r"temporairement|pour le moment|actuellement indisponible|tymczasowo|chwilowo|obecnie niedostępn"
     r"|temporariamente",
     r"no momento|temporalmente|por el momento|en este momento|temporaneamente|al momento|vorübergehend|wartung"
     r"|zurzeit",
     r"tijdelijk|momenteel|временно|тимчасово|dočasně|geçici|şu anda|tạm thời|hiện tại|sementara|saat ini",
+)
+
+# "Now" says nothing of tomorrow; "the current model" is no such word.
+CURRENTLY = (
+    r"[暂暫](?!停)|目前(?!的?模型)|[当當]前(?!的?(?:模型|所|选|選|使用))|今は|今のところ|ただ今|ただいま|現時点|当面"
+    r"|現在(?!の|選択|使用)|현재(?!의| ?모델| ?선택| ?사용 중)|지금|당분간",
+    r"\b(?:actuellement|présentement|momentanément|pour l'instant|à l'heure actuelle|en ce moment)\b",
+    r"\b(?:derzeit|aktuell|momentan|gegenwärtig|zur zeit|im moment|vorerst|jetzt)\b",
+    r"\b(?:actualmente|atualmente|ahora|agora|por enquanto|de momento|neste momento|attualmente|adesso|per ora"
+    r"|in questo momento|momentaneamente)\b",
+    r"\b(?:op dit moment|vooralsnog|thans|obecnie|aktualnie|teraz|na razie|w tej chwili)\b",
+    r"\b(?:сейчас|в (?:данный|настоящ\w+) (?:момент|время)|на данный момент|пока что|наразі|зараз|поки що"
+    r"|на даний момент)\b",
+    r"\b(?:momentálně|nyní|teď|aktuálně|prozatím|v současné době|v tuto chvíli|şu an|şimdilik|halihazırda"
+    r"|hiện nay|hiện(?= không)|lúc này|tạm|sekarang|kini|untuk saat ini)\b",
 )
 
 # Who pays, and where they are.
@@ -194,7 +209,7 @@ _BESIDE = re.compile(
     r"|jeszcze|encore"
     r"|derzeit|actuellement|ainda|todavía|aún|ancora|nog|ещё|пока|ще)\b"
     r"|该|該|此|这个|這個|所选的?|所選的?|您|选择的?|選擇的?|当前|當前|目前|你|使用的|的|对|在|被|参数|參數|能力|功能|调用|呼叫|使用|字段"
-    r"|この|その|選択した|選択された|指定された|現行の|は|が|では|で|に|を|も|이|해당|선택한|선택된|현재의|에서는|에서|은|는|가|을|를|ます|습니다|니다|다"
+    r"|この|その|現在の|選択した|選択された|指定された|現行の|は|が|では|で|に|を|も|이|해당|선택한|선택된|현재의|에서는|에서|은|는|가|을|를|ます|습니다|니다|다"
 )
 _NAME = re.compile(r"[\w.@-]*(?:\w[./:@_-]\w|\d)[\w./:@-]*", re.ASCII)
 _ENDS = re.compile(r"[.!?;](?= |$)|[。！？；]")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from toolsupport.core.refusal_languages import CONTRACT, LANGUAGES, PARTS, PASSING, of_the_model_only
+from toolsupport.core.refusal_languages import CONTRACT, CURRENTLY, LANGUAGES, PARTS, PASSING, of_the_model_only
 from toolsupport.core.refusal_vocabulary import (
     MALFORMED,
     MISCONFIGURED,
@@ -233,7 +233,24 @@ _IN_THE_WAY = (
     ),
 )
 
+# After what stands in the way: "streaming is currently not supported with tools" names a setting.
+_CURRENTLY = (
+    rule(
+        OTHER,
+        "currently",
+        r"WORD(?:currently|presently|at present|for now|for the time being|as of now)END",
+        *CURRENTLY,
+    ),
+)
+
 _A_PART_ONLY = (
+    rule(
+        OTHER,
+        "older-name",
+        r"\bfunctions?\b.{0,80}\b(?:use|switch to|migrate to|replaced (?:by|with)|superseded by|in favou?r of)"
+        r" (?:the )?[`'\"]?tools\b",
+        r"\bdeprecated\b.{0,60}\b(?:functions?|function_call|tools)\b",
+    ),
     rule(
         OTHER,
         "only-together",
@@ -252,8 +269,16 @@ _A_PART_ONLY = (
         r"(?:does |do |can )?NOT_GIVE_THING",
         r"THING (?:IS_UN|not )SUPPORTED (?:in|on|for|with|under|by) (?:the |this |your |an? |our )?(?:[\w-]+ ){0,2}"
         r"(?:key|mode|batch|language|request|version|route|audio|output)s?\b(?!/)",
-        r"\b(?:mode|account|batch|batche|job|request|route|path|operation|method)s? (?:does "
-        r"|do )?NOT_SUPPORT_THING",
+        r"\b(?:mode|account|batch|batche|job|request|route|path|operation|method)s? (?:(?:does|do|can) ?)?"
+        r"NOT_SUPPORT_THING",
+        r"(?<![\w/.:@-])(?:endpoint|route|path|url|uri|api|interface|node|host|instance|replica|worker|machine|pod"
+        r"|cluster|shard|peer|tokenizer|client|library|sdk|session|plugin|protocol|device|platform)s?"
+        r"(?: [\w./:{}-]+)? (?:(?:does|do|can) ?)?NOT_GIVE_THING",
+        # A tool's name.
+        r"\bnot SUPPORTED (?:tool|function)s? ?[:=('\"`]",
+        r"THING (?:IS_UN|not )SUPPORTED (?:in|on|for|with|under|by|via|through|at|over) (?:[\w-]+ ){0,2}[`'\"]?"
+        r"(?:/?(?:[\w-]+/)*(?:v\d\w*|api|completions?|messages|responses|chat|generate|embeddings)\b"
+        r"|(?:endpoint|route|path|url|uri|node|host|instance|replica|worker|api)\b(?!-))",
     ),
 )
 
@@ -287,6 +312,8 @@ _TAKES_NO_TOOLS = (
         r"(?<!choice )(?<!function )(?<!tool )(?<!name )[`'\"](?:tools"
         r"|functions)[`'\"] (?:param\w* )?IS_UNSUPPORTED (?:for|by|with|in|on) A_MODEL",
         r"unsupported param(?:eter)?s?:? [`'\"](?:tools|functions)[`'\"] (?:for|by|with|in) A_MODEL",
+        r"A_MODEL[^.]{0,60}NOT_SUPPORT_(?:the )?(?:parameter|param|argument|field|option|key|property):? ?[`'\"]?"
+        r"(?:tools|functions)\b(?![.\[_-])",
         r"A_MODEL[^.]{0,60}NOT_SUPPORT_the [`'\"]?(?:tools|functions|toolconfig)[`'\"]?"
         r" (?:param|argument|field|key|option)",
         r"\bmodel[ -]incompatible (?:request )?(?:argument|parameter)s?(?: supplied)?: "
@@ -329,6 +356,7 @@ RULES = (
     *_FLAGS,
     *_NOT_FOR_EVER,
     *_IN_THE_WAY,
+    *_CURRENTLY,
     *_A_PART_ONLY,
     *_TAKES_NO_TOOLS,
     *_SAID_ELSEWHERE,

@@ -35,7 +35,8 @@ def _of_calls(reply: Reply, asked: Demand) -> tuple[str, str]:
         return "not_copied", f"It was to copy {asked.ticket} and wrote {quoted(str(call.arguments.get('ticket')))}."
     if call.arguments.get("copies") != asked.copies:
         return "wrong_arguments", f"copies was to be {asked.copies}, it wrote {call.arguments.get('copies')!r}."
-    return "right", "The right tool, with the arguments that were demanded."
+    repairs = f" Repairs: {'; '.join(call.repairs)}." if call.repairs else ""
+    return "right", f"The right tool, with the arguments that were demanded.{repairs}"
 
 
 def _made(reply: Reply) -> list[ToolCall]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import Outcome
 from toolsupport.core.side_findings import settled
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, Demand, both, demand
@@ -15,19 +16,29 @@ async def run(lab: Laboratory) -> None:
         wanted = demand(lab.chance), demand(lab.chance)
         question = lab.offering(both(*wanted), TOOLS)
         reply = await lab.ask(question)
-        await lab.note(question, reply, Outcome("parallel", *(trouble(reply) or _told(reply, wanted))))
+        await lab.note(question, reply, Outcome("parallel", *(trouble(reply) or told(reply, wanted))))
 
 
-def _told(reply: Reply, wanted: tuple[Demand, Demand]) -> tuple[str, str]:
-    """Whoever calls nothing at all has shown nothing of two calls; and a call that was cut may have had a second."""
+def told(reply: Reply, wanted: tuple[Demand, Demand]) -> tuple[str, str]:
+    """(code, why). A reply without any call shows nothing of two, and a cut reply may have had a second one."""
     made = calls_of(reply, TICKET.name)
     tickets = {call.arguments.get("ticket") for call in made}
     if tickets == {asked.ticket for asked in wanted}:
         return "right", "Two calls in one answer."
+    if _different(reply) > 1:
+        return "proves_nothing", f"It made two calls at once, but not as demanded{_complaint(reply)}."
     if not made:
         return "none_made", "Two calls were demanded at once, and it made none: that says nothing of two."
     if reply.cut:
         return "cut", f"Its reply was cut after {len(made)} of two calls."
-    if len(made) > 1 and len(tickets) > 1:
-        return "not_copied", "It made two calls at once, but did not copy what was demanded."
     return "only_one", f"Of two calls that were demanded at once it made {len(tickets)}."
+
+
+def _different(reply: Reply) -> int:
+    """How many calls it made, each once, those that could not run included."""
+    ready = {(call.name, compact(call.arguments)) for call in reply.calls}
+    return len(ready | {(call.name, call.raw) for call in reply.rejected})
+
+
+def _complaint(reply: Reply) -> str:
+    return f": {reply.rejected[0].reason.rstrip('.')}" if reply.rejected else ""

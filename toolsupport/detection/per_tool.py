@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import Outcome, of_step
-from toolsupport.core.side_findings import LEAST, MOST, decided, needed, results, settled
+from toolsupport.core.refusal_phrases import says_no
+from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, decided, results, settled
 from toolsupport.core.types import Message, Role, ToolSpec
 from toolsupport.detection.grading import quoted
 from toolsupport.detection.probe_reply import Reply, trouble
@@ -31,23 +33,27 @@ FILE_TOOLS = {
 # Each trial names another file, since the same question again would have the same answer.
 NAMES = ("notes", "reports", "greeting", "plans", "letters", "recipes", "travel", "budget", "garden", "music")
 
+QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last two are Arabic and Greek
+LONGEST_QUESTION = 400
+LONGEST_END = 80  # a courtesy may follow: "Please confirm."
+
 
 async def run(lab: Laboratory) -> None:
     """Each file tool alone; where it is refused, again with a shell beside it."""
     for name, (spec, wish) in FILE_TOOLS.items():
-        while not settled(lab.outcomes, "per_tool", needed(lab.outcomes, LEAST), name):
+        while not settled(lab.outcomes, "per_tool", lab.agreeing, name):
             await _try(lab, name, wish, (spec,))
         if decided(results(lab.outcomes, "per_tool", name)) is False:
             await _beside_a_shell(lab, name, wish, (spec, BASH))
 
 
 async def _beside_a_shell(lab: Laboratory, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
-    """Until two trials agree on whether the shell does the tool's work."""
+    """Until enough trials agree on whether the shell does the tool's work."""
     tried: list[Outcome] = []
     while len(of_step(lab.outcomes, "per_tool", name)) < MOST:
         tried.append(await _try(lab, name, wish, tools))
         codes = [outcome.code for outcome in tried]
-        if codes.count("via_bash") >= LEAST or len(codes) - codes.count("via_bash") >= LEAST:
+        if max(codes.count("via_bash"), len(codes) - codes.count("via_bash")) >= BESIDE_A_SHELL:
             return
 
 
@@ -55,15 +61,32 @@ async def _try(lab: Laboratory, name: str, wish: str, tools: tuple[ToolSpec, ...
     about = f"{lab.chance.choice(NAMES)}{lab.chance.randint(10, 99)}"
     question = lab.offering((Message(Role.USER, wish.format(about)),), tools)
     reply = await lab.ask(question)
-    outcome = Outcome("per_tool", *(trouble(reply) or _told(reply, name)), subject=name)
+    outcome = Outcome("per_tool", *(trouble(reply) or told(reply, name, about)), subject=name)
     await lab.note(question, reply, outcome)
     return outcome
 
 
-def _told(reply: Reply, name: str) -> tuple[str, str]:
-    called = [call.name for call in reply.calls]
-    if name in called:
-        return "right", f"It called {name}."
-    if BASH.name in called:
-        return "via_bash", f"It did the work of {name} through bash."
+def told(reply: Reply, name: str, about: str) -> tuple[str, str]:
+    """(code, why) of a demand that names `about`.
+
+    A server's grammar can force the name of the only tool, never the demanded file: so a call counts by its arguments.
+    """
+    tools = {name: ("right", f"It called {name}."), BASH.name: ("via_bash", f"It did the work of {name} through bash.")}
+    made = [(call.name, compact(call.arguments), "") for call in reply.calls]
+    made += [(call.name, call.raw, call.reason) for call in reply.rejected]
+    for tool, (code, why) in tools.items():
+        written = [(text, reason) for called, text, reason in made if called == tool]
+        right = [reason for text, reason in written if about in text.lower()]
+        if right:
+            return code, why if "" in right else f"{why} The call did not fit: {right[0]}"
+        if written:
+            return "proves_nothing", f"It called {tool} for something else than {about}: {quoted(written[0][0])}"
+    if _asks_back(reply.text):
+        return "proves_nothing", f"It asked back: {quoted(reply.text)}"
     return "no_call", f"It did not call {name} and wrote: {quoted(reply.text)}"
+
+
+def _asks_back(text: str) -> bool:
+    """A short answer that ends in a question waits for a person, unless it denies the ability."""
+    questions = any(mark in text[-LONGEST_END:] for mark in QUESTION_MARKS)
+    return questions and len(text) <= LONGEST_QUESTION and not says_no(text)

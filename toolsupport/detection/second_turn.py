@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import re
+import unicodedata
+
+from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import Outcome
 from toolsupport.core.side_findings import settled
 from toolsupport.core.types import ToolCall
@@ -9,6 +14,13 @@ from toolsupport.detection.grading import quoted
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, answered, demand, secret
 from toolsupport.detection.probe_reply import Reply, trouble
 from toolsupport.detection.probe_runner import Laboratory
+
+# Markup, escapes of JSON, and a hyphen that is spelt out.
+BESIDE_SIGNS = re.compile(
+    r"<[^<>]{0,80}>|\\(?:[nrt]|u20[0-9a-f]{2})|"
+    r"\b(?:dash|hyphen|minus|bindestrich|strich|tiret|trait d'union|guion|guión|hífen|traço|trattino|lineetta|streepje"
+    r"|myślnik|łącznik|дефис|тире|pomlčka|tire|kısa çizgi)\b|横线|橫線|连字符|連字號|ハイフン|하이픈"
+)
 
 
 async def run(lab: Laboratory) -> None:
@@ -18,15 +30,34 @@ async def run(lab: Laboratory) -> None:
         call = ToolCall("call_1", TICKET.name, {"ticket": asked.ticket, "copies": asked.copies})
         question = lab.offering(answered(asked, [call], seat), TOOLS)
         reply = await lab.ask(question)
-        await lab.note(question, reply, Outcome("second_turn", *_told(reply, seat)))
+        await lab.note(question, reply, Outcome("second_turn", *told(reply, seat)))
 
 
-def _told(reply: Reply, seat: str) -> tuple[str, str]:
-    if seat in reply.text:
+def told(reply: Reply, seat: str) -> tuple[str, str]:
+    """(code, why): whether the answer shows that the result was read."""
+    if _signs(seat) in _signs(reply.text):
         return "right", "It read the seat from the result."
+    taker = _taker(reply, seat)
+    if taker:
+        return "right", f"It passed the seat from the result on to {taker}."
     troubled = trouble(reply)
     if troubled is not None:
         return troubled
+    if _signs(seat) in _signs(reply.thinking):
+        return "proves_nothing", f"It gave the seat in its reasoning only, and answered: {quoted(reply.text)}"
     if reply.calls:
         return "called_for_nothing", f"It called {reply.calls[0].name} again instead of reading the result."
-    return "not_copied", f"The result said {seat}, it answered: {quoted(reply.text)}"
+    return "not_copied", f"The result was {seat}, the answer: {quoted(reply.text)}"
+
+
+def _taker(reply: Reply, seat: str) -> str:
+    """The tool whose call holds the seat, "" where none does; a call that could not run shows it as well."""
+    made = [(call.name, compact(call.arguments)) for call in reply.calls]
+    made += [(call.name, call.raw) for call in reply.rejected]
+    return next((name for name, written in made if _signs(seat) in _signs(written)), "")
+
+
+def _signs(text: str) -> str:
+    """Its letters and digits: models write other hyphens, other spaces, bold, small letters, or `K7F dash 3XDP`."""
+    plain = unicodedata.normalize("NFKC", html.unescape(text)).casefold()
+    return "".join(sign for sign in BESIDE_SIGNS.sub(" ", plain) if sign.isalnum())

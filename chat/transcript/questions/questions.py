@@ -29,7 +29,6 @@ from chat.transcript.questions.unknown_model import Said
 from chat.transcript.turn_store import fenced
 from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
-from toolsupport.core.events import CallRejected
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
@@ -185,9 +184,10 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     if tool is None:
         raise ValueError("This tool is not there any more.")
     told = _told(run, tool.spec)
-    checked = calls.check(ToolCall(run.call_id, run.name, {**told, **arguments}), [tool.spec])
-    if isinstance(checked, CallRejected):
-        raise ValueError(checked.reason)
+    # What a person wrote is run as it is or not at all: no repair.
+    complaints = calls.complaints_about({**told, **arguments}, tool.spec.parameters)
+    if complaints:
+        raise ValueError(f"The arguments of {run.name} do not fit: {'; '.join(complaints)}.")
     arguments = {**before, **arguments}
     call = ToolCall(run.call_id, run.name, arguments)
     run.arguments, run.repairs = arguments, [*run.repairs, EDITED]

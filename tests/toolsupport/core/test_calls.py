@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
 from toolsupport.core import calls
 from toolsupport.core.calls import check
 from toolsupport.core.events import CallReady, CallRejected
@@ -89,8 +90,9 @@ def test_what_there_is_where_nothing_is_near() -> None:
     ("arguments", "words"),
     [
         ({}, '"path" is a required property'),
-        ({"path": 5}, 'path: 5 is not of type "string"'),
-        ({"path": "a", "lines": "3"}, 'lines: "3" is not of type "integer"'),
+        ({"path": None}, 'path: null is not of type "string"'),
+        ({"path": "a", "lines": "three"}, 'lines: "three" is not of type "integer"'),
+        ({"path": "a", "lines": "3", "mode": "r"}, 'lines: "3" is not of type "integer"'),
         ({"path": "a", "mode": "r"}, "mode"),
     ],
 )
@@ -99,6 +101,65 @@ def test_arguments_that_do_not_fit(arguments: JSON, words: str) -> None:
     assert words in outcome.reason
     assert "Call it again" in outcome.reason
     assert outcome.name == "read_file"
+
+
+TYPED: JSON = {
+    "type": "object",
+    "properties": {
+        "whole": {"type": "integer"},
+        "part": {"type": "number"},
+        "sure": {"type": "boolean"},
+        "names": {"type": "array", "items": {"type": "string"}},
+        "where": {"type": "object", "properties": {"line": {"type": "integer"}}},
+        "word": {"type": "string"},
+        "maybe": {"type": ["integer", "null"]},
+        "either": {"anyOf": [{"type": "boolean"}, {"type": "integer"}]},
+        "many": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+        "small": {"type": "integer", "maximum": 5},
+        "level": {"enum": [1, 2]},
+    },
+}
+REPAIRED = [
+    ("whole", "3", 3, "whole: read string as integer"),
+    ("whole", " 3 ", 3, "whole: read string as integer"),
+    ("whole", "3.0", 3, "whole: read string as integer"),
+    ("part", "2.5", 2.5, "part: read string as number"),
+    ("sure", "true", True, "sure: read string as boolean"),
+    ("sure", "False", False, "sure: read string as boolean"),
+    ("names", "Ada", ["Ada"], "names: read string as array"),
+    ("names", '["a", "b"]', ["a", "b"], "names: read string as array"),
+    ("names", [1, "b"], ["1", "b"], "names: read parts by their schema"),
+    ("where", '{"line": 3}', {"line": 3}, "where: read string as object"),
+    ("where", {"line": "3"}, {"line": 3}, "where: read parts by their schema"),
+    ("word", 5, "5", "word: read integer as string"),
+    ("maybe", "null", None, "maybe: read string as null"),
+    ("maybe", "7", 7, "maybe: read string as integer"),
+    ("either", "true", True, "either: read string as boolean"),
+    ("many", ["1", "2"], [1, 2], "many: read parts by their schema"),
+    ("small", "4", 4, "small: read string as integer"),
+    ("level", "2", 2, "level: read string as integer"),
+]
+
+
+@every("name, written, meant, repair", REPAIRED)
+def test_arguments_take_the_types_of_the_schema(name: str, written: object, meant: object, repair: str) -> None:
+    outcome = check(call("typed", {name: written}), (ToolSpec("typed", "", TYPED),))
+    assert isinstance(outcome, CallReady)
+    assert (outcome.call.arguments, outcome.call.repairs) == ({name: meant}, (repair,))
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("whole", "several"), ("whole", ""), ("whole", 2.5), ("small", "9"), ("sure", "yes"), ("level", "3")],
+)
+def test_arguments_that_mean_nothing_else_are_rejected(name: str, written: object) -> None:
+    assert rejected(check(call("typed", {name: written}), (ToolSpec("typed", "", TYPED),))).fault == "schema"
+
+
+def test_arguments_that_fit_are_never_changed() -> None:
+    arguments = {"word": "3", "maybe": None, "whole": 3.0, "other": "5"}
+    outcome = check(call("typed", arguments), (ToolSpec("typed", "", TYPED),))
+    assert outcome == CallReady(call("typed", arguments))
 
 
 def test_complaints_are_few_and_short() -> None:

@@ -50,7 +50,7 @@ OTHER_WORDS = [
     (400, "Unsupported parameter: 'tools' is not supported with this model.", UNSUPPORTED),
     (404, 'No endpoints found that support tool use. Try disabling "question".', UNSUPPORTED),
     (422, "Model x is not capable of function calling", UNSUPPORTED),
-    (400, "Tool calling is currently not supported for x", UNSUPPORTED),
+    (400, "Tool calling is currently not supported for x", OTHER),
     (500, "tools param requires --jinja flag", MISCONFIGURED),
     (500, "Cannot use tools with stream", MISCONFIGURED),
     (400, "This model doesn't support tool use in streaming mode.", MISCONFIGURED),

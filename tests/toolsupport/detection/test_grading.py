@@ -50,3 +50,10 @@ def test_each_way_has_its_code(what: str) -> None:
     outcome = judge("called", Question(ASKED.messages, TOOLS), reply, ASKED)
     assert outcome.code == code
     assert outcome.why
+
+
+def test_a_right_call_that_was_repaired_names_the_repair() -> None:
+    repaired = Reply(calls=[ToolCall("1", TICKET.name, RIGHT, ("copies: read string as integer",))])
+    outcome = judge("called", Question(ASKED.messages, TOOLS), repaired, ASKED)
+    assert outcome.code == "right"
+    assert outcome.why.endswith("Repairs: copies: read string as integer.")

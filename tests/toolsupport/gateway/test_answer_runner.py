@@ -41,7 +41,7 @@ def called(arguments: str, **more: Any) -> bytes:
     return said(delta={"tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": function}]}, **more)
 
 
-WORD, WRONG, RIGHT = said(delta={"content": "Hi"}), called('{"path": {"no": 1}}'), called('{"path":"."}')
+WORD, WRONG, RIGHT = said(delta={"content": "Hi"}), called('{"path": null}'), called('{"path":"."}')
 COUNTED = chunk(b'data: {"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 5}}\n\n')
 ENDED = said(finish_reason="stop")
 END = (chunk(b"data: [DONE]\n\n"), LAST_CHUNK)

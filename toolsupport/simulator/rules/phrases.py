@@ -13,7 +13,7 @@ FILE = re.compile(
 ENDING = re.compile(r"\.[a-z][a-z0-9]{0,7}$", re.IGNORECASE)
 FOLDER = re.compile(r"(?<![\w:])(?:\.{1,2}/[\w./-]*|[\w.-]+/(?:[\w.-]+/)*|/[\w./-]*)(?!\w)")
 NAMED_FOLDER = re.compile(
-    r"\b(?:in|of|inside|under|list|ls|dir)\s+(?:-\w+\s+)?(?:the\s+)?(?P<a>[\w.-]+)\s+(?:folder|directory|dir)\b"
+    r"\b(?:in|of|inside|under|list|ls|dir)\s+(?:-\w+\s+)?(?:the\s+)?(?!the\s)(?P<a>[\w.-]+)\s+(?:folder|directory|dir)\b"
     r"|\b(?:folder|directory)\s+(?:called|named)?\s*(?P<b>[\w.-]+)"
     r"|^\s*(?:ls|dir)\s+(?:-\w+\s+)*(?P<c>[\w./-]+)\s*$"
     r"|\b(?:in|of|inside|under)\s+(?P<d>[\w.-]+)\s*[?.!]*\s*$",
