@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -31,7 +32,8 @@ def written(address: Address, who: str) -> list[str]:
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        put_away(client.get(url, QUERIES.get(address.name, {})))
+        answered: Any = client.get(url, QUERIES.get(address.name, {}))
+        put_away(answered)
     return [query["sql"][:200] for query in queries if WRITE.match(query["sql"])]
 
 
