@@ -172,6 +172,20 @@ async def test_a_refusal_inside_of_a_200() -> None:
         assert events[1:] == HI
 
 
+UNSTREAMED_ONLY = answer(400, b'{"error":"Streaming is not supported when tools are provided"}')
+
+
+@pytest.mark.asyncio
+async def test_tools_refused_with_streaming_are_sent_without_streaming() -> None:
+    async with scripted(UNSTREAMED_ONLY, FINE) as server:
+        assert await ask(server.endpoint(), brief()) == HI
+        assert [(body["stream"], "tools" in body) for body in server.bodies] == [(True, True), (False, True)]
+    async with scripted(UNSTREAMED_ONLY, UNSTREAMED_ONLY, FINE) as server:
+        events = await ask(server.endpoint(), brief())
+        assert isinstance(events[0], ToolsRefused) and events[0].misconfigured and events[1:] == HI
+        assert [(body["stream"], "tools" in body) for body in server.bodies[1:]] == [(False, True), (False, False)]
+
+
 @pytest.mark.asyncio
 async def test_once_and_no_more() -> None:
     async with scripted(REFUSED) as server:

@@ -19,7 +19,7 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.refusals import MALFORMED, classify
+from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
 from toolsupport.core.types import ToolCall
 from toolsupport.providers.openai_compatible import CALL_LOST
 
@@ -59,6 +59,12 @@ class Reply:
         """Whether its tokens were used up."""
         used_up = 0 < self.budget <= (self.usage.output_tokens or 0)
         return self.finish == "length" or (self.failed is not None and self.failed.kind == "empty" and used_up)
+
+    @property
+    def refuses_streaming(self) -> bool:
+        """Whether the server takes these tools only where the answer is not streamed."""
+        found = classify(self.failed.status, self.failed.body) if self.failed else None
+        return found is not None and (found.label, found.rule) == (MISCONFIGURED, STREAMING)
 
     def take(self, event: Event) -> None:
         """Add one event."""

@@ -137,7 +137,8 @@ class Laboratory:
     async def ask(self, question: Question) -> Reply:
         """Put a question within the limits of a trial; what took too long comes back as a failure.
 
-        Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
+        A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
+        trials show the refusal. Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
         """
         if self.left():
             raise StepLeft
@@ -145,6 +146,9 @@ class Laboratory:
         reply = await self._timed(question, seconds)
         self._spent += reply.seconds
         self.thinks = self.thinks or reply.thought or reply.cut
+        if self.streams and question.streamed and reply.refuses_streaming:
+            self.streams = False
+            return await self.ask(replace(question, streamed=False))
         return reply
 
     @property

@@ -217,7 +217,8 @@ def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
     elif isinstance(event, ToolsRefused):
         attempt.brief = exchange.otherwise(attempt.brief, event)
         tally.format, tally.retries = attempt.brief.format, tally.retries + 1
-        tally.left_out = "" if attempt.brief.format else "refused"
+        rule = "misconfigured" if event.misconfigured else "refused"
+        tally.left_out = "" if attempt.brief.format else rule
 
 
 def _again(attempt: Attempt, log: Sequence[Message]) -> tuple[Brief, tuple[Message, ...]]:
