@@ -102,8 +102,7 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
     Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
     """
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.shown
-    inside = None if brief.think is False else brief.begins_inside
-    listener, results = Listener(brief.format, brief.callable, inside), Results(asking.messages)
+    listener, results = Listener(brief.format, brief.callable, _begins_inside(brief)), Results(asking.messages)
     listener.know_results(results.hold)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
@@ -122,6 +121,14 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
                 heard = _unreadable(heard, trouble, asking)
             if heard:
                 yield heard
+
+
+def _begins_inside(brief: Brief) -> bool | None:
+    """What is known of how the reply will begin. With thinking off a template closes the reasoning at once."""
+    if brief.think is False:
+        return None if brief.begins_inside else False
+    thinks_never = brief.begins_inside is None and brief.capabilities["thinking"].value is False
+    return False if thinks_never else brief.begins_inside
 
 
 def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _Asking) -> list[Event]:

@@ -26,6 +26,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    ReasoningSeen,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
@@ -172,20 +173,6 @@ async def test_a_refusal_inside_of_a_200() -> None:
         assert events[1:] == HI
 
 
-UNSTREAMED_ONLY = answer(400, b'{"error":"Streaming is not supported when tools are provided"}')
-
-
-@pytest.mark.asyncio
-async def test_tools_refused_with_streaming_are_sent_without_streaming() -> None:
-    async with scripted(UNSTREAMED_ONLY, FINE) as server:
-        assert await ask(server.endpoint(), brief()) == HI
-        assert [(body["stream"], "tools" in body) for body in server.bodies] == [(True, True), (False, True)]
-    async with scripted(UNSTREAMED_ONLY, UNSTREAMED_ONLY, FINE) as server:
-        events = await ask(server.endpoint(), brief())
-        assert isinstance(events[0], ToolsRefused) and events[0].misconfigured and events[1:] == HI
-        assert [(body["stream"], "tools" in body) for body in server.bodies[1:]] == [(False, True), (False, False)]
-
-
 @pytest.mark.asyncio
 async def test_once_and_no_more() -> None:
     async with scripted(REFUSED) as server:
@@ -326,7 +313,12 @@ async def test_leaving_early_closes_the_provider(recorder) -> None:
 async def test_batches_stay_as_they_were_read() -> None:
     async with scripted((HEAD, said("a"), DONE, LAST_CHUNK)) as server:
         batches = [batch async for batch in exchange.ask(server.endpoint(), brief(), QUESTION)]
-        assert [event for batch in batches for event in batch] == [TextDelta("a"), Usage(), Finished("stop")]
+        assert [event for batch in batches for event in batch] == [
+            TextDelta("a"),
+            Usage(),
+            ReasoningSeen(False),
+            Finished("stop"),
+        ]
         assert all(batches)
 
 
