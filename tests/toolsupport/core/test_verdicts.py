@@ -47,9 +47,9 @@ CASES = {  # D6
     "native": ((*OPEN, *called("right", "right", "right")), "native", True),
     "ignored": ((*OPEN, *called(*["no_call"] * 5)), "ignored", False),
     "a no needs five": ((*OPEN, *called(*["no_call"] * 4)), "inconclusive", None),
-    "one unfinished in six": ((*OPEN, *called("timeout", *["no_call"] * 5)), "ignored", False),
-    "two unfinished in eight": ((*OPEN, *called("cut", "no_word", *["no_call"] * 6)), "ignored", False),
-    "two unfinished in seven": ((*OPEN, *called("cut", "no_word", *["no_call"] * 5)), "inconclusive", None),
+    "one unfinished in nine": ((*OPEN, *called("timeout", *["no_call"] * 8)), "ignored", False),
+    "one unfinished in six": ((*OPEN, *called("timeout", *["no_call"] * 5)), "inconclusive", None),
+    "two unfinished in nine": ((*OPEN, *called("cut", "no_word", *["no_call"] * 7)), "inconclusive", None),
     **{
         f"three talked, six were {code}": ((*OPEN, *called(*[code, code, "no_call"] * 3)), "inconclusive", None)
         for code in ("no_word", "cut", "failed", "timeout")
