@@ -15,6 +15,7 @@ NOTICES = {
     "fallback": "{model} {failed}, so it goes on with {fallback}.",
     "tools_cut": "{model} is given fewer tools at once, so it goes on without {tools}.",
     "tools_refused": "The server refused tools for {model}. Answered without them.",
+    "tools_need_setting": "{model} answers without tools.",
     "prompt_too_long": (
         "This conversation with its tools seems longer than the {context} tokens {model} is given, less room for an "
         "answer. A larger context (num_ctx) or fewer tools would help."
@@ -44,7 +45,7 @@ NOTICES = {
         "A larger context (num_ctx) or fewer tools would help."
     ),
     "read_by_admin": "{person}, an administrator, read this conversation. The reason given: {reason}",
-    "flag_to_set": "Tools need a server setting: {flag}.",
+    "flag_to_set": "The server needs a setting for tools: {flag}.",
 }
 
 
