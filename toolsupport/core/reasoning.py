@@ -274,6 +274,11 @@ class Reasoning:
         self._separated, self.open = True, False
         self.keep(self._draft.feed(text))
 
+    @property
+    def over(self) -> bool:
+        """Whether reasoning was read and has ended: what follows is the answer."""
+        return self._seen and not self.open
+
     def native_call(self, event: Event) -> bool:
         """Hear of a call that did not come in the text: True where it is a draft, since reasoning is open."""
         if self.open and isinstance(event, CallReady):
