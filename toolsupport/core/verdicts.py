@@ -1,7 +1,7 @@
 """What the trials of a test prove about a model: a pure fold of their outcomes into one verdict.
 
 A trial that a dead server, a limit or an empty queue decided is unfinished: it proves nothing about the model. A no
-needs five conclusive trials, and at most one unfinished trial in four, since the unfinished ones may be those that
+needs five conclusive trials and none that is unfinished, or eight and one, since the unfinished ones may be those that
 called; otherwise the test is inconclusive. A model that can think is tried with thinking on and off; each setting is
 judged alone, and tools work where one of them works.
 """
@@ -31,10 +31,10 @@ __all__ = [
 
 ENOUGH = 3  # trials of calling that count
 ENOUGH_FOR_NO = 5  # where none of them was right: a model that calls two times out of three fails three times in a row
-UNFINISHED_SHARE = 4  # a no allows one unfinished trial in so many
+UNFINISHED_SHARE = 9  # a no allows one unfinished trial in so many: where half of all calls are lost, few tests pass
 MOST = 9
 MOST_EACH_WAY = 16  # trials in all where streaming seems to decide
-REFUSALS = 5  # of a greeting with tools, streamed and not: one may come from one of several servers behind an address
+REFUSALS = 6  # of a greeting with tools, streamed and not: one may come from one of several servers behind an address
 GIVE_UP = 5  # trials that say nothing, with none that does
 SHARE = (2, 3)  # of the trials of a flaky model must be right for a yes
 EACH_WAY = 6  # trials streamed, and as many not streamed, before a difference between them is one of streaming

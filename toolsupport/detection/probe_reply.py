@@ -19,7 +19,7 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.refusals import MALFORMED, classify
+from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
 from toolsupport.core.types import ToolCall
 from toolsupport.providers.openai_compatible import CALL_LOST
 
@@ -61,6 +61,12 @@ class Reply:
         """Whether its tokens were used up. Some servers call that "stop", and some have a limit of their own."""
         written = self.usage.output_tokens or 0
         return self.finish == "length" or 0 < self.budget <= written or written in self.caps
+
+    @property
+    def refuses_streaming(self) -> bool:
+        """Whether the server takes these tools only where the answer is not streamed."""
+        found = classify(self.failed.status, self.failed.body) if self.failed else None
+        return found is not None and (found.label, found.rule) == (MISCONFIGURED, STREAMING)
 
     def take(self, event: Event) -> None:
         """Add one event."""

@@ -138,7 +138,8 @@ class Laboratory:
     async def ask(self, question: Question) -> Reply:
         """Put a question within the limits of a trial; what took too long comes back as a failure.
 
-        Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
+        A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
+        trials show the refusal. Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
         """
         if self.left():
             raise StepLeft
@@ -147,6 +148,9 @@ class Laboratory:
         self._spent += reply.seconds
         self._answers += 1
         self._learn(reply)
+        if self.streams and question.streamed and reply.refuses_streaming:
+            self.streams = False
+            return await self.ask(replace(question, streamed=False))
         return reply
 
     def _learn(self, reply: Reply) -> None:

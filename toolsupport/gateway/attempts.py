@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from toolsupport import exchange
+from toolsupport.core.coercion import TEXT, properties, types
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -28,7 +29,7 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.types import Brief, Message, Role, ToolCall
+from toolsupport.core.types import Brief, Message, Role, ToolCall, ToolSpec
 from toolsupport.gateway.request_preparation import Prepared
 from toolsupport.registry.metrics.call_tally import CallTally
 
@@ -120,10 +121,10 @@ class Attempt:
 
     def _may_come_to_nothing(self, event: CallDelta) -> bool:
         """A call in text may still turn out to be only mentioned, one that may stand in reasoning to be a draft, one
-        of another name to be none."""
+        of another name to be none, and `"3"` for an integer to be repaired."""
         if self.brief.format in FORMATS or not (event.outside or event.id in self.live):
             return True
-        return event.name not in {tool.name for tool in self.brief.tools}
+        return not any(tool.name == event.name and _takes_text_only(tool) for tool in self.brief.tools)
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         if event.fault == "cut":
@@ -158,6 +159,10 @@ class Attempt:
             self.spoiled = event.message
             return []
         return [event]
+
+
+def _takes_text_only(tool: ToolSpec) -> bool:
+    return all(types(one, tool.parameters) == TEXT for one in properties(tool.parameters).values())
 
 
 async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event], None]:
@@ -230,7 +235,8 @@ def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
     elif isinstance(event, ToolsRefused):
         attempt.brief = exchange.otherwise(attempt.brief, event)
         tally.format, tally.retries = attempt.brief.format, tally.retries + 1
-        tally.left_out = "" if attempt.brief.format else "refused"
+        rule = "misconfigured" if event.misconfigured else "refused"
+        tally.left_out = "" if attempt.brief.format else rule
 
 
 def _again(attempt: Attempt, log: Sequence[Message]) -> tuple[Brief, tuple[Message, ...]]:

@@ -34,7 +34,7 @@ def called(*codes: str, streamed: bool | None = None) -> tuple[Outcome, ...]:
     )
 
 
-def refused(times: int = 5, streamed: bool | None = None) -> tuple[Outcome, ...]:
+def refused(times: int = 6, streamed: bool | None = None) -> tuple[Outcome, ...]:
     ways = [n % 2 == 0 if streamed is None else streamed for n in range(times)]
     return tuple(Outcome("accepted", "refused", "no tools", way, "tools") for way in ways)
 
@@ -47,9 +47,9 @@ CASES = {  # D6
     "native": ((*OPEN, *called("right", "right", "right")), "native", True),
     "ignored": ((*OPEN, *called(*["no_call"] * 5)), "ignored", False),
     "a no needs five": ((*OPEN, *called(*["no_call"] * 4)), "inconclusive", None),
-    "one unfinished in six": ((*OPEN, *called("timeout", *["no_call"] * 5)), "ignored", False),
-    "two unfinished in eight": ((*OPEN, *called("cut", "no_word", *["no_call"] * 6)), "ignored", False),
-    "two unfinished in seven": ((*OPEN, *called("cut", "no_word", *["no_call"] * 5)), "inconclusive", None),
+    "one unfinished in nine": ((*OPEN, *called("timeout", *["no_call"] * 8)), "ignored", False),
+    "one unfinished in six": ((*OPEN, *called("timeout", *["no_call"] * 5)), "inconclusive", None),
+    "two unfinished in nine": ((*OPEN, *called("cut", "no_word", *["no_call"] * 7)), "inconclusive", None),
     **{
         f"three talked, six were {code}": ((*OPEN, *called(*[code, code, "no_call"] * 3)), "inconclusive", None)
         for code in ("no_word", "cut", "failed", "timeout")
@@ -69,7 +69,7 @@ CASES = {  # D6
     "calls, but never right": ((*OPEN, *called("malformed", "unknown_tool", *["not_copied"] * 3)), "flaky", False),
     "refused": ((BARE, *refused()), "refused", False),
     "refused once": ((BARE, *refused(1)), "inconclusive", None),
-    "refused as often, but only streamed": ((BARE, *refused(5, streamed=True)), "inconclusive", None),
+    "refused as often, but only streamed": ((BARE, *refused(6, streamed=True)), "inconclusive", None),
     "refused once, then taken": ((BARE, *refused(1), TAKEN, *called("right", "right", "right")), "native", True),
     "refused now and then": (
         (BARE, *refused(4), TAKEN, *called("failed", "no_call", "failed", "failed", "no_call")),
@@ -146,9 +146,9 @@ def test_a_no_is_open_where_it_thought_and_thinking_cannot_be_switched() -> None
 
 def test_a_refusal_is_confirmed() -> None:  # D6
     assert not acceptance_settled(()) and acceptance_settled(OPEN)
-    assert not acceptance_settled((BARE, *refused(4)))
-    assert not acceptance_settled((BARE, *refused(5, streamed=True)))
-    assert acceptance_settled((BARE, *refused(5)))
+    assert not acceptance_settled((BARE, *refused(5)))
+    assert not acceptance_settled((BARE, *refused(6, streamed=True)))
+    assert acceptance_settled((BARE, *refused(6)))
     assert acceptance_settled((BARE, *refused(2), TAKEN))
     assert acceptance_settled((BARE, Outcome("accepted", "timeout", subject="tools")))
     assert not acceptance_settled((BARE, *refused(1), Outcome("accepted", "timeout", subject="tools")))

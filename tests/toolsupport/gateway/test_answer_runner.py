@@ -99,7 +99,7 @@ async def test_a_server_that_lacks_a_flag_answers_without_tools(program: Program
     answer = await (program.stream if stream else program.ask)("sim-misconfigured")
     objects = pieces(answer) if isinstance(answer, list) else [answer.json()]
     (told,) = [one["x_toolsupport"] for one in objects if "x_toolsupport" in one]
-    assert (told["format"], told["tools_left_out"]) == (None, "refused")
+    assert (told["format"], told["tools_left_out"]) == (None, "misconfigured")
     assert await in_database(missing_flags.servers)() == 1
     assert not await in_database(counts)()
 
@@ -146,6 +146,24 @@ async def test_of_a_call_that_may_be_reasoning_nothing_was_sent_so_it_is_asked_f
         await answering(server, [HEAD, WORD, WRONG, ENDED, *END], [HEAD, RIGHT, ENDED, *END])
         text = "".join(await program.stream("made/m"))
     assert len(server.requests) == 2 and "error" not in text and '"no' not in text
+
+
+DEPTH = {"type": "object", "properties": {"path": {"type": "string"}, "depth": {"type": "integer"}}}
+DEEP = {"type": "function", "function": {"name": "list_directory", "parameters": DEPTH}}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_arguments_of_native_calls_are_repaired_by_their_schema(program: Program, stream: bool) -> None:
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, called('{"path":".",'), called('"depth":"3"}'), ENDED, *END])
+        answer = await (program.stream if stream else program.ask)("made/m", tools=[DEEP])
+        assert len(server.requests) == 1
+    objects = pieces(answer) if isinstance(answer, list) else [answer.json()]
+    made = [one["choices"][0].get("delta") or one["choices"][0].get("message") or {} for one in objects]
+    [call] = [call for message in made for call in message.get("tool_calls", ())]
+    assert call["function"] == {"name": "list_directory", "arguments": '{"path":".","depth":3}'}
+    assert objects[-1]["x_toolsupport"]["repairs"] == ["depth: read string as integer"]
+    assert await in_database(counts)() == {("native", "repaired", 1)}
 
 
 THOUGHT = said(delta={"reasoning_content": "hm"})
