@@ -198,6 +198,8 @@ class Mentions:
             return True
         return self._awaits(character)
 
-    def _awaits(self, character: str) -> None:
+    def _awaits(self, character: str) -> bool | None:
+        """What follows this sign decides."""
         # A tag that stands behind other signs is read as one that stands alone.
         self._signs = (self._signs if character != "<" else "") + character
+        return None
