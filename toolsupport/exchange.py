@@ -2,7 +2,8 @@
 
 Tools are sent only to a model that is known to take them, or by a probe: the registry decides, this room checks the
 capabilities once more, and the codec refuses on its own. Where the server refuses the tools all the same, that is
-told by a ToolsRefused, and the question is put once more without them; a probe is told and gets the failure. Where
+told by a ToolsRefused, and the question is put once more without them; a probe is told and gets the failure. A server
+that refuses tools together with streaming is asked again with tools and without streaming. Where
 the server could not read a call of its model, the model is told so and asked again, at most twice, whatever of its
 reply was seen: the reply goes on, and calls of the attempt that failed do not count.
 """
@@ -33,7 +34,7 @@ from toolsupport.core.events import (
 from toolsupport.core.format_fallback import in_text, without_tools
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.quoted_results import Results
-from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, UNSUPPORTED, classify
+from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUPPORTED, classify
 from toolsupport.core.reply_reader import Listener
 from toolsupport.core.types import Brief, Endpoint, Message, Permit, Request, ToolSpec
 
@@ -49,12 +50,21 @@ async def ask(endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> 
         async with aclosing(_answer(endpoint, brief, asking)) as batches:
             async for batch in batches:
                 trouble = next((event for event in batch if isinstance(event, Trouble)), None)
-                yield batch
+                if not _only_streamed(trouble, brief):
+                    yield batch
         if trouble is None or brief.permit is Permit.PROBE:
             return
+        if _only_streamed(trouble, brief):
+            brief = replace(brief, stream=False)
+            continue
         if isinstance(trouble, ToolsRefused):
             brief = otherwise(brief, trouble)
         asking.again(trouble)
+
+
+def _only_streamed(trouble: Trouble | None, brief: Brief) -> bool:
+    """Whether the same tools may be taken where the answer is not streamed."""
+    return isinstance(trouble, ToolsRefused) and trouble.rule == STREAMING and brief.stream
 
 
 @dataclass(slots=True)
@@ -92,8 +102,7 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
     Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
     """
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.shown
-    inside = None if brief.think is False else brief.begins_inside
-    listener, results = Listener(brief.format, brief.callable, inside), Results(asking.messages)
+    listener, results = Listener(brief.format, brief.callable, _begins_inside(brief)), Results(asking.messages)
     listener.know_results(results.hold)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
@@ -112,6 +121,14 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
                 heard = _unreadable(heard, trouble, asking)
             if heard:
                 yield heard
+
+
+def _begins_inside(brief: Brief) -> bool | None:
+    """What is known of how the reply will begin. With thinking off a template closes the reasoning at once."""
+    if brief.think is False:
+        return None if brief.begins_inside else False
+    thinks_never = brief.begins_inside is None and brief.capabilities["thinking"].value is False
+    return False if thinks_never else brief.begins_inside
 
 
 def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _Asking) -> list[Event]:

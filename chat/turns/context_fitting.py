@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from channels.db import database_sync_to_async as in_database
 
@@ -11,9 +12,9 @@ from chat.broadcast import fragments, frames
 from chat.transcript.turns import context_findings, record
 from chat.transcript.turns.lifecycle import Claimed
 from toolsupport import exchange
-from toolsupport.core import load_failures
+from toolsupport.core import context_limits, load_failures
 from toolsupport.core.events import Event, Failed, Usage
-from toolsupport.core.prompt import token_counts
+from toolsupport.core.prompt import context_fitting, token_counts
 from toolsupport.core.prompt.context_fitting import LeaveOut, Window
 from toolsupport.core.types import Message
 from toolsupport.registry.models.request_context import Briefing
@@ -46,10 +47,10 @@ class ContextCures:
             silent = True
             async with aclosing(exchange.ask(briefing.endpoint, briefing.brief, history)) as batches:
                 async for batch in batches:
-                    asked = await self._taken_back(briefing, batch[-1]) if silent else None
+                    asked = await self._asked_again(briefing, batch[-1]) if silent else None
                     silent = False
                     if asked is None:
-                        yield batch
+                        yield [*batch[:-1], _with_numbers(briefing, batch[-1])]
 
     async def used(self, briefing: Briefing, usage: Usage) -> bool:
         """After an answer: keep what was counted. True where a part was cut, which is said and cured."""
@@ -92,6 +93,16 @@ class ContextCures:
         await self._say(code, window, {"before": f"{briefing.window.given:,}"})
         return context_guard.within(briefing, window)
 
+    async def _asked_again(self, briefing: Briefing, event: Event) -> Briefing | None:
+        """What to ask with after a failure that another context cures; None for all others."""
+        if not isinstance(event, Failed):
+            return None
+        found = context_limits.exceeded(event.status, event.body)
+        todo = context_fitting.after_cut(briefing.window, found.prompt) if found else None
+        if todo is not None:
+            return await self._raise(briefing, todo.context, "context_raised")
+        return await self._taken_back(briefing, event)
+
     async def _taken_back(self, briefing: Briefing, event: Event) -> Briefing | None:
         """What to ask with after the server could not load the model; None where that is not what happened."""
         why = load_failures.why(event) if isinstance(event, Failed) else ""
@@ -106,8 +117,17 @@ class ContextCures:
     async def _say(self, code: str, window: Window, facts: dict[str, str], once: bool = False) -> None:
         """Tell it, or, `once`, unless the conversation was told the very same before."""
         context = f"{window.given:,}" if window.given else "an unknown number of"
-        facts = {"model": self._claimed.model, "context": context} | facts
+        help_ = context_limits.help_for(self._claimed.briefing.endpoint.kind)
+        facts = {"model": self._claimed.model, "context": context, "help": help_} | facts
         told = await in_database(record.notice_of_context)(self._store, code, facts, once)
         if told is not None:
             seq, shown = told
             self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+
+
+def _with_numbers(briefing: Briefing, event: Event) -> Event:
+    """A request that was too long for its server is told with both numbers and with what helps there."""
+    if not isinstance(event, Failed):
+        return event
+    found = context_limits.exceeded(event.status, event.body)
+    return replace(event, message=found.sentence(briefing.endpoint.kind)) if found else event

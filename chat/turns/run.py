@@ -266,9 +266,14 @@ class TurnRun:
             self.tally.heard(event, self.briefing.brief.format)
         brief = exchange.otherwise(self.briefing.brief, event)
         if brief.format:
-            await self._go_on_with(brief, "fallback", {"failed": "was refused native tools by its server"})
+            why = (
+                "needs a server setting for native tools"
+                if event.misconfigured
+                else "was refused native tools by its server"
+            )
+            await self._go_on_with(brief, "fallback", {"failed": why})
         else:
-            await self._go_on_with(brief, "tools_refused", {})
+            await self._go_on_with(brief, "tools_need_setting" if event.misconfigured else "tools_refused", {})
         label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
         await self._learn(Refusal(label, event.rule, event.message), event.status)
 

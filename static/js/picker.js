@@ -13,7 +13,20 @@ const activate = (option) => {
   option?.scrollIntoView({ block: "nearest" });
 };
 
+// The exact name first, then names that begin so; the server's order among equals.
+const sort = (typed) => {
+  const rank = ({ dataset }) => {
+    const name = dataset.search.split(" ")[0];
+    return typed && name.replace(/:latest$/, "") === typed.replace(/:latest$/, "") ? 0 : typed && name.startsWith(typed) ? 1 : 2;
+  };
+  options().forEach((option, place) => (option.dataset.place ??= place));
+  const place = (option) => Number(option.dataset.place);
+  const sorted = options().sort((one, other) => rank(one) - rank(other) || place(one) - place(other));
+  document.getElementById("model-options").append(...sorted);
+};
+
 const filter = () => {
+  sort(search().value.trim().toLowerCase());
   const words = search().value.toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = [...dialog().querySelectorAll("[data-filter][aria-pressed=true]")].map((button) => button.dataset.filter);
   for (const option of options())

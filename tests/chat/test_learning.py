@@ -207,8 +207,8 @@ async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Convers
     told, bodies = await answered(conversation, FLAG, FINE)
     assert ["tools" in body for body in bodies] == [True, False]
     assert [notice.text for notice in of(told, frames.Notice)] == [
-        "The server refused tools for phi-x:7b. Answered without them.",
-        "Tools need a server setting: --enable-auto-tool-choice and --tool-call-parser.",
+        "phi-x:7b answers without tools.",
+        "The server needs a setting for tools: --enable-auto-tool-choice and --tool-call-parser.",
     ]
     assert not of(told, frames.QuestionAsked) and of(told, frames.TextDelta)
 
@@ -219,7 +219,7 @@ async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Convers
 
     await in_database(kept)()
     told, _ = await answered(conversation, FLAG, FINE)
-    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_refused"]
+    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_need_setting"]
     assert len(await in_database(refusals)()) == 1, "it is noted once, until it is solved"
     told, bodies = await answered(conversation, FINE)
     assert "tools" in bodies[0] and not of(told, frames.Notice)
@@ -236,7 +236,7 @@ async def test_a_missing_flag_is_marked_though_nothing_is_learned(
 ) -> None:
     await in_database(team_settings.put)("runtime_learning", False)
     told, _ = await answered(conversation, *answers)
-    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_refused"]
+    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_need_setting"]
     assert await in_database(missing_flags.servers)() == 1
 
 

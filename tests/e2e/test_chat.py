@@ -146,6 +146,20 @@ def test_thinking_is_folded(page: Page) -> None:
     expect(page.locator(".prose").last).to_contain_text("391")
 
 
+def test_the_exact_name_comes_first_in_the_picker(page: Page) -> None:
+    page.locator("#picker-button").click()
+    search = page.get_by_role("combobox", name="Search models")
+    shown = page.locator("#model-options [role=option]:visible")
+    search.fill("sim-thinks")
+    expect(shown.first).to_contain_text("sim-thinks ")
+    expect(shown.nth(1)).to_contain_text("sim-thinks-")
+    search.fill("")
+    before = shown.all_inner_texts()
+    search.fill("sim-thinks")
+    search.fill("")
+    assert shown.all_inner_texts() == before
+
+
 def test_a_draft_survives_a_reload(page: Page) -> None:
     page.get_by_label("Message", exact=True).fill("half a thought")
     page.reload()

@@ -28,7 +28,7 @@ def test_commands_do_what_the_buttons_do(page: Page) -> None:
     field = page.get_by_label("Message", exact=True)
     command(page, "/model use sim-unknown:latest")
     expect(page.locator("#picker-button")).to_contain_text("sim-unknown")
-    expect(page.locator(".notice")).to_contain_text("Switched to sim-unknown")
+    expect(page.locator(".notice").last).to_contain_text("Switched to sim-unknown")
     expect(field).to_have_value("")
     command(page, "/model list")
     expect(page.locator("#models")).to_be_visible()

@@ -26,6 +26,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    ReasoningSeen,
     TextDelta,
     ThinkingDelta,
     ToolsRefused,
@@ -312,7 +313,12 @@ async def test_leaving_early_closes_the_provider(recorder) -> None:
 async def test_batches_stay_as_they_were_read() -> None:
     async with scripted((HEAD, said("a"), DONE, LAST_CHUNK)) as server:
         batches = [batch async for batch in exchange.ask(server.endpoint(), brief(), QUESTION)]
-        assert [event for batch in batches for event in batch] == [TextDelta("a"), Usage(), Finished("stop")]
+        assert [event for batch in batches for event in batch] == [
+            TextDelta("a"),
+            Usage(),
+            ReasoningSeen(False),
+            Finished("stop"),
+        ]
         assert all(batches)
 
 

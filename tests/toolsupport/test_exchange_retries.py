@@ -27,6 +27,7 @@ from toolsupport.core.events import (
     Finished,
     TextDelta,
     ThinkingDelta,
+    ToolsRefused,
 )
 from toolsupport.core.types import Permit, ToolCall
 
@@ -183,3 +184,18 @@ async def test_other_failures_are_not_asked_again() -> None:
         async with scripted(answer(status, orjson.dumps({"error": words})), FINE) as server:
             events = await ask(server.endpoint(), brief())
             assert len(server.bodies) == 1 and isinstance(events[-1], Failed), words
+
+
+UNSTREAMED_ONLY = answer(400, b'{"error":"Streaming is not supported when tools are provided"}')
+
+
+@pytest.mark.asyncio
+async def test_tools_refused_with_streaming_are_sent_without_streaming() -> None:
+    async with scripted(UNSTREAMED_ONLY, FINE) as server:
+        events = await ask(server.endpoint(), brief())
+        assert not [event for event in events if isinstance(event, ToolsRefused | Failed)]
+        assert [(body["stream"], "tools" in body) for body in server.bodies] == [(True, True), (False, True)]
+    async with scripted(UNSTREAMED_ONLY, UNSTREAMED_ONLY, FINE) as server:
+        events = await ask(server.endpoint(), brief())
+        assert isinstance(events[0], ToolsRefused) and events[0].misconfigured and isinstance(events[-1], Finished)
+        assert [(body["stream"], "tools" in body) for body in server.bodies[1:]] == [(False, True), (False, False)]

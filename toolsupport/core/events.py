@@ -40,11 +40,15 @@ class Reread:
 
 @dataclass(frozen=True, slots=True)
 class CallDelta:
-    """A piece of the arguments of a call that is still being written (JSON text)."""
+    """A piece of the arguments of a call that is still being written (JSON text).
+
+    `outside`: nothing suggests that the call stands in reasoning, of which only a mark behind it would tell.
+    """
 
     id: str
     name: str
     text: str
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ CODES: Mapping[str, bool | None] = MappingProxyType(
 class Outcome:
     """What one trial came to. `code` is a key of CODES, `subject` the text format or the tool it was about.
 
-    `think` is the setting of the request: True, False, or None where the server chose.
+    `think` is the setting of the request: True, False, or None where the server chose. `thought`: the model thought.
     """
 
     step: str
@@ -47,6 +47,7 @@ class Outcome:
     subject: str = ""
     flag: str = ""
     think: bool | None = None
+    thought: bool = False
 
     @property
     def passed(self) -> bool | None:

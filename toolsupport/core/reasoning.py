@@ -4,7 +4,7 @@ The marks stand in one table. A mark counts where no call and no code is read; i
 answer it is text. Inside reasoning the first closing mark ends it.
 A reply may begin inside reasoning, because the prompt ended in the opening mark. Where that is not known, the text is
 given out as an answer first; the lone closing mark shows that it was reasoning, and a `Reread` moves it.
-Calls in reasoning are drafts: they count only where nothing but space follows it.
+Calls in reasoning are drafts: they count only where nothing but space follows them, inside the reasoning and behind it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolsupport.core.events import CallReady, Event
+from toolsupport.core.events import CallReady, Event, TextDelta
 from toolsupport.core.scanner import Markers, Source, Steps
 
 
@@ -24,6 +24,8 @@ class Marks:
 
     `around` are marks beside the answer, which are left out. `proves`: a closing mark without an opening one shows
     that the reply began inside reasoning. `first`: the opening mark is prose, which counts only as the first words.
+    `line`: the opening mark is also a common element, which counts only at the beginning of a line. `tag`: models
+    confuse the closing mark with that of another tag, so any of them ends the reasoning.
     """
 
     opens: tuple[str, ...]
@@ -31,22 +33,27 @@ class Marks:
     around: tuple[str, ...] = ()
     proves: bool = True
     first: bool = False
+    line: bool = False
+    tag: bool = False
+
+
+def tag(name: str, *, common: bool = False) -> Marks:
+    """A pair of tags in small letters, in capitals and with a capital at the beginning."""
+    written = tuple(dict.fromkeys((name, name.upper(), name.title())))
+    opens, closes = tuple(f"<{one}>" for one in written), tuple(f"</{one}>" for one in written)
+    return Marks(opens, closes, proves=not common, line=common, tag=True)
 
 
 FINAL = "<|channel|>final<|message|>"
 COMMENTARY = "<|channel|>commentary<|message|>"
 TABLE = (
-    Marks(("<think>",), ("</think>",)),
-    Marks(("<thinking>",), ("</thinking>",)),
-    Marks(("<thought>",), ("</thought>",)),  # EXAONE Deep
-    Marks(("<reasoning>",), ("</reasoning>",)),
-    Marks(("<think_fast>",), ("</think_fast>",)),  # K2 V2
-    Marks(("<think_faster>",), ("</think_faster>",)),
-    Marks(("<mm:think>",), ("</mm:think>",)),  # MiniMax
-    Marks(("<seed:think>",), ("</seed:think>",)),
-    Marks(("<longcat_think>",), ("</longcat_think>",)),
-    Marks(("[THINK]",), ("[/THINK]",)),  # Magistral
-    Marks(("◁think▷",), ("◁/think▷",)),  # Kimi VL
+    *map(tag, ("think", "thinking", "thought", "reasoning")),  # <thought>: EXAONE Deep
+    *map(tag, ("think_fast", "think_faster")),  # K2 V2
+    *map(tag, ("mm:think", "seed:think", "longcat_think")),  # MiniMax, Seed
+    *(tag(name, common=True) for name in ("scratchpad", "reflection", "analysis")),
+    Marks(("<|think|>",), ("<|/think|>",), tag=True),
+    Marks(("[THINK]",), ("[/THINK]",), tag=True),  # Magistral
+    Marks(("◁think▷",), ("◁/think▷",), tag=True),  # Kimi VL
     Marks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",),
           ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")),  # Kimi K3
     Marks(("<|START_THINKING|>",), ("<|END_THINKING|>",), ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
@@ -68,12 +75,17 @@ CLOSING = {mark: row for row in TABLE for mark in row.closes}
 PROOFS = Markers(mark for mark, row in CLOSING.items() if row.proves)
 OPENINGS = Markers(OPENING)
 ANY_END = Markers(CLOSING)
-ENDS = {mark: Markers(row.closes) for mark, row in OPENING.items()} | {"": PROOFS}
+TAG_ENDS = tuple(mark for mark, row in CLOSING.items() if row.tag)
+# A tag that is repeated on a line of its own was meant to close.
+ENDS = {mark: Markers((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {
+    "": PROOFS
+}
 LOOK_AHEAD = 300  # characters in which a quote that was opened before a mark is looked for
 
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 APOSTROPHES = frozenset("'‘’")
+NO_WORDS = " \t\r\n\f\v`~"  # may stand behind a draft that counts: space, and the end of its fence
 
 
 SPACES = r"(?:\s|\\n)*"
@@ -123,6 +135,10 @@ class QuotedMarks:
         """The backquotes of the fence that is open, "" where none is."""
         found = FENCE.match(self._head)
         return self._fence or (found[1] if found else "")
+
+    @property
+    def begins_line(self) -> bool:
+        return not self._head.strip()
 
     @property
     def awaited(self) -> str:
@@ -181,6 +197,7 @@ class Reasoning:
         self._make_draft = make_draft
         self._open_draft: DraftParser | None = None
         self._drafts: dict[str, CallReady] = {}
+        self._native: dict[str, CallReady] = {}
         self._said = 0
         self._seen = self._separated = False
         self.began_inside: bool | None = None
@@ -196,7 +213,7 @@ class Reasoning:
     def at_mark(self, mark: str) -> Steps[bool]:
         """Read what the mark begins or ends, which stands in the record; False where it is text."""
         row = OPENING.get(mark)
-        if (yield from self._quoted()) or (row and row.first and self._reply.said):
+        if (yield from self._quoted()) or (row and not self._may_open(row)):
             return False
         self._source.cut()
         if row:
@@ -208,6 +225,11 @@ class Reasoning:
         else:
             self._reply.message_ends()
         return True
+
+    def _may_open(self, row: Marks) -> bool:
+        if row.line:
+            return self._reply.quotes.begins_line
+        return not (row.first and self._reply.said)
 
     def assumed(self) -> Steps[None]:
         """Read a reply that begins inside reasoning. One that repeats the opening mark, or whose server takes the
@@ -252,10 +274,15 @@ class Reasoning:
         self._separated, self.open = True, False
         self.keep(self._draft.feed(text))
 
+    @property
+    def over(self) -> bool:
+        """Whether reasoning was read and has ended: what follows is the answer."""
+        return self._seen and not self.open
+
     def native_call(self, event: Event) -> bool:
         """Hear of a call that did not come in the text: True where it is a draft, since reasoning is open."""
-        if self.open:
-            self.keep([event])
+        if self.open and isinstance(event, CallReady):
+            self._native.setdefault(event.raw, event)
         elif isinstance(event, CallReady):
             self._reply.said += 1
         return self.open
@@ -279,11 +306,13 @@ class Reasoning:
             return ()
         if self._open_draft is not None:
             self.keep(self._open_draft.flush())
-        return tuple(self._drafts.values())
+        return tuple({**self._native, **self._drafts}.values())
 
     def _begins(self) -> None:
+        self._reply.message_ends()
         if self._reply.said != self._said:
             self._drafts.clear()
+            self._native.clear()
         self._said = self._reply.said
         self._seen = self.open = True
         self._open_draft, self._reply.quotes = None, QuotedMarks()
@@ -303,7 +332,7 @@ class Reasoning:
         """What was taken for reasoning on a guess, or for a word in the middle of an answer, was the answer."""
         self.keep(self._draft.flush())
         marked = bool(mark.strip())
-        if self._drafts or not thought.strip() or (marked and not before):
+        if self._drafts or self._native or not thought.strip() or (marked and not before):
             return
         self.began_inside = self.began_inside if marked else False
         self._reply.unthink(mark + thought, len(thought))
@@ -324,12 +353,15 @@ class Reasoning:
         calls = self._reply.retract(told)
         self._begins()
         self.open = False
-        self.keep(calls)
+        self.keep(_at_the_end(told, calls))
 
     def keep(self, events: Iterable[Event]) -> None:
+        """A draft that words follow was considered, and dropped."""
         for event in events:
             if isinstance(event, CallReady):
                 self._drafts.setdefault(event.raw, event)
+            elif isinstance(event, TextDelta) and event.text.strip(NO_WORDS):
+                self._drafts.clear()
 
     def _space(self) -> Steps[None]:
         yield from self._source.space()
@@ -350,3 +382,16 @@ class Reasoning:
                 return end in ahead[0]
             yield
         return False
+
+
+def _at_the_end(text: str, calls: Sequence[CallReady]) -> list[CallReady]:
+    """The calls behind which no words follow in the text."""
+    end, first = len(text), len(calls)
+    for call in reversed(calls):
+        while end and text[end - 1] in NO_WORDS:
+            end -= 1
+        raw = call.raw.strip(NO_WORDS)
+        if not text.endswith(raw, 0, end):
+            break
+        end, first = end - len(raw), first - 1
+    return list(calls[first:])

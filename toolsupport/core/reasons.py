@@ -38,7 +38,7 @@ def of_winner(winner: Entry, beaten: Sequence[Entry], family: Family | None) -> 
     if winner.claim is None:
         return _of_family(winner, family.name if family else "")
     losers = [_phrase(next(group), family) for _, group in groupby(beaten, rank)]
-    outcome = f"beats {_list(losers)}." if losers else "is all that was said."
+    outcome = f"beats {_list(losers)}." if losers else "is the only source."
     older = " It was decided for an older build." if winner.stale and winner.source == "user_confirmed" else ""
     return f"{_phrase(winner, family)} {outcome}{older}"
 

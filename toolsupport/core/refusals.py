@@ -25,7 +25,20 @@ from toolsupport.core.refusal_rules import (
     Rule,
 )
 
-__all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "SAYS_NOTHING", "UNSUPPORTED", "Refusal", "classify"]
+__all__ = [
+    "MALFORMED",
+    "MISCONFIGURED",
+    "OTHER",
+    "RULES",
+    "SAYS_NOTHING",
+    "STREAMING",
+    "UNSUPPORTED",
+    "Refusal",
+    "classify",
+]
+
+# The rule of a server that takes tools only where the answer is not streamed.
+STREAMING = "stream"
 
 # Who may not come in, must pay, wait or come back says nothing about what the model can do. Neither does what stands
 # in front of its server.

@@ -40,6 +40,9 @@ class Listener:
         self._tools = tools
         self._begins_inside = begins_inside
         self._usage: list[Event] = []
+        self._worded = False
+        self._begun: set[str] = set()
+        self._drafts: set[str] = set()
         self._forget()
 
     def _forget(self) -> None:
@@ -62,18 +65,45 @@ class Listener:
 
     def _one(self, event: Event) -> list[Event]:
         if isinstance(event, TextDelta):
+            self._worded = self._worded or bool(event.text.strip())
             return self._told(self._parser.feed(event.text))
         if isinstance(event, ThinkingDelta):
             self._reasoning.separated(event.text)
-        elif isinstance(event, CallDelta) and self._reasoning.open:
-            return []
+        elif isinstance(event, CallDelta):
+            return self._piece(event)
         elif isinstance(event, Usage):
             self._usage.append(event)
+            return []
+        elif isinstance(event, CallReady | CallRejected) and self._id(event) in self._drafts:
+            self._reasoning.keep([event])
             return []
         elif isinstance(event, CallReady | CallRejected):
             self._native += [] if self._reasoning.native_call(event) else [event]
             return self._told(self._parser.call_follows())
         return [event]
+
+    def _piece(self, event: CallDelta) -> list[Event]:
+        """A piece of a native call, which stands where its first piece stands: some wires end every call at the end
+        of the reply only, behind the mark that closes the reasoning."""
+        begun = self._drafts if self._reasoning.open else self._begun
+        if event.id not in self._drafts:
+            begun.add(event.id)
+        return [] if event.id in self._drafts else [replace(event, outside=self._outside)]
+
+    @staticmethod
+    def _id(event: CallReady | CallRejected) -> str:
+        return event.call.id if isinstance(event, CallReady) else event.id
+
+    @property
+    def _outside(self) -> bool:
+        """Whether a call that begins here stands in the answer, as far as anything is known.
+
+        A reply that begins inside reasoning has words before its first call; whether they were reasoning shows only
+        the mark behind it.
+        """
+        if self._begins_inside is False or self._reasoning.over:
+            return True
+        return self._begins_inside is None and not self._worded
 
     def _told(self, events: Iterable[Event]) -> list[Event]:
         """The events of the text but for its calls, which wait for the end of the reply."""
@@ -81,6 +111,7 @@ class Listener:
         for event in events:
             if isinstance(event, Reread):
                 self._reasoning.keep(self._native)
+                self._drafts |= self._begun
                 self._forget()
             if isinstance(event, TextDelta | Reread) and self._prose is not None:
                 self._prose.watch(event.text)
@@ -112,9 +143,17 @@ class Listener:
 
     def _seen(self, event: Finished | Failed) -> list[Event]:
         """What the reply shows of how replies of its model begin, where they are to be read otherwise from now on."""
-        inside = self._reasoning.began_inside
-        news = inside is not None and inside != bool(self._begins_inside)
+        inside, known = self._reasoning.began_inside, self._begins_inside
+        if inside is None and known is None and self._plain(event):
+            inside = False
+        # That nothing was reasoning is of use for calls alone: they need not be held then.
+        news = inside is not None and inside is not (known if self._tools else bool(known))
         return [ReasoningSeen(inside is True)] if news and isinstance(event, Finished) else []
+
+    def _plain(self, event: Finished | Failed) -> bool:
+        """An answer in words that came to its end; one that ends in a call may end inside reasoning."""
+        calls = self._native or self._written or self._mentioned
+        return isinstance(event, Finished) and event.reason == "stop" and self._worded and not calls
 
 
 def storable(event: Event) -> Event:

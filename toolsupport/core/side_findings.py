@@ -1,8 +1,9 @@
 """What trials prove about a model besides whether it calls tools: yes, no, or too mixed to say.
 
-A finding needs at least two trials that agree. One dissenting trial needs eight against it; two dissenting trials make
-the finding unknown, and unknown writes no row. How long to go on sampling is decided apart from what the samples prove:
-a no is sampled longer than a yes, since a wrong no takes something away from people.
+A yes needs at least three trials that agree, a no four. One dissenting trial needs eight against it; two dissenting
+trials make the finding unknown, and unknown writes no row. Leaving tools alone needs six greetings without any call,
+since a model that calls for nothing now and then passes a few greetings easily. How long to go on sampling is decided
+apart from what the samples prove: a no is sampled longer than a yes, since a wrong no takes something away from people.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from typing import Any
 
 from toolsupport.core.outcomes import Outcome, counting, of_step, subjects
 
-LEAST = 2  # agreeing trials before anything is said
+LEAST = 3  # passes in agreement before a yes
+LEAST_ALONE = 6  # the same for leaving tools alone, where no failure is allowed
+LEAST_NO = 4  # failures in agreement before a no
 AGAINST_ONE = 8  # agreeing trials that outweigh a single dissenting one
 FOR_NO = 6  # failures in a row before sampling stops
-FOR_NO_ALONE = 4  # the same for a tool offered alone: two more trials follow with a shell beside it
+FOR_NO_ALONE = 4  # the same for a tool offered alone: more trials follow with a shell beside it
+BESIDE_A_SHELL = 3  # agreeing trials of a tool with a shell beside it
 IN_DOUBT = 2  # more agreeing trials where the model did not call each time it was asked to
 SILENT = 3  # trials that say nothing, with none that does, before a step gives up
 MOST = 12
@@ -27,7 +31,7 @@ def found(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """The capabilities that were measured; what is too mixed, or was tried once only, is left out."""
     values: dict[str, Any] = {}
     for step, capability in STEPS.items():
-        value = decided(results(outcomes, step))
+        value = decided(results(outcomes, step), step)
         if value is not None:
             values[capability] = value
     for tool in subjects(outcomes, "per_tool"):
@@ -43,21 +47,31 @@ def results(outcomes: Iterable[Outcome], step: str, subject: str = "") -> list[b
     return [bool(outcome.passed) for outcome in made if outcome.code != "via_bash"]
 
 
-def decided(tried: Sequence[bool]) -> bool | None:
+def decided(tried: Sequence[bool], step: str = "") -> bool | None:
     """What these trials prove, None where they are too few or too mixed."""
-    more, fewer = sorted((tried.count(True), tried.count(False)), reverse=True)
-    if more < LEAST or fewer > 1 or (fewer == 1 and more < AGAINST_ONE):
-        return None
-    return tried.count(True) > tried.count(False)
+    right, wrong = tried.count(True), tried.count(False)
+    if right > wrong:
+        outweighed = wrong == 0 or (wrong == 1 and right >= AGAINST_ONE and step != "control")
+        return True if outweighed and right >= least_passes(step) else None
+    outweighed = right == 0 or (right == 1 and wrong >= AGAINST_ONE)
+    return False if outweighed and wrong >= LEAST_NO else None
+
+
+def least_passes(step: str) -> int:
+    """How many passes a yes needs at least."""
+    return LEAST_ALONE if step == "control" else LEAST
 
 
 def way_of(outcomes: Sequence[Outcome], tool: str) -> str:
     """How a model gets a file tool's work done: native, via_bash, refused, or "" where that is not proved."""
-    native = decided(results(outcomes, "per_tool", tool))
+    tried = results(outcomes, "per_tool", tool)
+    native = decided(tried)
     if native is not False:
         return "native" if native else ""
     by_shell = sum(outcome.code == "via_bash" for outcome in of_step(outcomes, "per_tool", tool))
-    return {0: "refused", 1: ""}.get(by_shell, "via_bash")
+    if by_shell == 0 and tried.count(False) >= FOR_NO_ALONE + BESIDE_A_SHELL:
+        return "refused"
+    return "via_bash" if by_shell >= BESIDE_A_SHELL else ""
 
 
 def settled(outcomes: Sequence[Outcome], step: str, agreeing: int, subject: str = "") -> bool:
@@ -68,8 +82,10 @@ def settled(outcomes: Sequence[Outcome], step: str, agreeing: int, subject: str 
     if len(made) >= MOST or (not tried and len(made) >= SILENT):
         return True
     if min(right, wrong) == 0:
-        return right >= agreeing or wrong >= (FOR_NO_ALONE if step == "per_tool" else FOR_NO)
-    return min(right, wrong) > 1 or max(right, wrong) >= AGAINST_ONE
+        enough = max(agreeing, least_passes(step))
+        return right >= enough or wrong >= (FOR_NO_ALONE if step == "per_tool" else FOR_NO)
+    only_a_no = step == "control" and right > 1
+    return only_a_no or min(right, wrong) > 1 or max(right, wrong) >= AGAINST_ONE
 
 
 def needed(outcomes: Sequence[Outcome], agreeing: int) -> int:

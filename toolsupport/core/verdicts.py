@@ -1,8 +1,9 @@
 """What the trials of a test prove about a model: a pure fold of their outcomes into one verdict.
 
-A trial that a dead server, a limit or an empty queue decided says nothing about the model and counts for nothing: too
-few that count make the test inconclusive, never a no. A model that can think is tried with thinking on and off; each
-setting is judged alone, and tools work where one of them works.
+A trial that a dead server, a limit or an empty queue decided is unfinished: it proves nothing about the model. A no
+needs five conclusive trials and none that is unfinished, or eight and one, since the unfinished ones may be those that
+called; otherwise the test is inconclusive. A model that can think is tried with thinking on and off; each setting is
+judged alone, and tools work where one of them works.
 """
 
 from __future__ import annotations
@@ -15,16 +16,33 @@ from typing import Any
 from toolsupport.core import side_findings
 from toolsupport.core.outcomes import CODES, Outcome, counting, of_step, share, subjects
 
-__all__ = ["CODES", "VERDICTS", "Outcome", "Verdict", "format_settled", "format_works", "judge", "sure", "wanted"]
+__all__ = [
+    "CODES",
+    "VERDICTS",
+    "Outcome",
+    "Verdict",
+    "acceptance_settled",
+    "format_settled",
+    "format_works",
+    "judge",
+    "sure",
+    "wanted",
+]
 
 ENOUGH = 3  # trials of calling that count
 ENOUGH_FOR_NO = 5  # where none of them was right: a model that calls two times out of three fails three times in a row
+UNFINISHED_SHARE = 9  # a no allows one unfinished trial in so many: where half of all calls are lost, few tests pass
 MOST = 9
+MOST_EACH_WAY = 16  # trials in all where streaming seems to decide
+REFUSALS = 6  # of a greeting with tools, streamed and not: one may come from one of several servers behind an address
 GIVE_UP = 5  # trials that say nothing, with none that does
 SHARE = (2, 3)  # of the trials of a flaky model must be right for a yes
-EACH_WAY = 4  # trials streamed, and as many not streamed, before a difference between them is one of streaming
-FORMAT_TRIALS = 2
-FORMAT_MOST = 6
+EACH_WAY = 6  # trials streamed, and as many not streamed, before a difference between them is one of streaming
+FORMAT_RIGHT = 2  # right calls that a text format needs
+FORMAT_TRIALS = 4  # of a text format where they differ
+FORMAT_EACH_WAY = 4  # where they differ by streaming
+FORMAT_MOST = 9
+FORMAT_SILENT = 3  # unfinished trials before a format is left
 # A reply that never came to a call: nothing is proved about the model, but with this setting no call was found.
 UNFINISHED = ("cut", "timeout")
 
@@ -80,17 +98,48 @@ def _alone(outcomes: Sequence[Outcome], side: Mapping[str, Any]) -> Verdict:
 def sure(outcomes: Sequence[Outcome], think: bool | None = None) -> bool:
     """True when more trials of calling with this setting of thinking could not change the verdict, or are too many."""
     made = [outcome for outcome in of_step(outcomes, "called") if outcome.think is think]
-    tried = counting(made)
-    if len(made) >= MOST or (not tried and len(made) >= GIVE_UP):
+    tried, right = counting(made), _passed(made)
+    if len(made) >= (MOST_EACH_WAY if _streaming_decides(made, 3) else MOST) or (not tried and len(made) >= GIVE_UP):
         return True
-    right = sum(bool(outcome.passed) for outcome in tried)
     if len(tried) < ENOUGH:
         return False
     if right == 0:
-        return len(tried) >= ENOUGH_FOR_NO or any(outcome.flag for outcome in tried)
-    if right == len(tried) or _streaming_decides(tried, EACH_WAY):
-        return True
-    return not _streaming_decides(tried, 1) and not _may_become_a_yes(right, len(tried))
+        return _enough_for_no(made) or any(outcome.flag for outcome in tried)
+    if _streaming_decides(made, 1):
+        return _streaming_decides(made, EACH_WAY)
+    return right == len(tried) or (not _may_become_a_yes(right, len(tried)) and _settles(made))
+
+
+def _settles(made: Sequence[Outcome]) -> bool:
+    """Mixed trials that could not become a yes any more: they are one already, or they prove a no."""
+    return _enough_for_no(made) or _is_yes(made)
+
+
+def _passed(made: Sequence[Outcome]) -> int:
+    return sum(bool(outcome.passed) for outcome in made)
+
+
+def _is_yes(made: Sequence[Outcome]) -> bool:
+    return _passed(made) * SHARE[1] >= len(counting(made)) * SHARE[0]
+
+
+def _enough_for_no(made: Sequence[Outcome]) -> bool:
+    conclusive = len(counting(made))
+    return conclusive >= ENOUGH_FOR_NO and (len(made) - conclusive) * UNFINISHED_SHARE <= len(made)
+
+
+def acceptance_settled(outcomes: Sequence[Outcome]) -> bool:
+    """True when greetings with tools were put often enough: one was taken, none was refused, or all were."""
+    tries = of_step(outcomes, "accepted", "tools")
+    refusals = [outcome for outcome in tries if outcome.code == "refused"]
+    taken = any(outcome.code in ("right", "misconfigured") for outcome in tries)
+    return taken or len(tries) >= MOST or (len(tries) > 0 and not refusals) or _all_refused(tries)
+
+
+def _all_refused(tries: Sequence[Outcome]) -> bool:
+    refusals = [outcome for outcome in tries if outcome.code == "refused"]
+    both_ways = len({outcome.streamed for outcome in refusals}) == 2
+    return len(refusals) >= REFUSALS and both_ways and not any(outcome.code == "right" for outcome in tries)
 
 
 def wanted(step: str, outcomes: Sequence[Outcome]) -> bool:
@@ -108,7 +157,9 @@ def _calls(outcomes: Sequence[Outcome]) -> bool:
 
 
 def _cannot(outcomes: Sequence[Outcome]) -> bool:
-    return _native(outcomes).values.get("tools") is False
+    """A no, or one that only the missing switch of thinking keeps open: a text format may work there."""
+    native = _native(outcomes)
+    return native.values.get("tools") is False or bool(native.detail.get("thought"))
 
 
 def _is_alone(outcomes: Sequence[Outcome]) -> bool:
@@ -149,10 +200,11 @@ def _misconfigured(accepted: Sequence[Outcome]) -> Verdict | None:
 
 
 def _refused(accepted: Sequence[Outcome]) -> Verdict | None:
-    """A refusal counts only where the same request without tools was answered."""
-    refusal = next((outcome for outcome in accepted if outcome.code == "refused"), None)
+    """Refusals count only where the same request without tools was answered, and none with tools was taken."""
+    tries = [outcome for outcome in accepted if outcome.subject == "tools"]
+    refusal = next((outcome for outcome in tries if outcome.code == "refused"), None)
     answered = any(outcome.code in ("right", "no_word") and outcome.subject == "bare" for outcome in accepted)
-    if refusal is None or not answered:
+    if refusal is None or not answered or not _all_refused(tries):
         return None
     return Verdict("refused", f"The server refused the tools: {refusal.why.rstrip('.')}.", {"tools": False})
 
@@ -215,45 +267,77 @@ def _of_both(on: _Tried, off: _Tried) -> Verdict:
 
 
 def _right(tried: _Tried) -> int:
-    return sum(bool(outcome.passed) for outcome in tried.made)
+    return _passed(tried.made)
 
 
 def _of_setting(outcomes: Sequence[Outcome], made: Sequence[Outcome]) -> Verdict:
-    tried = counting(made)
-    right = sum(bool(outcome.passed) for outcome in tried)
+    tried, right = counting(made), _passed(made)
     detail = {"passed": right, "tried": len(tried), "codes": [outcome.code for outcome in made]}
     leaked = next((outcome for outcome in tried if outcome.flag), None)
     if leaked and right == 0:
         return Verdict("misconfigured", leaked.why, detail={**detail, "flag": leaked.flag})
+    if _streaming_decides(made, EACH_WAY):
+        streams = next(outcome.streamed for outcome in made if outcome.passed)
+        told = f"Called natively, but only where the answer is {'' if streams else 'not '}streamed: {share(made)}."
+        return Verdict("native", told, {"tools": True, "streaming": streams}, detail)
     if len(tried) < ENOUGH:
         why = next((outcome.why for outcome in made if outcome.passed is None), "Too few trials were made.")
         return Verdict("inconclusive", why, detail={**detail, "why": why})
-    return _of_counts(outcomes, tried, detail)
+    return _of_counts(outcomes, made, detail)
 
 
-def _of_counts(outcomes: Sequence[Outcome], tried: Sequence[Outcome], detail: Mapping[str, Any]) -> Verdict:
-    right, told = sum(bool(outcome.passed) for outcome in tried), f"{share(tried)}."
+def _of_counts(outcomes: Sequence[Outcome], made: Sequence[Outcome], detail: Mapping[str, Any]) -> Verdict:
+    tried, right = counting(made), _passed(made)
     if right == len(tried):
-        return Verdict("native", f"Called natively: {told}", {"tools": True, "streaming": True}, detail)
-    if _streaming_decides(tried, EACH_WAY):
-        streams = next(outcome.streamed for outcome in tried if outcome.passed)
-        told = f"Called natively, but only where the answer is {'' if streams else 'not '}streamed: {told}"
-        return Verdict("native", told, {"tools": True, "streaming": streams}, detail)
+        streams = {"streaming": True} if any(outcome.passed and outcome.streamed for outcome in made) else {}
+        return Verdict("native", f"Called natively: {share(tried)}.", {"tools": True, **streams}, detail)
+    thought = _thought_unswitched(outcomes, made)
+    why = "" if _is_yes(made) else _why_no_is_open(made) or thought
+    if why:
+        # Only what is open for thinking alone is worth a look at text formats.
+        open_for = {"thought": True} if why == thought else {}
+        return Verdict("inconclusive", why, detail={**detail, "why": why, **open_for})
     if right == 0 and all(outcome.code in ("no_call", "in_text") for outcome in tried):
         never = any(outcome.code == "no_call" for outcome in of_step(outcomes, "rendered"))
         told = "The tools never reach its prompt." if never else "It was asked in plain words and called nothing."
         return Verdict("ignored", told, {"tools": False}, detail)
-    works = right * SHARE[1] >= len(tried) * SHARE[0]
     wrong = ", ".join(sorted({outcome.code.replace("_", " ") for outcome in tried if not outcome.passed}))
-    return Verdict(
-        "flaky", f"Called natively: {told} Otherwise: {wrong}.", {"tools": works}, {**detail, "works": works}
+    told = f"Called natively: {share(tried)}. Otherwise: {wrong}."
+    return Verdict("flaky", told, {"tools": _is_yes(made)}, {**detail, "works": _is_yes(made)})
+
+
+def _why_no_is_open(made: Sequence[Outcome]) -> str:
+    """Why trials that are no yes are no proof of a no either; "" where they are."""
+    if _streaming_decides(made, 2):
+        return f"Called only streamed or only not streamed ({share(made)}), in too few trials to be sure."
+    if _enough_for_no(made):
+        return ""
+    tried = counting(made)
+    silent = [outcome for outcome in made if outcome.passed is None]
+    if not silent:
+        return f"Called natively: {share(tried)}. A no needs {ENOUGH_FOR_NO} trials."
+    told = f"{len(silent)} of {len(made)} trials proved nothing, and they may be the ones with calls"
+    return f"Called natively: {share(tried)}; {told}. {silent[0].why}"
+
+
+def _thought_unswitched(outcomes: Sequence[Outcome], made: Sequence[Outcome]) -> str:
+    """Why a no is open where the model thought and thinking off was never tried: it may call without."""
+    thought = any(outcome.thought and not outcome.passed for outcome in made)
+    if not thought or any(outcome.think is False for outcome in of_step(outcomes, "called")):
+        return ""
+    told = (
+        f"It thought in these trials ({share(counting(made))} with a right call), and thinking cannot be switched off"
     )
+    return f"{told} in requests to this server: whether it calls without is open."
 
 
-def _streaming_decides(tried: Sequence[Outcome], each: int) -> bool:
-    """At least `each` trials streamed and not, where all of one kind were right and none of the other."""
-    streamed = [bool(outcome.passed) for outcome in tried if outcome.streamed]
-    whole = [bool(outcome.passed) for outcome in tried if not outcome.streamed]
+def _streaming_decides(made: Sequence[Outcome], each: int) -> bool:
+    """At least `each` trials streamed and not, where all of one kind were right and none of the other.
+
+    Unfinished trials are among those that were not right: servers lose calls, or refuse tools, only while they stream.
+    """
+    streamed = [bool(outcome.passed) for outcome in made if outcome.streamed]
+    whole = [bool(outcome.passed) for outcome in made if not outcome.streamed]
     return min(len(streamed), len(whole)) >= each and len({*streamed}) == len({*whole}) == 1 and streamed[0] != whole[0]
 
 
@@ -272,29 +356,39 @@ def _text(outcomes: Sequence[Outcome]) -> Verdict | None:
                 continue
             made = _of_format(outcomes, name, think)
             others = len(made) < len(of_step(outcomes, "formats", name))
-            values = {"format": name, **({"tools_thinking": "off_only"} if think is False and others else {})}
+            values: dict[str, Any] = {
+                "format": name,
+                **({"tools_thinking": "off_only"} if think is False and others else {}),
+            }
+            if _streaming_decides(made, FORMAT_EACH_WAY):
+                values["streaming"] = next(outcome.streamed for outcome in made if outcome.passed)
             told = f"Written as text it calls: {name}, {share(made)}{' with thinking off' if think is False else ''}."
             return Verdict("text", told, values, {"format": name})
     return None
 
 
-def format_settled(outcomes: Sequence[Outcome], name: str, think: Any = None) -> bool:
-    """True when a format was tried enough: it never came, it always came, or it came often enough to count."""
+def format_settled(outcomes: Sequence[Outcome], name: str, think: Any = None, patience: int = FORMAT_RIGHT) -> bool:
+    """True when a format was tried enough. `patience`: failures without a right call before it is left."""
     made = _of_format(outcomes, name, think)
-    tried = counting(made)
-    right = sum(bool(outcome.passed) for outcome in tried)
-    if len(made) >= FORMAT_MOST or (made and right == 0):
+    tried, right = counting(made), _passed(made)
+    if len(made) >= FORMAT_MOST or (not tried and len(made) >= FORMAT_SILENT):
         return True
-    return right == len(tried) and right >= FORMAT_TRIALS
+    if right == 0:
+        return len(tried) >= patience
+    if _streaming_decides(made, 2):
+        return _streaming_decides(made, FORMAT_EACH_WAY)
+    if right == len(tried) and not _streaming_decides(made, 1):
+        return right >= FORMAT_RIGHT
+    return len(tried) >= FORMAT_TRIALS
 
 
 def format_works(outcomes: Sequence[Outcome], name: str, think: Any = None) -> bool:
-    """Two calls out of two that arrived; where they differ, two thirds of six."""
-    tried = counting(_of_format(outcomes, name, think))
-    right = sum(bool(outcome.passed) for outcome in tried)
-    if right == len(tried):
-        return right >= FORMAT_TRIALS
-    return len(tried) >= FORMAT_MOST and right * SHARE[1] >= len(tried) * SHARE[0]
+    """Two calls out of two that arrived; where they differ, half of at least four."""
+    made = _of_format(outcomes, name, think)
+    tried, right = counting(made), _passed(made)
+    if right < FORMAT_RIGHT:
+        return False
+    return right == len(tried) or (len(tried) >= FORMAT_TRIALS and right * 2 >= len(tried))
 
 
 def _of_format(outcomes: Sequence[Outcome], name: str, think: Any) -> list[Outcome]:

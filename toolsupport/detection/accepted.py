@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolsupport.core.outcomes import Outcome
 from toolsupport.core.refusals import MISCONFIGURED, classify
+from toolsupport.core.verdicts import acceptance_settled
 from toolsupport.detection.probe_prompts import GREETING, TOOLS
 from toolsupport.detection.probe_reply import Reply, trouble
 from toolsupport.detection.probe_runner import Laboratory, Question
+from toolsupport.detection.trial_order import streamed_or_not
 
 BARE = Question(GREETING)
 # What still is an answer to a greeting: that the server took the request is all that is asked here.
@@ -14,12 +18,24 @@ ANSWERED = ("right", "no_word", "cut", "malformed")
 
 
 async def run(lab: Laboratory) -> None:
-    """A greeting without tools, which warms the model up, then the same greeting with them."""
+    """A greeting without tools, which warms the model up, then the same greeting with them, until that is settled.
+
+    A refusal is confirmed, streamed and not: behind one address may be several servers, and some refuse tools only
+    while they stream.
+    """
     if not await warm_up(lab):
         return
-    question = lab.offering(GREETING, TOOLS)
-    lab.greeted = await lab.ask(question)
-    await lab.note(question, lab.greeted, _outcome(lab.greeted))
+    await _greet(lab, streamed=True)
+    ways = streamed_or_not(lab.chance)
+    while not acceptance_settled(lab.outcomes):
+        await _greet(lab, streamed=next(ways))
+
+
+async def _greet(lab: Laboratory, streamed: bool) -> None:
+    question = replace(lab.offering(GREETING, TOOLS), streamed=streamed)
+    reply = await lab.ask(question)
+    lab.greeted = reply if streamed or lab.greeted is None else lab.greeted
+    await lab.note(question, reply, replace(_outcome(reply), streamed=streamed))
 
 
 async def warm_up(lab: Laboratory) -> bool:

@@ -10,6 +10,7 @@ from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, Demand, demand
 from toolsupport.detection.probe_reply import Reply
 from toolsupport.detection.probe_runner import Laboratory, Question
+from toolsupport.detection.trial_order import streamed_or_not
 
 THINKS = {"on_only": True, "off_only": False}
 
@@ -29,16 +30,15 @@ async def run(lab: Laboratory) -> None:
 
 async def _try(lab: Laboratory, think: bool | None) -> None:
     """Trials, streamed and not, until the verdict could not change any more."""
-    n = 0
+    ways = streamed_or_not(lab.chance)
     while not verdicts.sure(lab.outcomes, think):
         asked = demand(lab.chance)
-        question = Question(asked.messages, TOOLS, streamed=n % 2 == 0, think=think)
+        question = Question(asked.messages, TOOLS, streamed=next(ways), think=think)
         reply = await lab.ask(question)
         outcome = _outcome(lab, question, reply, asked)
         if outcome.code in ("no_call", "in_text"):
             lab.written.append(reply.text)
         await lab.note(question, reply, outcome)
-        n += 1
 
 
 def _outcome(lab: Laboratory, question: Question, reply: Reply, asked: Demand) -> Outcome:

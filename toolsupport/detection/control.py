@@ -8,13 +8,16 @@ from toolsupport.detection.probe_prompts import GREETING, TOOLS, greeting
 from toolsupport.detection.probe_reply import Reply, trouble
 from toolsupport.detection.probe_runner import Laboratory
 
+# Greetings are short, and a model that calls at every fourth one passes six in a row in one test of six.
+MOST_GREETINGS = 10
+
 
 async def run(lab: Laboratory) -> None:
     """Greetings, with tools on offer. The one that was answered before counts too, where it was put the same way."""
     question = lab.offering(GREETING, TOOLS)
     if lab.greeted is not None and lab.streams and lab.think == lab.subject.brief.think:
         await lab.note(question, lab.greeted, _outcome(lab.greeted))
-    while not settled(lab.outcomes, "control", lab.agreeing):
+    while not settled(lab.outcomes, "control", min(2 * lab.agreeing, MOST_GREETINGS)):
         question = lab.offering(greeting(lab.chance), TOOLS)
         reply = await lab.ask(question)
         await lab.note(question, reply, _outcome(reply))

@@ -18,8 +18,12 @@ FAULTS = {"unknown": "unknown_tool", "schema": "wrong_arguments"}
 def judge(step: str, question: Question, reply: Reply, asked: Demand) -> Outcome:
     """The outcome of a demand for one call."""
     subject = "" if question.format == "native" else question.format
-    code, why = trouble(reply) or _of_calls(reply, asked)
+    code, why = _unstreamed_only(reply) or trouble(reply) or _of_calls(reply, asked)
     return Outcome(step, code, why, question.streamed, subject)
+
+
+def _unstreamed_only(reply: Reply) -> tuple[str, str] | None:
+    return ("refused", "The server refuses tools together with streaming.") if reply.refuses_streaming else None
 
 
 def _of_calls(reply: Reply, asked: Demand) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import Outcome, of_step
 from toolsupport.core.refusal_phrases import says_no
-from toolsupport.core.side_findings import LEAST, MOST, decided, needed, results, settled
+from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, decided, results, settled
 from toolsupport.core.types import Message, Role, ToolSpec
 from toolsupport.detection.grading import quoted
 from toolsupport.detection.probe_reply import Reply, trouble
@@ -41,19 +41,19 @@ LONGEST_END = 80  # a courtesy may follow: "Please confirm."
 async def run(lab: Laboratory) -> None:
     """Each file tool alone; where it is refused, again with a shell beside it."""
     for name, (spec, wish) in FILE_TOOLS.items():
-        while not settled(lab.outcomes, "per_tool", needed(lab.outcomes, LEAST), name):
+        while not settled(lab.outcomes, "per_tool", lab.agreeing, name):
             await _try(lab, name, wish, (spec,))
         if decided(results(lab.outcomes, "per_tool", name)) is False:
             await _beside_a_shell(lab, name, wish, (spec, BASH))
 
 
 async def _beside_a_shell(lab: Laboratory, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
-    """Until two trials agree on whether the shell does the tool's work."""
+    """Until enough trials agree on whether the shell does the tool's work."""
     tried: list[Outcome] = []
     while len(of_step(lab.outcomes, "per_tool", name)) < MOST:
         tried.append(await _try(lab, name, wish, tools))
         codes = [outcome.code for outcome in tried]
-        if codes.count("via_bash") >= LEAST or len(codes) - codes.count("via_bash") >= LEAST:
+        if max(codes.count("via_bash"), len(codes) - codes.count("via_bash")) >= BESIDE_A_SHELL:
             return
 
 

@@ -19,7 +19,7 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.refusals import MALFORMED, classify
+from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
 from toolsupport.core.types import ToolCall
 from toolsupport.providers.openai_compatible import CALL_LOST
 
@@ -32,7 +32,8 @@ LONGEST_LOOK = 20_000  # characters that are searched for them
 class Reply:
     """What came back. `seconds` is the whole answer, `first` the time to its first word, `failed` why there is none.
 
-    `finish` is the server's word for how it ended, `budget` the tokens it could have.
+    `finish` is the server's word for how it ended, `budget` the tokens it could have, `caps` the numbers of tokens at
+    which earlier replies were cut.
     `beginning` is set where it showed how replies of its model begin, otherwise than was known.
     """
 
@@ -47,6 +48,7 @@ class Reply:
     first: float = 0.0
     finish: str = ""
     budget: int = 0
+    caps: frozenset[int] = frozenset()
     beginning: ReasoningSeen | None = None
 
     @property
@@ -56,9 +58,15 @@ class Reply:
 
     @property
     def cut(self) -> bool:
-        """Whether its tokens were used up."""
-        used_up = 0 < self.budget <= (self.usage.output_tokens or 0)
-        return self.finish == "length" or (self.failed is not None and self.failed.kind == "empty" and used_up)
+        """Whether its tokens were used up. Some servers call that "stop", and some have a limit of their own."""
+        written = self.usage.output_tokens or 0
+        return self.finish == "length" or 0 < self.budget <= written or written in self.caps
+
+    @property
+    def refuses_streaming(self) -> bool:
+        """Whether the server takes these tools only where the answer is not streamed."""
+        found = classify(self.failed.status, self.failed.body) if self.failed else None
+        return found is not None and (found.label, found.rule) == (MISCONFIGURED, STREAMING)
 
     def take(self, event: Event) -> None:
         """Add one event."""

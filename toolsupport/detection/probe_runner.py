@@ -31,8 +31,8 @@ OUTPUT_TOKENS = 512
 THINKING_STRETCH = 4.0
 THINKING_TOTAL = 300.0
 THINKING_TOKENS = 4096
-# Seconds of a warm answer → how many trials of a side finding have to agree: what is cheap is sampled more.
-AGREEING = ((0.2, 5), (0.5, 4), (2.0, 3), (float("inf"), 2))
+# Seconds of an answer → how many trials of a side finding have to agree: what is cheap is sampled more.
+AGREEING = ((0.2, 5), (0.5, 4), (float("inf"), 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,8 @@ class Laboratory:
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
-        self._pace = STEP_SECONDS
+        self._answers = 0
+        self._caps: set[int] = set()
         self._keep = keep
         self._spent = 0.0
 
@@ -128,8 +129,8 @@ class Laboratory:
     @property
     def agreeing(self) -> int:
         """How many trials of a side finding have to agree."""
-        slow = self.thinks and self.think is not False
-        base = AGREEING[-1][1] if slow else next(number for most, number in AGREEING if self._pace <= most)
+        pace = self._spent / max(1, self._answers)
+        base = next(number for most, number in AGREEING if pace <= most)
         return side_findings.needed(self.outcomes, base)
 
     # -- putting them --
@@ -137,15 +138,26 @@ class Laboratory:
     async def ask(self, question: Question) -> Reply:
         """Put a question within the limits of a trial; what took too long comes back as a failure.
 
-        Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
+        A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
+        trials show the refusal. Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
         """
         if self.left():
             raise StepLeft
         seconds = min(self._limit_of(question), self.left_over)
         reply = await self._timed(question, seconds)
         self._spent += reply.seconds
-        self.thinks = self.thinks or reply.thought or reply.cut
+        self._answers += 1
+        self._learn(reply)
+        if self.streams and question.streamed and reply.refuses_streaming:
+            self.streams = False
+            return await self.ask(replace(question, streamed=False))
         return reply
+
+    def _learn(self, reply: Reply) -> None:
+        """What a reply shows for the later ones: that the model thinks, and where its server cuts replies."""
+        self.thinks = self.thinks or reply.thought or reply.cut
+        if reply.cut and reply.usage.output_tokens:
+            self._caps.add(reply.usage.output_tokens)
 
     @property
     def left_over(self) -> float:
@@ -159,11 +171,11 @@ class Laboratory:
         """The first question: loading the model is waited for and not counted; it sets the limits of the others."""
         self.bare = reply = await self._timed(question, TOTAL_SECONDS, LOAD_SECONDS)
         self.load_ms = round(reply.usage.load_ms) if reply.usage.load_ms is not None else None
-        self.thinks = self.thinks or reply.thought or reply.cut
+        self._learn(reply)
         if reply.failed is None:
             plainly = replace(question, think=self.settings[0])
             again = await self._timed(plainly, max(STEP_SECONDS, min(2 * reply.seconds, TOTAL_SECONDS)))
-            self._spent, self._pace = again.seconds, again.seconds
+            self._spent, self._answers = again.seconds, 1
             self.limit = max(STEP_SECONDS, STRETCH * again.seconds)
             if self.load_ms is None:
                 self.load_ms = max(0, round((reply.first - again.first) * 1000))
@@ -171,7 +183,8 @@ class Laboratory:
 
     async def note(self, question: Question, reply: Reply, outcome: Outcome) -> None:
         """Keep a trial with what it proves."""
-        outcome = replace(outcome, think=question.think if isinstance(question.think, bool) else None)
+        think = question.think if isinstance(question.think, bool) else None
+        outcome = replace(outcome, think=think, thought=reply.thought)
         self.outcomes.append(outcome)
         n = sum(known.step == outcome.step for known in self.outcomes)
         await self._keep(Trial(question, reply, outcome, n))
@@ -185,7 +198,8 @@ class Laboratory:
 
     async def _timed(self, question: Question, seconds: float, loading: float = 0.0) -> Reply:
         """The whole answer within `seconds`, which begin with its first word where `loading` waits for that."""
-        reply, begun = Reply(budget=THINKING_TOKENS if self.thinks else OUTPUT_TOKENS), time.monotonic()
+        budget = THINKING_TOKENS if self.thinks else OUTPUT_TOKENS
+        reply, begun = Reply(budget=budget, caps=frozenset(self._caps)), time.monotonic()
         try:
             async with asyncio.timeout(loading or seconds) as limit:
                 async with aclosing(self._answer(question, reply.budget)) as batches:

@@ -75,5 +75,5 @@ def _summary(lab: Laboratory, step: str) -> str:
     made = of_step(lab.outcomes, step)
     if step not in side_findings.STEPS or len(made) < 2:
         return made[-1].why if made else ""
-    mixed = side_findings.decided(side_findings.results(made, step)) is None
+    mixed = side_findings.decided(side_findings.results(made, step), step) is None
     return f"{share(made)}{', too few or too mixed to say' if mixed else ''}. {made[-1].why}"

@@ -14,10 +14,13 @@ from toolsupport.detection.code_mode_calls import calls_in
 from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import PROGRAM, TICKET, TOOLS, demand
 from toolsupport.detection.probe_runner import Laboratory, Question
+from toolsupport.detection.trial_order import streamed_or_not
 
 # Worth trying with any model; each of them reads the neighbours that differ only in their marks.
 GENERAL = ("hermes", "llama3_json", "pythonic", "mistral", "qwen3_coder_xml")
 UNMARKED = ("pure_json", "pythonic")
+PATIENCE = 2
+FIRST_PATIENCE = 4
 LONGEST = 4000  # characters of a text that all formats are tried on
 
 
@@ -73,14 +76,19 @@ def _offered(name: str) -> tuple[ToolSpec, ...]:
 
 
 async def _works(lab: Laboratory, name: str, think: bool | str | None) -> bool:
-    n = 0
-    while not format_settled(lab.outcomes, name, think):
+    ways = streamed_or_not(lab.chance)
+    while not format_settled(lab.outcomes, name, think, _patience(lab, name)):
         asked = demand(lab.chance)
-        question = Question(asked.messages, _offered(name), name, streamed=n % 2 == 0, think=think)
+        question = Question(asked.messages, _offered(name), name, streamed=next(ways), think=think)
         reply = await lab.ask(question)
         outcome = judge("formats", question, reply, asked)
         if outcome.code == "no_call":
             lab.written.append(reply.text)
         await lab.note(question, reply, outcome)
-        n += 1
     return format_works(lab.outcomes, name, think)
+
+
+def _patience(lab: Laboratory, name: str) -> int:
+    """Failures before a format is left: more for the first of those listed, unless it writes in another one."""
+    others = any({*written_in(text)} - {name} for text in lab.written)
+    return FIRST_PATIENCE if name in lab.subject.formats[:1] and not others else PATIENCE

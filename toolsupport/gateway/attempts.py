@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from toolsupport import exchange
+from toolsupport.core.coercion import TEXT, properties, types
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -28,11 +29,12 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.types import Brief, Message, Role, ToolCall
+from toolsupport.core.types import Brief, Message, Role, ToolCall, ToolSpec
 from toolsupport.gateway.request_preparation import Prepared
 from toolsupport.registry.metrics.call_tally import CallTally
 
 MOST_RETRIES = 2
+DRAFT = "A call of this stream does not count: what followed it showed that it was part of the model's reasoning."
 NO_CALL = "An answer without a call cannot be used here. Call one of the tools now."
 
 
@@ -61,8 +63,8 @@ class Tally:
 class Attempt:
     """One answer on its way. `spoiled` says why it cannot be used, as the model is told.
 
-    `called` are the calls that began, of which nothing is passed on before they are whole: a part of one could not be
-    taken back. `cut`: the last one was not whole when the reply reached its limit of tokens.
+    `called` are the calls that began, `live` those of which pieces were passed on: these cannot be taken back.
+    `cut`: the last call was not whole when the reply reached its limit of tokens.
     """
 
     prepared: Prepared
@@ -70,6 +72,8 @@ class Attempt:
     text: list[str] = field(default_factory=list)
     passed: bool = False
     called: set[str] = field(default_factory=set)
+    live: set[str] = field(default_factory=set)
+    whole: set[str] = field(default_factory=set)
     held: list[Event] = field(default_factory=list)
     rejected: CallRejected | None = None
     spoiled: str = ""
@@ -82,7 +86,7 @@ class Attempt:
         elif isinstance(event, CallRejected):
             return self._rejected(event)
         elif isinstance(event, Reread):
-            self.text, self.called = [event.text], set()
+            self.text, self.called = [event.text], set(self.live)
         elif isinstance(event, CallDelta | CallReady):
             return self._call(event)
         elif isinstance(event, CallGarbled):
@@ -102,17 +106,25 @@ class Attempt:
         return events
 
     def _call(self, event: CallDelta | CallReady) -> list[Event]:
-        call, name = (event.call.id, event.call.name) if isinstance(event, CallReady) else (event.id, event.name)
+        call = event.call.id if isinstance(event, CallReady) else event.id
         if self.prepared.one_call and self.called - {call}:
             return []
-        if isinstance(event, CallDelta) and self._may_come_to_nothing(name):
-            return []
+        if isinstance(event, CallDelta):
+            if not self.prepared.stream or self.prepared.must_call or self._may_come_to_nothing(event):
+                return []
+            self.live.add(call)
+            self.passed = True
+        else:
+            self.whole.add(call)
         self.called.add(call)
-        return self._passed([event]) if isinstance(event, CallReady) else []
+        return self._passed([event])
 
-    def _may_come_to_nothing(self, name: str) -> bool:
-        """A call in text may still turn out to be only mentioned, one of another name to be none."""
-        return self.brief.format in FORMATS or name not in {tool.name for tool in self.brief.tools}
+    def _may_come_to_nothing(self, event: CallDelta) -> bool:
+        """A call in text may still turn out to be only mentioned, one that may stand in reasoning to be a draft, one
+        of another name to be none, and `"3"` for an integer to be repaired."""
+        if self.brief.format in FORMATS or not (event.outside or event.id in self.live):
+            return True
+        return not any(tool.name == event.name and _takes_text_only(tool) for tool in self.brief.tools)
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         if event.fault == "cut":
@@ -134,6 +146,8 @@ class Attempt:
         return []
 
     def _finished(self, event: Finished) -> list[Event]:
+        if self.live - self.whole and not self.cut:
+            return [Failed("garbled", DRAFT)]
         if self.prepared.must_call and not self.called and not self.cut:
             self.spoiled = NO_CALL
             return []
@@ -145,6 +159,10 @@ class Attempt:
             self.spoiled = event.message
             return []
         return [event]
+
+
+def _takes_text_only(tool: ToolSpec) -> bool:
+    return all(types(one, tool.parameters) == TEXT for one in properties(tool.parameters).values())
 
 
 async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event], None]:
@@ -217,7 +235,8 @@ def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
     elif isinstance(event, ToolsRefused):
         attempt.brief = exchange.otherwise(attempt.brief, event)
         tally.format, tally.retries = attempt.brief.format, tally.retries + 1
-        tally.left_out = "" if attempt.brief.format else "refused"
+        rule = "misconfigured" if event.misconfigured else "refused"
+        tally.left_out = "" if attempt.brief.format else rule
 
 
 def _again(attempt: Attempt, log: Sequence[Message]) -> tuple[Brief, tuple[Message, ...]]:

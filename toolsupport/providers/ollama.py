@@ -116,7 +116,7 @@ class OllamaCodec:
             self._over = True
             events.append(Finished(reason))
         else:
-            self._fail("empty", f"The model finished without an answer (it said: {reason}).", events)
+            self._fail("empty", f"The model finished without an answer. Its finish reason was “{reason}”.", events)
 
     def _told(self, line: bytes, events: list[Event]) -> None:
         words = unwrap(line.decode(errors="replace")).message or "an error without words"

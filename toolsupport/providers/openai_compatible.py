@@ -184,7 +184,9 @@ class OpenAICodec:
             self._over = True
             events.append(Finished(self._finish))
         else:
-            self._fail("empty", f"The model finished without an answer (it said: {self._finish}).", events)
+            self._fail(
+                "empty", f"The model finished without an answer. Its finish reason was “{self._finish}”.", events
+            )
 
     # -- failures --
 

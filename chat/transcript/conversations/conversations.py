@@ -96,10 +96,7 @@ def show(person: Person, conversation_id: str) -> ShownConversation:
     meanwhile is fetched again, not missed.
     """
     conversation = own(person, conversation_id)
-    if conversation.profile_id is None:
-        # Made before any model was known.
-        conversation.profile_id = picker.first_choice()
-        Conversation.objects.filter(pk=conversation.pk).update(profile=conversation.profile_id)
+    choose_first(conversation)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
     return ShownConversation(
         id=str(conversation.pk),
@@ -112,6 +109,23 @@ def show(person: Person, conversation_id: str) -> ShownConversation:
         settings=conversation.settings,
         questions=present.questions(conversation),
     )
+
+
+def choose_first(conversation: Conversation) -> bool:
+    """Give a conversation that was made before any model was known the first choice; True where there is one.
+
+    The row is not written: whoever only reads it must not change it.
+    """
+    if conversation.profile_id is None:
+        conversation.profile = profile_cache.profile(picker.first_choice() or 0)
+        return conversation.profile is not None
+    return False
+
+
+def keep_first_choice(conversation: Conversation) -> None:
+    """The same, written down. Must run inside a transaction that holds the conversation."""
+    if choose_first(conversation):
+        Conversation.objects.filter(pk=conversation.pk, profile=None).update(profile=conversation.profile_id)
 
 
 def choices(person: Person) -> tuple[ShownModel, ...]:
@@ -214,6 +228,7 @@ def state(person: Person, conversation_id: str) -> State:
     conversation = own(person, conversation_id)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).values_list("pk", flat=True).first()
     here = str(conversation.pk)
+    choose_first(conversation)
     if conversation.profile is None:
         return State(conversation.tail, turn, None, {})
     known = effective_values.known(conversation.profile, here)

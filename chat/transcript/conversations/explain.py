@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from chat.models import OPEN, Conversation
 from chat.transcript.conversations import raw_request
-from chat.transcript.conversations.conversations import UNTITLED, Person, own
+from chat.transcript.conversations.conversations import UNTITLED, Person, choose_first, own
 from chat.transcript.messages import attachments
 from chat.transcript.messages.history import canonical
 from chat.transcript.settings import prompt_context, turn_settings
@@ -125,7 +125,9 @@ def of_model(person: Person, profile_id: int, text: str = "") -> Explained:
 
 def of_conversation(person: Person, conversation_id: str, text: str = "") -> Explained:
     """One's own conversation, if this message came next. Raises NotFound, ConfigError."""
-    return _explained(own(person, conversation_id), text)
+    conversation = own(person, conversation_id)
+    choose_first(conversation)
+    return _explained(conversation, text)
 
 
 def _explained(conversation: Conversation, text: str) -> Explained:

@@ -15,9 +15,10 @@ NOTICES = {
     "fallback": "{model} {failed}, so it goes on with {fallback}.",
     "tools_cut": "{model} is given fewer tools at once, so it goes on without {tools}.",
     "tools_refused": "The server refused tools for {model}. Answered without them.",
+    "tools_need_setting": "{model} answers without tools.",
     "prompt_too_long": (
         "This conversation with its tools seems longer than the {context} tokens {model} is given, less room for an "
-        "answer. A larger context (num_ctx) or fewer tools would help."
+        "answer. {help}"
     ),
     "tools_no_room": (
         "{model} is given {context} tokens, too few for this conversation with all of its tools. "
@@ -39,12 +40,9 @@ NOTICES = {
         "{model} said that it cannot reach files. It is asked again, and offered bash instead of the tools for files"
         " in this chat. Nothing of it is run by a shell: the same tools do the work."
     ),
-    "prompt_cut": (
-        "The server cut off a part of what {model} was sent: it is given {context} tokens. "
-        "A larger context (num_ctx) or fewer tools would help."
-    ),
+    "prompt_cut": ("The server cut off a part of what {model} was sent: it is given {context} tokens. {help}"),
     "read_by_admin": "{person}, an administrator, read this conversation. The reason given: {reason}",
-    "flag_to_set": "Tools need a server setting: {flag}.",
+    "flag_to_set": "The server needs a setting for tools: {flag}.",
 }
 
 

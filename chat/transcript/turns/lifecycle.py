@@ -16,7 +16,7 @@ from django.utils import timezone
 from chat.models import OPEN, UNFINISHED, Conversation, Message, ToolRun, Turn
 from chat.transcript import sql
 from chat.transcript.conversations import branches
-from chat.transcript.conversations.conversations import Person, announce, own
+from chat.transcript.conversations.conversations import Person, announce, keep_first_choice, own
 from chat.transcript.locks import hold
 from chat.transcript.messages import attachments as messages_attachments
 from chat.transcript.messages import present
@@ -150,6 +150,7 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
         return Accepted(room.known, present.message(question_of(room.known)), conversation.tail, repeated=True)
     if sent.parent is not None:
         branches.cut(conversation, sent.parent)
+    keep_first_choice(conversation)
     attachments = messages_attachments.check(str(conversation.pk), sent.attachments)
     briefing = turn_settings.briefing(conversation)
     turn = new_turn(conversation, sent.client_id, owner, briefing)

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from chat.models import Conversation, Message
 from chat.transcript.conversations import branches
-from chat.transcript.conversations.conversations import Person, own
+from chat.transcript.conversations.conversations import Person, keep_first_choice, own
 from chat.transcript.messages import present
 from chat.transcript.settings import turn_settings
 from chat.transcript.settings.turn_settings import ChatBriefing
@@ -85,6 +85,7 @@ def accept(person: Person, conversation_id: str, wish: GoOn | Anew, owner: str) 
     if room.known is not None:
         asked = present.message(lifecycle.question_of(room.known))
         return Accepted(room.known, asked, conversation.tail, repeated=True)
+    keep_first_choice(conversation)
     begun = _gone_on(conversation, wish, owner) if isinstance(wish, GoOn) else _anew(conversation, wish, owner)
     return replace(begun, ended=room.ended)
 

@@ -84,6 +84,52 @@ def test_every_lone_closing_mark_that_proves_it(opening: str, closing: str) -> N
     assert told("native", f"hm{closing}Hello", 1) == Told("Hello", "hm", begins_inside=True)
 
 
+WRONG_ENDS = (
+    ("<think>", "</thinking>"),
+    ("<thinking>", "</think>"),
+    ("<thinking>", "</thought>"),
+    ("[THINK]", "</think>"),
+    ("<seed:think>", "</think>"),
+    ("<mm:think>", "</think>"),
+    ("<think>", "</mm:think>"),
+    ("<think>", "<think>"),
+    ("<THINK>", "</think>"),
+)
+
+
+@every("opening, closing", WRONG_ENDS)
+@every("format", ["hermes", "pythonic", "pure_json", "kimi_k2", "native", ""])
+@every("size", [0, 1])
+def test_the_closing_mark_of_another_tag_ends_it(opening: str, closing: str, format: str, size: int) -> None:  # F3
+    found = told(format, f"{opening}\nI might\n{drafted(format)}\nbut no.\n{closing}\nNo need.", size)
+    assert (found.text.strip(), found.calls) == ("No need.", [])
+
+
+@pytest.mark.parametrize("format", ["hermes", "pythonic", "native", ""])
+def test_a_common_element_opens_reasoning_only_at_the_beginning_of_a_line(format: str) -> None:
+    for size in SIZES:
+        for reply in ("The tag <analysis> holds it.", "A <reflection>b</reflection> c."):
+            assert told(format, reply, size) == Told(reply)
+        assert told(format, "Well.\n<analysis>hm</analysis>Hello", size).thinking == "hm"
+
+
+@every("format", sorted(set(CALLING) - {"harmony"}))
+@every("mark", ["<|im_end|>", "</s>", "<|eot_id|>", "\n<|im_end|>\n<|endoftext|>"])
+def test_a_mark_that_ends_the_turn_is_no_word(format: str, mark: str) -> None:  # F3
+    for size in SIZES:
+        assert told(format, f"<think>I will\n{drafted(format)}\n</think>{mark}", size).calls == CALLS
+        assert told(format, f"<think>I will\n{drafted(format)}\n</think>{mark} No.", size).calls == []
+
+
+@every("format", CALLING)
+@every("size", SIZES)
+def test_a_draft_that_words_follow_in_the_reasoning_was_dropped(format: str, size: int) -> None:  # F3
+    draft = f"I could\n{drafted(format)}\nbut I will not."
+    assert told(format, f"<think>{draft}</think>", size).calls == []
+    assert told(format, f"{draft}</think>", size).calls == []
+    assert told(format, f"<think>{draft}\n{drafted(format)}\n</think>", size).calls == CALLS
+
+
 HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hello<|return|>"
 APRIEL = "Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nHello\n[END FINAL RESPONSE]\n"
 

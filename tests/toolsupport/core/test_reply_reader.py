@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -10,6 +12,7 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
+    ReasoningSeen,
     TextDelta,
     ThinkingDelta,
     Usage,
@@ -55,11 +58,7 @@ def found(events: list[Event]) -> list[tuple[str, str]]:
 def test_where_no_format_is_spoken_text_stays_text_and_the_call_is_found() -> None:  # F5
     for format in ("", "native"):
         events = heard(format, TextDelta(CALL[:9]), TextDelta(CALL[9:]), Finished("stop"))
-        assert [event for event in events if not isinstance(event, CallFound)] == [
-            TextDelta(CALL[:9]),
-            TextDelta(CALL[9:]),
-            Finished("stop"),
-        ]
+        assert [event for event in events if isinstance(event, TextDelta)] == [TextDelta(CALL[:9]), TextDelta(CALL[9:])]
         assert found(events) == [("hermes", CALL)] and isinstance(events[-1], Finished)
 
 
@@ -112,3 +111,79 @@ def test_a_mention_in_its_own_format_is_found() -> None:  # F5
 def test_a_mention_beside_a_call_is_only_text() -> None:  # F5
     events = heard("hermes", TextDelta(f"Not `{OTHER}`, but\n{CALL}"), Finished("stop"))
     assert (calls(events), found(events)) == ([{"path": "a"}], [])
+
+
+@pytest.mark.parametrize(("behind", "counts"), [("No.", False), ("", True)])
+def test_a_call_that_began_in_reasoning_is_a_draft_though_its_wire_ends_it_later(behind: str, counts: bool) -> None:
+    for known, opening in ((None, ""), (True, ""), (None, "<think>")):
+        listener = Listener("native", TOOLS, known)
+        parts: list[Event] = [
+            TextDelta(f"{opening}hm"),
+            PIECE,
+            TextDelta(f" or</think>{behind}"),
+            READY,
+            Finished("tool_calls"),
+        ]
+        events = [event for one in parts for event in listener.hear([one])]
+        assert bool(calls(events)) is counts
+
+
+HI, PIECE, READY = TextDelta("Hi"), CallDelta("1", "read_file", "{"), CallReady(ToolCall("1", "read_file", {}))
+THOUGHT, MARKED, CLOSED = ThinkingDelta("hm"), TextDelta("<think>hm</think>"), TextDelta("hm</think>Hi")
+STOP = Finished("stop")
+
+
+@pytest.mark.parametrize(
+    ("known", "before", "outside"),
+    [
+        (None, (), True),
+        (None, (TextDelta("\n \n"),), True),
+        (None, (HI,), False),
+        (None, (THOUGHT,), True),
+        (None, (THOUGHT, HI), True),
+        (None, (MARKED,), True),
+        (None, (MARKED, HI), True),
+        (None, (CLOSED,), True),
+        (False, (HI,), True),
+        (True, (), False),
+        (True, (THOUGHT, HI), True),
+        (True, (CLOSED,), True),
+    ],
+)
+def test_pieces_of_a_call_are_live_where_nothing_suggests_reasoning(
+    known: bool | None, before: tuple[Event, ...], outside: bool
+) -> None:
+    listener = Listener("native", TOOLS, known)
+    events = [event for one in (*before, PIECE) for event in listener.hear([one])]
+    assert [event.outside for event in events if isinstance(event, CallDelta)] == [outside]
+
+
+def test_no_piece_of_a_call_in_open_reasoning_is_told() -> None:
+    for known, text in ((None, "<think>hm"), (True, "hm")):
+        listener = Listener("native", TOOLS, known)
+        listener.hear([TextDelta(text)])
+        assert not [event for event in listener.hear([PIECE]) if isinstance(event, CallDelta)]
+
+
+@pytest.mark.parametrize(
+    ("known", "reply", "seen"),
+    [
+        (None, (HI, STOP), [False]),
+        (None, (THOUGHT, HI, STOP), [False]),
+        (None, (CLOSED, STOP), [True]),
+        # What may have been cut inside reasoning, or ends in a call, shows nothing.
+        (None, (HI, Finished("length")), []),
+        (None, (HI, Failed("cut", "gone")), []),
+        (None, (HI, READY, STOP), []),
+        (None, (READY, STOP), []),
+        (None, (STOP,), []),
+        (False, (HI, STOP), []),
+        (False, (CLOSED, STOP), [True]),
+        (True, (HI, STOP), [False]),
+        (True, (CLOSED, STOP), []),
+    ],
+)
+def test_a_reply_shows_once_how_replies_begin(known: bool | None, reply: tuple[Event, ...], seen: list[bool]) -> None:
+    listener = Listener("native", TOOLS, known)
+    events = [event for one in reply for event in listener.hear([one])]
+    assert [event.begins_inside for event in events if isinstance(event, ReasoningSeen)] == seen

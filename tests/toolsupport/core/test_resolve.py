@@ -198,14 +198,14 @@ REASONS = [
         "user_confirmed by Ben on 14 Nov 2026 beats user_confirmed by Ana on 3 Nov 2026, "
         "auto_detected of 12 Nov 2026 and profile (yes).",
     ),
-    ([DECLARED], None, "", "declared of 12 Nov 2026 is all that was said."),
+    ([DECLARED], None, "", "declared of 12 Nov 2026 is the only source."),
     ([STALE], NO, "", "auto_detected of 12 Nov 2026 on an older build beats profile (no)."),
     ([ANA, IN_CHAT], None, CHAT, "this chat (runtime_error of 12 Nov 2026) beats user_confirmed by Ana on 3 Nov 2026."),
     (
         [replace(ANA, build_key=THEN)],
         None,
         "",
-        "user_confirmed by Ana on 3 Nov 2026 is all that was said. It was decided for an older build.",
+        "user_confirmed by Ana on 3 Nov 2026 is the only source. It was decided for an older build.",
     ),
     ([], YES, "", "The family table says yes models call tools natively (profile)."),
     ([], NO, "", "The family table says no models do not call tools natively (profile)."),
@@ -217,8 +217,8 @@ REASONS = [
         "Nobody has said anything about native tools, and the family table leaves it open for silent models: "
         "unknown, which is not no.",
     ),
-    ([replace(DECLARED, created_at="long ago")], None, "", "declared of long ago is all that was said."),
-    ([replace(DECLARED, created_at="")], None, "", "declared is all that was said."),
+    ([replace(DECLARED, created_at="long ago")], None, "", "declared of long ago is the only source."),
+    ([replace(DECLARED, created_at="")], None, "", "declared is the only source."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Side findings: two trials have to agree, mixed ones are unknown, and sampling goes on until it is sure."""
+"""Side findings: three trials agree for a yes, four for a no, mixed ones are unknown; sampling ends when it is sure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ DECIDED = {  # D6
     "nothing": ([], None),
     "one pass": ([Y], None),
     "one failure": ([N], None),
-    "two passes": ([Y, Y], True),
-    "two failures": ([N, N], False),
+    "two passes": ([Y, Y], None),
+    "three passes": ([Y] * 3, True),
+    "three failures": ([N] * 3, None),
+    "four failures": ([N] * 4, False),
     "one of each": ([Y, N], None),
     "two of three": ([Y, Y, N], None),
     "five of six": ([Y] * 5 + [N], None),
@@ -36,11 +38,14 @@ def tries(*codes: str, step: str = "parallel", subject: str = "") -> list[Outcom
 
 
 WAYS = {  # D13
-    "native": (["right", "right"], "native"),
+    "native": (["right"] * 3, "native"),
+    "twice": (["right"] * 2, ""),
     "once": (["right"], ""),
     "refused once": (["no_call"], ""),
-    "refused": (["no_call"] * 4, "refused"),
-    "by shell": (["no_call"] * 4 + ["via_bash"] * 2, "via_bash"),
+    "refused": (["no_call"] * 7, "refused"),
+    "refused, without a look at a shell": (["no_call"] * 4, ""),
+    "by shell": (["no_call"] * 4 + ["via_bash"] * 3, "via_bash"),
+    "by shell twice": (["no_call"] * 4 + ["via_bash", "via_bash"], ""),
     "by shell once": (["no_call"] * 4 + ["via_bash", "no_call"], ""),
     "now and then": (["no_call", "right", "no_call"], ""),
     "called beside a shell": (["no_call"] * 3 + ["right"], ""),
@@ -74,6 +79,25 @@ def test_how_long_a_step_samples(name: str) -> None:
     assert settled(tries(*codes), "parallel", 4) is over
 
 
+ALONE = {
+    "five greetings": ([Y] * 5, None),
+    "six greetings": ([Y] * 6, True),
+    "one call in nine": ([Y] * 8 + [N], None),
+    "three calls": ([N] * 3, None),
+    "four calls": ([N] * 4, False),
+    "eight calls in nine": ([N] * 8 + [Y], False),
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_leaving_tools_alone_allows_no_call(name: str) -> None:  # D6
+    tried, value = ALONE[name]
+    assert decided(tried, "control") is value
+    assert settled(tries(*["right"] * 5, step="control"), "control", 3) is False
+    assert settled(tries(*["right"] * 6, step="control"), "control", 3) is True
+    assert settled(tries("right", "called_for_nothing", "right", step="control"), "control", 3) is True
+
+
 def test_a_model_that_did_not_always_call_is_sampled_more() -> None:
     reliable, mixed = tries("right", "right", step="called"), tries("right", "no_call", step="called")
     assert needed(reliable, 2) == 2 < needed(mixed, 2)
@@ -83,8 +107,8 @@ def test_a_model_that_did_not_always_call_is_sampled_more() -> None:
 
 def test_unknown_is_left_out() -> None:
     outcomes = [
-        *tries("right", "right", step="second_turn"),
-        *tries("called_for_nothing", "called_for_nothing", step="control"),
+        *tries(*["right"] * 3, step="second_turn"),
+        *tries(*["called_for_nothing"] * 4, step="control"),
         *tries("right", "only_one"),
         *tries("right", step="per_tool", subject="read_file"),
     ]
@@ -98,4 +122,4 @@ def test_every_step_ends_and_one_trial_never_decides(codes: list[str]) -> None:
     assert set(values) <= set(STEPS.values())
     counted = [code for code in codes if code in ("right", "only_one")]
     if values:
-        assert len(counted) >= 2 and counted.count("right") != counted.count("only_one")
+        assert len(counted) >= 3 and counted.count("right") != counted.count("only_one")

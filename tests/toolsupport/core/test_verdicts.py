@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 from toolsupport.core.verdicts import (
     CODES,
     MOST,
+    MOST_EACH_WAY,
     VERDICTS,
     Outcome,
+    acceptance_settled,
     format_settled,
     format_works,
     judge,
@@ -30,17 +34,48 @@ def called(*codes: str, streamed: bool | None = None) -> tuple[Outcome, ...]:
     )
 
 
+def refused(times: int = 6, streamed: bool | None = None) -> tuple[Outcome, ...]:
+    ways = [n % 2 == 0 if streamed is None else streamed for n in range(times)]
+    return tuple(Outcome("accepted", "refused", "no tools", way, "tools") for way in ways)
+
+
 def formats(name: str, *codes: str) -> tuple[Outcome, ...]:
     return tuple(Outcome("formats", code, subject=name) for code in codes)
 
 
 CASES = {  # D6
     "native": ((*OPEN, *called("right", "right", "right")), "native", True),
-    "ignored": ((*OPEN, *called("no_call", "no_call", "no_call")), "ignored", False),
+    "ignored": ((*OPEN, *called(*["no_call"] * 5)), "ignored", False),
+    "a no needs five": ((*OPEN, *called(*["no_call"] * 4)), "inconclusive", None),
+    "one unfinished in nine": ((*OPEN, *called("timeout", *["no_call"] * 8)), "ignored", False),
+    "one unfinished in six": ((*OPEN, *called("timeout", *["no_call"] * 5)), "inconclusive", None),
+    "two unfinished in nine": ((*OPEN, *called("cut", "no_word", *["no_call"] * 7)), "inconclusive", None),
+    **{
+        f"three talked, six were {code}": ((*OPEN, *called(*[code, code, "no_call"] * 3)), "inconclusive", None)
+        for code in ("no_word", "cut", "failed", "timeout")
+    },
+    "mixed, with many unfinished": (
+        (*OPEN, *called("right", "no_call", "no_call", *["failed"] * 6)),
+        "inconclusive",
+        None,
+    ),
+    "right beside unfinished ones": (
+        (*OPEN, *called("no_word", "right", "right", "right", "no_word")),
+        "native",
+        True,
+    ),
     "flaky enough": ((*OPEN, *called(*["right"] * 6, *["no_call"] * 3)), "flaky", True),
     "flaky, too little": ((*OPEN, *called("right", *["no_call"] * 4)), "flaky", False),
-    "calls, but never right": ((*OPEN, *called("malformed", "unknown_tool", "not_copied")), "flaky", False),
-    "refused": ((BARE, Outcome("accepted", "refused", "no tools", subject="tools")), "refused", False),
+    "calls, but never right": ((*OPEN, *called("malformed", "unknown_tool", *["not_copied"] * 3)), "flaky", False),
+    "refused": ((BARE, *refused()), "refused", False),
+    "refused once": ((BARE, *refused(1)), "inconclusive", None),
+    "refused as often, but only streamed": ((BARE, *refused(6, streamed=True)), "inconclusive", None),
+    "refused once, then taken": ((BARE, *refused(1), TAKEN, *called("right", "right", "right")), "native", True),
+    "refused now and then": (
+        (BARE, *refused(4), TAKEN, *called("failed", "no_call", "failed", "failed", "no_call")),
+        "inconclusive",
+        None,
+    ),
     "refused without the bare one": ((Outcome("accepted", "refused", "x", subject="tools"),), "inconclusive", None),
     "a flag is missing": (
         (BARE, Outcome("accepted", "misconfigured", "set --jinja", subject="tools", flag="--jinja")),
@@ -71,7 +106,8 @@ def test_verdicts(name: str) -> None:
 @pytest.mark.parametrize("streams", [True, False])
 def test_streaming_is_a_finding_of_its_own(streams: bool) -> None:  # D6
     codes = ("right", "no_call") if streams else ("no_call", "right")
-    outcomes = (*OPEN, *called(*codes * 4))
+    assert not sure((*OPEN, *called(*codes * 5)))
+    outcomes = (*OPEN, *called(*codes * 6))
     judged = judge(outcomes)
     assert sure(outcomes)
     assert (judged.name, judged.values["tools"], judged.values["streaming"]) == ("native", True, streams)
@@ -79,12 +115,44 @@ def test_streaming_is_a_finding_of_its_own(streams: bool) -> None:  # D6
 
 def test_two_of_four_are_no_finding_about_streaming() -> None:  # D6
     codes = ("no_call", "right")
-    for pairs in (1, 2, 3):
+    for pairs in (1, 2, 3, 4, 5):
         outcomes = (*OPEN, *called(*codes * pairs))
         assert not sure(outcomes)
-        assert "streaming" not in judge(outcomes).values
+        assert dict(judge(outcomes).values) == {}
     mixed = (*OPEN, *called(*codes * 3, "right", "no_call", "right"))
     assert (judge(mixed).name, "streaming" in judge(mixed).values) == ("flaky", False)
+
+
+@pytest.mark.parametrize("lost", ["no_word", "failed", "cut", "timeout"])
+def test_calls_that_are_lost_only_while_streaming_are_a_matter_of_streaming(lost: str) -> None:  # D6
+    outcomes = (*OPEN, *called(*[lost, "right"] * 6))
+    assert not sure(outcomes[:-2]) and sure(outcomes)
+    assert dict(judge(outcomes).values) == {"tools": True, "streaming": False}
+    assert "streaming" not in judge((*OPEN, *called(*[lost, "right"] * 3))).values
+
+
+def test_a_no_is_open_where_it_thought_and_thinking_cannot_be_switched() -> None:  # D6
+    thought = [replace(outcome, thought=True) for outcome in called(*["no_call"] * 5)]
+    judged = judge((*OPEN, *thought))
+    assert sure((*OPEN, *thought))
+    assert (judged.name, dict(judged.values)) == ("inconclusive", {})
+    assert "whether it calls without is open" in judged.reason and wanted("formats", (*OPEN, *thought))
+    found = judge((*OPEN, *thought, *formats("hermes", "right", "right")))
+    assert (found.name, dict(found.values)) == ("text", {"format": "hermes"})
+    assert judge((*OPEN, *called(*["right"] * 3), *thought[:1])).values["tools"] is True
+    off = [replace(outcome, think=False) for outcome in called(*["no_call"] * 5)]
+    assert judge((*OPEN, *thought, *off)).values["tools"] is False
+
+
+def test_a_refusal_is_confirmed() -> None:  # D6
+    assert not acceptance_settled(()) and acceptance_settled(OPEN)
+    assert not acceptance_settled((BARE, *refused(5)))
+    assert not acceptance_settled((BARE, *refused(6, streamed=True)))
+    assert acceptance_settled((BARE, *refused(6)))
+    assert acceptance_settled((BARE, *refused(2), TAKEN))
+    assert acceptance_settled((BARE, Outcome("accepted", "timeout", subject="tools")))
+    assert not acceptance_settled((BARE, *refused(1), Outcome("accepted", "timeout", subject="tools")))
+    assert acceptance_settled((BARE, *refused(9, streamed=True)))
 
 
 def thinking(*codes: str, think: bool) -> tuple[Outcome, ...]:
@@ -123,10 +191,10 @@ def test_each_setting_of_thinking_is_sampled_until_it_is_sure() -> None:
 
 
 def test_text_is_a_no_with_a_format() -> None:
-    refused = (BARE, Outcome("accepted", "refused", "no tools", subject="tools"))
-    judged = judge((*refused, *formats("mistral", "right", "no_call"), *formats("hermes", "right", "right")))
+    no = (BARE, *refused())
+    judged = judge((*no, *formats("mistral", "right", "no_call"), *formats("hermes", "right", "right")))
     assert (judged.name, dict(judged.values)) == ("text", {"tools": False, "format": "hermes"})
-    assert judge((*refused, *formats("hermes", "right"))).name == "refused"
+    assert judge((*no, *formats("hermes", "right"))).name == "refused"
 
 
 def test_formats_alone_say_nothing_about_native_tools() -> None:
@@ -136,11 +204,40 @@ def test_formats_alone_say_nothing_about_native_tools() -> None:
     assert (failed.name, dict(failed.values)) == ("inconclusive", {})
 
 
-def test_a_text_format_that_works_now_and_then_needs_more_trials() -> None:
-    assert not format_settled(formats("hermes", "right", "no_call"), "hermes")
-    assert format_works(formats("hermes", *["right"] * 4, "no_call", "no_call"), "hermes")
-    assert not format_works(formats("hermes", *["right"] * 3, *["no_call"] * 3), "hermes")
-    assert format_settled(formats("hermes", "no_call"), "hermes")
+# Trials of one format, streamed and not in turn → whether it is settled, whether it works.
+FORMAT_TRIALS: dict[str, tuple[list[str], bool, bool]] = {
+    "right, right": (["right", "right"], True, True),
+    "one right": (["right"], False, False),
+    "mixed": (["right", "no_call"], False, False),
+    "two of four": (["right", "right", "no_call", "no_call"], True, True),
+    "one of four": (["right", "no_call", "no_call", "no_call"], True, False),
+    "two failures": (["no_call", "no_call"], True, False),
+    **{f"{code} once": ([code], False, False) for code in ("timeout", "cut", "no_word", "failed")},
+    **{f"{code} three times": ([code] * 3, True, False) for code in ("timeout", "cut", "no_word")},
+    "late once, then right": (["timeout", "right"], False, False),
+    "late once, then right each way": (["timeout", "right", "right"], True, True),
+    "late whenever streamed, so far": (["timeout", "right"] * 2, False, True),
+    "only one way, so far": (["right", "no_call"] * 2, False, True),
+    "only one way": (["right", "no_call"] * 4, True, True),
+    "without end": (["right", *["timeout"] * 8], True, False),
+}
+
+
+@pytest.mark.parametrize("name", FORMAT_TRIALS)
+def test_one_trial_never_settles_a_format(name: str) -> None:  # D6
+    codes, over, works = FORMAT_TRIALS[name]
+    tried = [replace(outcome, streamed=n % 2 == 0) for n, outcome in enumerate(formats("hermes", *codes))]
+    assert (format_settled(tried, "hermes"), format_works(tried, "hermes")) == (over, works)
+
+
+def test_the_first_format_of_a_family_is_left_later() -> None:
+    assert not format_settled(formats("hermes", *["no_call"] * 3), "hermes", patience=4)
+    assert format_settled(formats("hermes", *["no_call"] * 4), "hermes", patience=4)
+
+
+def test_a_format_that_works_one_way_only_says_so() -> None:
+    tried = [replace(one, streamed=n % 2 == 0) for n, one in enumerate(formats("hermes", *["no_call", "right"] * 4))]
+    assert dict(judge(tried).values) == {"format": "hermes", "streaming": False}
 
 
 def test_a_format_found_only_with_thinking_off_says_so() -> None:
@@ -151,7 +248,7 @@ def test_a_format_found_only_with_thinking_off_says_so() -> None:
 def test_a_greeting_answered_with_nothing_does_not_hide_the_calls() -> None:
     bare = Outcome("accepted", "no_word", subject="bare")
     assert judge((bare, TAKEN, *called("right", "right", "right"))).name == "native"
-    assert judge((bare, Outcome("accepted", "refused", "no tools", subject="tools"))).name == "refused"
+    assert judge((bare, *refused())).name == "refused"
 
 
 def test_empty_replies_to_every_demand_prove_nothing() -> None:  # D6
@@ -169,9 +266,9 @@ def test_it_stops_when_sure() -> None:
 
 
 def test_what_is_not_needed_is_not_tried() -> None:
-    refused = (BARE, Outcome("accepted", "refused", "no tools", subject="tools"))
+    no = (BARE, *refused())
     native = (*OPEN, *called("right", "right", "right"))
-    assert not wanted("called", refused) and wanted("formats", refused) and not wanted("control", refused)
+    assert not wanted("called", no) and wanted("formats", no) and not wanted("control", no)
     assert wanted("control", native) and wanted("per_tool", native) and not wanted("formats", native)
     dead = (Outcome("accepted", "failed", "dead", subject="bare"),)
     assert not any(wanted(step, dead) for step in ("called", "control", "formats", "per_tool"))
@@ -207,4 +304,4 @@ def test_inconclusive_measures_nothing_about_tools(outcomes: list[Outcome]) -> N
 
 @given(st.lists(st.sampled_from(list(CODES)), min_size=1, max_size=40))
 def test_trials_of_calling_end(codes: list[str]) -> None:
-    assert sure((*OPEN, *called(*codes[:MOST], *["timeout"] * (MOST - len(codes)))))
+    assert sure((*OPEN, *called(*codes[:MOST], *["timeout"] * (MOST_EACH_WAY - len(codes)))))

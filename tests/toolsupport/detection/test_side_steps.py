@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from tests.tables import every
+from tests.toolsupport.detection.test_silent_servers import server, verdict_of
 from toolsupport.core.events import CallRejected
 from toolsupport.core.types import ToolCall
 from toolsupport.detection import parallel, per_tool, second_turn
@@ -157,3 +161,23 @@ def test_a_file_tool_is_called_for_its_file(name: str) -> None:
 def test_a_question_far_from_the_end_is_none() -> None:
     text = "What is a file? " + "A file holds data. " * 40
     assert per_tool.told(Reply(text=text), "read_file", ABOUT)[0] == "no_call"
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_refuses_tools_with_streaming_is_asked_without() -> None:
+    def answer(_: int, raw: bytes) -> tuple[int, bytes]:
+        body = json.loads(raw)
+        if "messages" not in body:
+            return 404, b"{}"
+        if body.get("tools") and body.get("stream", True):
+            return 400, b'{"error":"Streaming is not supported when tools are provided"}'
+        wanted = re.search(r'with ticket "([A-Z0-9-]+)" and copies (\d+)', body["messages"][-1]["content"])
+        message: dict[str, object] = {"role": "assistant", "content": "Hello."}
+        if wanted and body.get("tools"):
+            call = {"name": "lookup_ticket", "arguments": {"ticket": wanted[1], "copies": int(wanted[2])}}
+            message["tool_calls"] = [{"function": call}]
+        return 200, json.dumps({"message": message, "done": True, "done_reason": "stop"}).encode() + b"\n"
+
+    async with server(answer) as endpoint:
+        verdict = await verdict_of(endpoint)
+    assert (verdict.name, verdict.values["tools"], verdict.values["streaming"]) == ("native", True, False)

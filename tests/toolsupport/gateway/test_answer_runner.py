@@ -99,7 +99,7 @@ async def test_a_server_that_lacks_a_flag_answers_without_tools(program: Program
     answer = await (program.stream if stream else program.ask)("sim-misconfigured")
     objects = pieces(answer) if isinstance(answer, list) else [answer.json()]
     (told,) = [one["x_toolsupport"] for one in objects if "x_toolsupport" in one]
-    assert (told["format"], told["tools_left_out"]) == (None, "refused")
+    assert (told["format"], told["tools_left_out"]) == (None, "misconfigured")
     assert await in_database(missing_flags.servers)() == 1
     assert not await in_database(counts)()
 
@@ -135,10 +135,81 @@ async def test_arguments_that_do_not_fit_are_asked_for_again(program: Program, s
 
 async def test_what_was_sent_of_a_call_is_not_taken_back(program: Program) -> None:  # G4
     async with scripted([b""]) as server:
-        await answering(server, [HEAD, WORD, WRONG, ENDED, *END])
+        await answering(server, [HEAD, WRONG, ENDED, *END])
         lines = await program.stream("made/m")
         assert lines[-2] == "event: error" and "[DONE]" not in "".join(lines)
         assert len(server.requests) == 1
+
+
+async def test_of_a_call_that_may_be_reasoning_nothing_was_sent_so_it_is_asked_for_again(program: Program) -> None:
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, WORD, WRONG, ENDED, *END], [HEAD, RIGHT, ENDED, *END])
+        text = "".join(await program.stream("made/m"))
+    assert len(server.requests) == 2 and "error" not in text and '"no' not in text
+
+
+DEPTH = {"type": "object", "properties": {"path": {"type": "string"}, "depth": {"type": "integer"}}}
+DEEP = {"type": "function", "function": {"name": "list_directory", "parameters": DEPTH}}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_arguments_of_native_calls_are_repaired_by_their_schema(program: Program, stream: bool) -> None:
+    async with scripted([b""]) as server:
+        await answering(server, [HEAD, called('{"path":".",'), called('"depth":"3"}'), ENDED, *END])
+        answer = await (program.stream if stream else program.ask)("made/m", tools=[DEEP])
+        assert len(server.requests) == 1
+    objects = pieces(answer) if isinstance(answer, list) else [answer.json()]
+    made = [one["choices"][0].get("delta") or one["choices"][0].get("message") or {} for one in objects]
+    [call] = [call for message in made for call in message.get("tool_calls", ())]
+    assert call["function"] == {"name": "list_directory", "arguments": '{"path":".","depth":3}'}
+    assert objects[-1]["x_toolsupport"]["repairs"] == ["depth: read string as integer"]
+    assert await in_database(counts)() == {("native", "repaired", 1)}
+
+
+THOUGHT = said(delta={"reasoning_content": "hm"})
+LEARNED = [[HEAD, WORD, ENDED, *END]]  # an answer in words alone: its model does not begin inside reasoning
+
+
+@pytest.mark.parametrize(
+    ("learned", "before"), [([], []), ([], [THOUGHT]), ([], [THOUGHT, WORD]), (LEARNED, [WORD]), (LEARNED, [])]
+)
+async def test_arguments_are_passed_on_while_they_are_written(
+    program: Program, learned: list[Sequence[Step]], before: list[bytes]
+) -> None:  # G1
+    """The server ends its reply only after the program has read the first half of a call."""
+    read = asyncio.Event()
+
+    async def until_read(_: Scripted) -> None:
+        await read.wait()
+
+    async with scripted([b""]) as server:
+        await answering(server, *learned, [HEAD, *before, called('{"path": '), until_read, called('"."}'), ENDED, *END])
+        for _ in learned:
+            await program.stream("made/m")
+        answer = await program.ask("made/m", stream=True)
+        seen = b""
+        async with asyncio.timeout(10):
+            async for piece in answer.streaming_content:
+                seen += piece
+                if rb"{\"path\": " in seen:
+                    read.set()
+    assert read.is_set() and b"[DONE]" in seen and b'"finish_reason":"tool_calls"' in seen
+
+
+async def test_a_call_behind_words_of_an_unknown_model_waits_for_the_end(program: Program) -> None:  # F3
+    draft = [HEAD, WORD, called('{"path": "."}'), said(delta={"content": "or not</think>No."}), ENDED, *END]
+    async with scripted([b""]) as server:
+        await answering(server, draft)
+        assert "tool_calls" not in "".join(await program.stream("made/m"))
+
+
+async def test_a_call_that_turns_out_to_be_reasoning_ends_its_stream_with_an_error(program: Program) -> None:  # F3
+    draft = [HEAD, called('{"path": "."}'), said(delta={"content": "or not</think>No."}), ENDED, *END]
+    async with scripted([b""]) as server:
+        await answering(server, draft)
+        lines = await program.stream("made/m")
+    assert lines[-2] == "event: error" and "part of the model's reasoning" in lines[-1]
+    assert not any("[DONE]" in line or '"finish_reason":"' in line for line in lines)
 
 
 async def test_tokens_of_all_attempts_are_told(program: Program) -> None:  # G1

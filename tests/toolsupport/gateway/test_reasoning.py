@@ -33,7 +33,7 @@ async def test_reasoning_is_no_content_and_a_draft_no_call(program: Program, kno
         assert json.loads(call["function"]["arguments"]) == {"path": "."}
         assert "think>" not in orjson.dumps(choice["message"].get("content")).decode()
         assert "considered" in choice["message"]["reasoning_content"]
-    assert await in_database(learned)(model) is (True if model == "sim-thinks-inside" else None)
+    assert await in_database(learned)(model) is (model == "sim-thinks-inside")
 
 
 async def test_a_stream_is_right_once_it_was_learned(program: Program, knows: Knows) -> None:

@@ -104,7 +104,7 @@ def _begins_inside(model: int) -> bool | None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(("name", "inside"), [("sim-thinks-inside", True), ("sim-thinks-aloud", None)])
+@pytest.mark.parametrize(("name", "inside"), [("sim-thinks-inside", True), ("sim-thinks-aloud", False)])
 async def test_a_test_learns_whether_replies_begin_inside_reasoning(
     simulator: Simulator, work: Work, name: str, inside: bool | None
 ):

@@ -46,10 +46,14 @@ EXAMPLE = re.compile(
     r"(?:you|one) (?:would|could|can|should|might|may|must) (?:write|use|call|say|type|send|answer)|"
     r"(?:is|are|be) (?:written|called) (?:like|as|so)\b|the (?:syntax|format|notation) (?:is|for|of)|"
     r"zum beispiel|z\. ?b\.|beispielsweise|par exemple|por ejemplo|ad esempio|per esempio|por exemplo|na przykład|"
-    r"bijvoorbeeld)|"
+    r"bijvoorbeeld|looks? as follows|"
+    r"(?:sample|template)(?: (?:tool|function))?(?: (?:calls?|usage|request))?[ *_]*[:：]|"
+    r"(?:call|request|syntax) would (?:be|look)|would have (?:called|written|used)|"
+    r"sieht so aus|beispiel|exemplo|ejemplo|"
+    r"esempio|przykład|пример|örne[kğ]|ví dụ)|"
     r"\bexamples?(?: of)?(?: (?:a|an|the|such))*(?: (?:tool|function))?"
     r"(?: (?:calls?|usage|use|format|request|answer))?[ *_]*[:：]"
-    r"|\bнапример|例如|比如|例えば",
+    r"|\bнапример|例如|比如|示例|格式如下|例えば|例[：:]|예를 들어|예시|على سبيل المثال|مثال|उदाहरण",
     re.I,
 )
 # Words that announce what somebody else wrote, in front of a colon.
@@ -58,6 +62,23 @@ REPORT = re.compile(
     r"results?|lines?|quotes?|found|sagt|steht|enthält|dit|contient|dice|contiene)\b[^:：\n]*[:：]",
     re.I,
 )
+# The call is refused by the words of the sentence in front of it.
+REFUSED = re.compile(
+    r"\b(?:(?:do|does|did|must|should|would|could|can|may|will) ?n[o']t|can't|won't|never|cannot)(?: \w+)?? "
+    r"(?:run|call|execute|use|write|send|type|invoke|copy|make|do)\b[^.,;!?\n]*\Z|"
+    r"\b(?:would be|is|was) (?:wrong|incorrect|invalid|forbidden|dangerous|a mistake)\b[^.,;!?\n]*\Z",
+    re.I,
+)
+# What ends the line above like a colon does: an abbreviation, or the sign of a heading in front of it.
+HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t].*\b(?:examples?|samples?|templates?|usage)\b|.*\be\.g\.[ \t]*\Z)", re.I)
+ASSIGNED = re.compile(r"(?:\A|[\s;({])[\w.]+ ?(?::|\+)?= ?[\[({\s]{0,4}\Z")
+ELEMENT = re.compile(r"<([a-zA-Z][a-zA-Z0-9-]*)(?: [^<>]{0,100})?>\s*\Z")
+# Elements that models put around a call which they mean.
+OWN_ELEMENT = re.compile(
+    r"tool|func|call|invoke|action|answer|respon|assistant|output|reply|message|final|[bh]r\Z", re.I
+)
+USER = re.compile(r"[ \t*_>]*(?:user|human)[*_]*[:：]", re.I)
+ASSISTANT = re.compile(r"[ \t*_>]*(?:assistant|ai|model|bot)[*_]*[:：][*_]*[ \t]*\Z", re.I)
 LONGEST_CUE = 160
 PLAIN_COLONS = (":", "：")
 
@@ -90,6 +111,7 @@ class Surroundings:
         self._comment = False
         self._tags: list[str] = []
         self._cue = ""
+        self._transcript = False
         self._begin_paragraph()
         self._begin_line()
 
@@ -128,7 +150,7 @@ class Surroundings:
         if self._fence:
             return Place(quoted or self._fence_words, fenced=True, alone=self._fence_alone)
         closers = "".join(self._quotations) + ("`" if self._code else "") + ("|" if self._table else "")
-        quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._announced(EXAMPLE)
+        quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._is_example()
         return Place(
             quoted,
             self._announced(REPORT),
@@ -229,13 +251,13 @@ class Surroundings:
         if fence:
             begins = bool(tildes) or self._code_begins_line
             self._fence, self._fence_alone = fence, not self._words and begins
-            self._fence_words = (
-                self._block_quote or bool(self._quotations) or self._mentioned or self._announced(EXAMPLE)
-            )
+            self._fence_words = self._block_quote or bool(self._quotations) or self._mentioned or self._is_example()
             self._begin_paragraph()
             return
         if self._tail.strip():
             self._words, self._cue = True, self._tail
+            self._transcript = self._transcript or bool(USER.match(line))
+            self._forget_open_quotes()
         elif self._whole:
             self._begin_paragraph()
 
@@ -244,6 +266,20 @@ class Surroundings:
         last = self._tail.rstrip()[-1:]
         opened = [one for one in self._quotations if last in QUOTATIONS and one == QUOTATIONS[last]]
         return bool(opened) or (last == "`" and self._code > 0)
+
+    def _forget_open_quotes(self) -> None:
+        """A straight quote that its line left open is a slip, unless it stands at the end of the line."""
+        if self._tail.rstrip()[-1:] not in ('"', "'"):
+            self._quotations = [one for one in self._quotations if one not in ('"', "'")]
+
+    def _is_example(self) -> bool:
+        """Whether the words or the element in front of this place show that the call is not meant."""
+        in_transcript = self._transcript and bool(ASSISTANT.match(self._tail))
+        heading = not self._before and bool(HEADING.match(self._cue))
+        assigned = bool(ASSIGNED.search(self._tail)) or self._tail.rstrip().endswith("~~")
+        around = ELEMENT.search(self._tail if self._tail.strip() else self._cue)
+        shown = bool(around) and not OWN_ELEMENT.match(around[1])  # type: ignore[index]
+        return in_transcript or heading or assigned or shown or self._announced(EXAMPLE) or self._announced(REFUSED)
 
     def _announced(self, words: re.Pattern[str]) -> bool:
         """Whether such words stand in front of this place, on its line or on the one above if that ends in a colon."""

@@ -40,14 +40,21 @@ Item = str | Call | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
-STOPS = frozenset(".;!?…。！？")
+STOPS = frozenset(".!?。！？")
 BLANKS = re.compile(r"(?:[^\S\r\n]|[*_])*+")  # emphasis may end behind a call
 BLANKS_AND_STOPS = re.compile(r"(?:[^\S\r\n]|[*_.;!?…。！？])*+")
 SPACE = re.compile(r"\s*")
 SPACE_AND_FENCES = re.compile(r"[\s`~]*")
-# Signs that begin a stray mark or close a bracket: no words of a sentence.
-NO_PROSE = frozenset("<[]{}|\n\r")
-GOES_ON = frozenset(",:()–—-=→’”»")
+GOES_ON = frozenset(",:()–—-=→’”»،")
+# Signs that may begin a stray mark of a format, or close its bracket: what follows them decides.
+BRACKETS = frozenset("<[]{}|")
+MOST_SIGNS = 24
+ELEMENT = re.compile(
+    r"</?(?:a|abbr|b|big|br|center|cite|code|dd|del|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|pre|q|s|samp|"
+    r"small|span|strike|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul|var)\Z",
+    re.I,
+)
+PART_OF_ELEMENT = re.compile(r"</?[a-zA-Z]*[1-6]?\Z")
 
 
 class Mentions:
@@ -62,6 +69,7 @@ class Mentions:
         self._held: list[Item] = []
         self._held_place = Place()
         self._bare = self._stopped = self._broken = False
+        self._signs = ""
 
     @property
     def quoted(self) -> bool:
@@ -75,15 +83,25 @@ class Mentions:
         if not self._held:
             self._surroundings.text(piece)
             return (piece,)
-        undecided = self._undecided().match(piece).end()  # type: ignore[union-attr]  # matches everywhere
-        self._stopped = self._stopped or not STOPS.isdisjoint(piece[:undecided])
-        self._broken = self._broken or "\n" in piece[:undecided]
-        self._surroundings.text(piece[:undecided])
-        if undecided == len(piece):
-            self._held.append(piece)
-            return ()
-        decided = self._decided(mentioned=self._is_mentioned(piece[undecided]))
-        self._surroundings.text(piece[undecided:])
+        at = 0
+        verdict: bool | None = None
+        while verdict is None:
+            undecided = self._undecided().match(piece, at).end()  # type: ignore[union-attr]  # matches everywhere
+            blanks = piece[at:undecided]
+            self._stopped = self._stopped or not STOPS.isdisjoint(blanks)
+            self._broken = self._broken or "\n" in blanks
+            verdict = self._behind_blanks() if blanks else None
+            at = undecided
+            if verdict is None:
+                if at == len(piece):
+                    self._surroundings.text(piece)
+                    self._held.append(piece)
+                    return ()
+                verdict = self._is_mentioned(piece[at])
+                at += verdict is None
+        self._surroundings.text(piece[:at])
+        decided = self._decided(mentioned=verdict)
+        self._surroundings.text(piece[at:])
         return (*decided, piece)
 
     def call(self, call: Call) -> Sequence[Item]:
@@ -101,6 +119,7 @@ class Mentions:
         if not joins:
             self._held_place, self._bare = place, not MARKED.match(call.raw)
         self._stopped = self._broken = False
+        self._signs = ""
         self._held.append(call)
         return before
 
@@ -141,13 +160,46 @@ class Mentions:
             return SPACE
         return BLANKS if self._held_place.before else BLANKS_AND_STOPS
 
-    def _is_mentioned(self, character: str) -> bool:
-        """Whether the first character that decides makes the held call a part of a text."""
+    def _behind_blanks(self) -> bool | None:
+        """White space ends the name of an element."""
+        if PART_OF_ELEMENT.match(self._signs) and self._signs[-1:].isalnum():
+            return bool(ELEMENT.match(self._signs))
+        return None
+
+    def _is_mentioned(self, character: str) -> bool | None:
+        """Whether this character makes the held call a part of a text; None where what follows it decides."""
         if self._held_place.fenced or character in self._held_place.closers:
             return True
-        if self._broken or character in NO_PROSE:
+        if self._broken or character in "\n\r" or len(self._signs) == MOST_SIGNS:
             return False
+        if self._signs:
+            return self._goes_on(character)
         kind = unicodedata.category(character)
+        if character in BRACKETS:
+            return self._awaits(character)
         if self._held_place.before or self._bare:
-            return kind[0] in "LNP" or kind == "Sm"
-        return not self._stopped and (kind in ("Ll", "Lo", "Lm") or character in GOES_ON)
+            return kind[0] in "LMNP" or kind == "Sm" or self._awaits(character)
+        if self._stopped or kind[0] in "LMN":
+            return not self._stopped and kind in ("Ll", "Lo", "Lm", "Mn", "Mc")
+        return character in GOES_ON or self._awaits(character)
+
+    def _goes_on(self, character: str) -> bool | None:
+        """Behind signs: letters go on with the sentence, but for those of a stray mark."""
+        signs = self._signs
+        if PART_OF_ELEMENT.match(signs):
+            if character.isalnum() or (character == "/" and signs == "<"):
+                return self._awaits(character)
+            return bool(ELEMENT.match(signs))
+        if signs[-1] == "[" and (character in "/{[<|" or character.isupper()):
+            return False
+        if signs[-1] == "|" and character == ">":
+            return False
+        if character == "(" or unicodedata.category(character)[0] in "LMN":
+            return True
+        return self._awaits(character)
+
+    def _awaits(self, character: str) -> bool | None:
+        """What follows this sign decides."""
+        # A tag that stands behind other signs is read as one that stands alone.
+        self._signs = (self._signs if character != "<" else "") + character
+        return None

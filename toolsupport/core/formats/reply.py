@@ -33,8 +33,9 @@ LONGEST_ID = 64
 class Reply:
     """The events that were not handed out yet; `calls` counts the whole calls among all of them.
 
-    `answer` is all that was read as text or calls, `said` counts it but for white space, `quotes` tells whether a mark
-    at its end is quoted. `cut`: a limit ended the reply. `stray`: a call took in a mark which ends reasoning.
+    `answer` is all that was read as text or calls, `said` counts it but for white space and end marks, `quotes` tells
+    whether a mark at its end is quoted. `cut`: a limit ended the reply. `stray`: a call took in a mark which ends
+    reasoning.
     """
 
     def __init__(self, fence: Fence = Fence.QUOTES) -> None:
@@ -61,20 +62,25 @@ class Reply:
     def text(self, piece: str) -> None:
         if not piece.isspace() and piece:
             self._decide_last()
-            self.said += 1
             self._block.clear()
         self.answer.append(piece)
         self.quotes.add(piece)
-        self._put(self._mentions.text(self._end_marks.text(piece)))
+        self._say(self._end_marks.text(piece))
 
     def thinking(self, piece: str) -> None:
         if piece:
             self.message_ends()
             self._events.append(ThinkingDelta(piece))
 
+    def _say(self, piece: str) -> None:
+        """Text without the marks that end a turn: they are no words."""
+        if not piece.isspace() and piece:
+            self.said += 1
+        self._put(self._mentions.text(piece))
+
     def message_ends(self) -> None:
         """A mark that is not shown stands here, and what follows is no part of the sentence in front of it."""
-        self._put(self._mentions.text(self._end_marks.call()))
+        self._say(self._end_marks.call())
         self._put(self._mentions.message_ends())
 
     def retract(self, told: str) -> list[CallReady]:
@@ -148,7 +154,7 @@ class Reply:
     def settle(self) -> None:
         """The text is over: what was held back is decided."""
         self._decide_last()
-        self._put(self._mentions.text(self._end_marks.flush()))
+        self._say(self._end_marks.flush())
         self._put(self._mentions.end())
 
     def finish(self) -> None:

@@ -26,7 +26,7 @@ from chat.transcript.turns.lifecycle import (
     request_stop,
     settle,
 )
-from tests.factories import ConversationFactory
+from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.types import Role, ToolCall, ToolResult
 from toolsupport.registry import raw_sql
@@ -99,6 +99,13 @@ def test_without_a_model_nothing_is_kept(alice: User) -> None:
     with pytest.raises(ConfigError):
         sent(alice, ConversationFactory(owner=alice, profile=None))
     assert not Message.objects.exists() and not Turn.objects.exists()
+
+
+def test_a_message_gives_a_conversation_without_a_model_the_first_choice(alice: User) -> None:
+    empty, profile = ConversationFactory(owner=alice, profile=None), ModelProfileFactory()
+    turn = Turn.objects.get(pk=sent(alice, empty).turn)
+    empty.refresh_from_db()
+    assert turn.profile_id == empty.profile_id == profile.pk
 
 
 def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conversation: Conversation) -> None:

@@ -285,3 +285,15 @@ def test_where_text_is_switched_off_it_says_so(alice: User, conversation: Conver
     with pytest.raises(ConfigError, match="The team has switched calls written as text off"):
         once_more(alice, conversation, Anew("c", first, "text"))
     assert Turn.objects.count() == 1
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_an_answer_made_again_gives_a_conversation_without_a_model_the_first_choice(
+    alice: User, conversation: Conversation, goes_on: bool
+) -> None:
+    answer = ended(ask(alice, conversation, "tell"), "Once upon", "stopped")
+    chosen = conversation.profile_id
+    Conversation.objects.update(profile=None)
+    accepted = once_more(alice, conversation, GoOn("c") if goes_on else Anew("c", answer))
+    conversation.refresh_from_db()
+    assert Turn.objects.get(pk=accepted.turn).profile_id == conversation.profile_id == chosen

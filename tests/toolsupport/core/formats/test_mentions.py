@@ -73,6 +73,50 @@ SHOWN = {
     "an example in bold": "**Example:**\n\n@\n",
     "an example call": "Here is an example of a tool call:\n@",
     "what one would write": "To delete it you would write:\n@",
+    "an element behind it": "Write @ <b>only</b> if asked.",
+    "a line break in HTML": "The call @<br>deletes it.",
+    "a pipe behind it": "Use @ | jq to see it.",
+    "columns": "a | @ | b",
+    "a bracket behind it": "The entry @] is broken.",
+    "in brackets": "[@] is shown in the log.",
+    "a Chinese comma": "@，这是调用。",
+    "a Chinese bracket": "@（示例）",
+    "a Chinese semicolon": "@；不要运行",
+    "an Arabic comma": "@، هذا مثال",
+    "an Arabic semicolon": "@؛ لا تشغله",
+    "a danda": "@। यह मत चलाओ",
+    "an ellipsis": "@… and so on",
+    "a semicolon": "@; this is it",
+    "an ampersand": "@ & others are alike",
+    "a quotation behind it": '@ "as it is"',
+    "a comment behind it": "@ // example only",
+    "backquotes behind it": "@ `is` it",
+    "an emoji behind it": "@ 👈 write this",
+    "struck out": "~~@~~ was removed.",
+    "a sample": "Sample call:\n@\n",
+    "a template": "Template:\n@\n",
+    "what it would be": "The call would be:\n@\n",
+    "what was not called": "I would have called:\n@\n",
+    "e.g. at the end of a line": "Write it on one line, e.g.\n@\n",
+    "a heading": "## Example\n\n@\n\n## Notes\nnone",
+    "German": "Ein Aufruf sieht so aus:\n@\n",
+    "Portuguese": "Um exemplo de chamada:\n@\n",
+    "Russian": "Пример вызова:\n@\n",
+    "Turkish": "Örneğin:\n@\n",
+    "Vietnamese": "Ví dụ:\n@\n",
+    "Chinese": "格式如下：\n@\n",
+    "Japanese": "呼び出しの例：\n@\n",
+    "Korean": "예를 들어:\n@\n",
+    "Arabic": "على سبيل المثال:\n@\n",
+    "Hindi": "उदाहरण:\n@\n",
+    "a fence as follows": "A call looks as follows:\n```\n@\n```",
+    "a warning": "Do not run this:\n@",
+    "a wrong call": "This would be wrong:\n\n@\n",
+    "a refused call": "I must not run @",
+    "a cell in HTML": "<td>@</td>",
+    "an element around it": "<sample>@</sample>",
+    "a transcript": "User: delete it\nAssistant: @\nTool: done",
+    "an assignment": "raw = @;\nprint(raw)",
 }
 MADE = {
     "nothing else": "@",
@@ -96,6 +140,9 @@ MADE = {
     "a guess": "It looks like the file is there:\n@",
     "an example file": "I should write an example file:\n@",
     "a call that is announced": "Sure! Here is the call:\n\n@\n\nIt deletes the file.",
+    "a quote left open above": 'You said "delete it\n@',
+    "a negation that means something else": "I do not have the file yet. @",
+    "a bracket left over": "@]\n",
     "a bold word before": "**Action:** @",
     "indented": "1. I look:\n   @\n",
 }
@@ -141,7 +188,9 @@ def test_what_is_shown_is_not_made(name: str, where: str) -> None:  # F5
 @every("where", MADE)
 def test_what_is_meant_is_made(name: str, where: str) -> None:  # F3
     frame = MADE[where]
-    if (name in OWN_FENCE and "@\n" in frame.rstrip()) or (name in NOT_WITHIN_A_LINE and (" @" in frame)):
+    if (name in OWN_FENCE and ("@\n" in frame.rstrip() or "@]" in frame)) or (
+        name in NOT_WITHIN_A_LINE and (" @" in frame)
+    ):
         return
     assert len(calls(in_context(name, frame))) == 1
 

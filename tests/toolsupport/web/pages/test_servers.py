@@ -39,12 +39,12 @@ def test_everybody_sees_whether_servers_answer_and_what_to_do(client: Client, ch
 def test_a_missing_setting_is_a_mark_until_it_is_solved(client: Client, alice: User, bob: User, charlie: User):  # P9
     model = ModelProfileFactory(name="m:1b", server=ServerFactory(name="box"))
     missing_flags.missing(model.pk, "--jinja")
-    bar = "server needs a setting for tools"
+    bar = "> server needs a setting for tools<"
     for person, sees, tests in ((alice, False, True), (bob, True, True), (charlie, False, False)):
         client.force_login(person)
         for address in ("/servers/", f"/models/{model.pk}/"):
             page = _text(client.get(address))
-            assert "Tools need a server setting: <code>--jinja</code>" in page, person
+            assert "The server needs a setting for tools: <code>--jinja</code>" in page, person
             assert (bar in page, "Test again" in page) == (sees, tests), person
     missing_flags.solved(model.pk)
     client.force_login(bob)

@@ -1,0 +1,57 @@
+"""Reading a page changes nothing: no GET writes a row."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from chat.models import Conversation
+from tests.factories import ConversationFactory, ModelProfileFactory
+from tests.parameters import KINDS
+from tests.test_permissions import ADDRESSES, QUERIES, Address, marked, out_there, put_away, visitor
+
+__all__ = ["out_there"]
+WRITE = re.compile(r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b", re.I)
+# Addresses whose GET writes, each with the reason.
+WRITES = {
+    "chat": "`/` leads to the newest conversation and creates the first one (DESIGN 6)",
+    "history": "opening the timeline moves the mark up to which this person has seen it",
+}
+
+
+def written(address: Address, who: str) -> list[str]:
+    """The statements that a GET of one's own thing wrote with."""
+    person, client = visitor(who)
+    url = reverse(address.name, args=[KINDS[name].own(person) for name in address.parameters])
+    client.get(reverse("models"))  # what a session begins with is not the page's
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        answered: Any = client.get(url, QUERIES.get(address.name, {}))
+        put_away(answered)
+    return [query["sql"][:200] for query in queries if WRITE.match(query["sql"])]
+
+
+@pytest.mark.parametrize("address", [marked(one) for one in ADDRESSES if one.name not in WRITES])
+def test_a_get_writes_nothing(address: Address, out_there: None) -> None:
+    assert {who: found for who in ("admin", "user") if (found := written(address, who))} == {}
+
+
+@pytest.mark.django_db
+def test_an_address_that_writes_is_found() -> None:
+    for name in WRITES:
+        assert written(next(one for one in ADDRESSES if one.name == name), "admin"), name
+
+
+@pytest.mark.django_db
+def test_a_conversation_without_a_model_shows_the_first_choice_and_keeps_none() -> None:
+    person, client = visitor("user")
+    conversation = ConversationFactory(owner=person, profile=None)
+    ModelProfileFactory(name="the-only-one")
+    assert b"the-only-one" in client.get(reverse("conversation", args=[conversation.pk])).content
+    assert Conversation.objects.get(pk=conversation.pk).profile_id is None

@@ -1,0 +1,51 @@
+"""Reads how much a request exceeded the context by from a server's error, and says what makes the context larger."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+LONGEST = 65_536
+# llama-server's fields, also inside the JSON string or the Go map in which Ollama passes them on.
+PROMPT = re.compile(r"\bn_prompt_tokens\W{1,8}(\d{1,9})\b")
+CONTEXT = re.compile(r"\bn_ctx\W{1,8}(\d{1,9})\b")
+
+# What to do by kind of server: a request of ours sets the context on Ollama's wire only.
+HELP: Mapping[str, str] = MappingProxyType(
+    {
+        "ollama": "A larger context (num_ctx) or fewer tools would help.",
+        "simulator": "A larger context (num_ctx) or fewer tools would help.",
+        "llamacpp": "Start its server with a larger -c (which -np divides), or offer fewer tools.",
+        "vllm": "Start its server with a larger --max-model-len, or offer fewer tools.",
+        "sglang": "Start its server with a larger --context-length, or offer fewer tools.",
+    }
+)
+OTHERWISE = "Start its server with a larger context, choose a model with one, or offer fewer tools."
+
+
+@dataclass(frozen=True, slots=True)
+class Exceeded:
+    """A request of `prompt` tokens did not fit into `context` tokens."""
+
+    prompt: int
+    context: int
+
+    def sentence(self, kind: str) -> str:
+        size = f"The request has {self.prompt:,} tokens, the context of its model {self.context:,}."
+        return f"{size} {help_for(kind)}"
+
+
+def exceeded(status: int, body: str) -> Exceeded | None:
+    """The numbers of an error that names both; None for every other."""
+    if status and not 400 <= status < 500:
+        return None
+    prompt, context = PROMPT.search(body[:LONGEST]), CONTEXT.search(body[:LONGEST])
+    found = Exceeded(int(prompt[1]), int(context[1])) if prompt and context else None
+    return found if found and 0 < found.context <= found.prompt else None
+
+
+def help_for(kind: str) -> str:
+    """What helps where a conversation is too long for a server of this kind."""
+    return HELP.get(kind, OTHERWISE)
