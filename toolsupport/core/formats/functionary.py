@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.named_json import NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
+from toolsupport.core.formats.named_json import LONGEST_NAME, NAME, NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
 from toolsupport.core.formats.qwen3_coder_xml import TAGS
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.tags import TaggedCalls
@@ -32,7 +32,19 @@ def read_line(reading: Reading, opener: str) -> Steps[None]:
         reading.source.cut()
         reading.reply.message_ends()
         return
-    yield from NamedCalls(reading, MARKS).read(opener)
+    if (yield from _names_a_call(reading)):
+        yield from NamedCalls(reading, MARKS).read(opener)
+
+
+def _names_a_call(reading: Reading) -> Steps[bool]:
+    """Whether the name is an offered one, or an object follows it: a Python prompt looks the same up to there."""
+    source = reading.source
+    place = source.recorded
+    yield from source.space()
+    name = yield from source.word(NAME, LONGEST_NAME)
+    character = yield from source.space()
+    source.back_to(place)
+    return reading.may_call(name) or (bool(name) and character in ("{", "`"))
 
 
 def read_first(reading: Reading, opener: str) -> Steps[None]:

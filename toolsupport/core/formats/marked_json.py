@@ -45,6 +45,8 @@ class Marks:
 
     def read(self, reading: Reading, opener: str) -> Steps[None]:
         """What follows the opener: calls, or text that only mentions it."""
+        if opener.endswith("{"):  # the object begins within the opener
+            reading.source.back_to(len(opener) - 1)
         yield from reading.source.space()
         yield from reading.source.found(self.behind_the_opener)
         yield from JsonCalls(reading, self.closers, self.ends).read()
@@ -107,9 +109,13 @@ ROWS = {
         ("<|action_start|>",), ("<|action_end|>",), listed=False, arguments="parameters", kinds=("<|plugin|>",)
     ),
 }
-# GigaChat ends its words with a mark before it calls, and each call with the same.
+# GigaChat ends its words with a mark before it calls, and each call with the same. Some servers drop
+# `<|role_sep|>`.
 ROWS["gigachat3"] = Marks(
-    ("<|function_call|>", "function call<|role_sep|>"), ("<|message_sep|>",), listed=False, silent=("<|message_sep|>",)
+    ("<|function_call|>", "function call<|role_sep|>", "function call{"),
+    ("<|message_sep|>",),
+    listed=False,
+    silent=("<|message_sep|>",),
 )
 # The same marks under another name.
 ROWS |= {"hunyuan_a13b": ROWS["jamba"], "nemotron_v2": ROWS["nemotron_toolcall"], "firefunction": ROWS["phi4_mini"]}

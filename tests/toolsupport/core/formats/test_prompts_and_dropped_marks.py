@@ -1,0 +1,30 @@
+"""A Python prompt is no call of Functionary, and GigaChat's call is read where the server drops its mark."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.toolsupport.core.formats.cases.case import TOOLS
+from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta
+from toolsupport.core.formats import parser
+
+
+def _events(name: str, reply: str, size: int) -> list[Event]:
+    reader = parser(name, TOOLS)
+    events = [event for at in range(0, len(reply), size) for event in reader.feed(reply[at : at + size])]
+    return [*events, *reader.flush()]
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("reply", ["In Python:\n>>> y\n", "Try\n>>> y\n2025\n", ">>> x = f\n>>> x\n>>> y\n[1]"])
+def test_a_python_prompt_is_text(reply: str, size: int) -> None:
+    events = _events("functionary_v32", reply, size)
+    assert not any(isinstance(event, CallReady | CallRejected) for event in events)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == reply
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_a_call_of_gigachat_without_the_mark_is_read(size: int) -> None:
+    reply = 'function call{"name": "write_file", "arguments": {"path": "a", "content": "b"}}'
+    calls = [event.call for event in _events("gigachat3", reply, size) if isinstance(event, CallReady)]
+    assert [(call.name, call.arguments) for call in calls] == [("write_file", {"path": "a", "content": "b"})]
