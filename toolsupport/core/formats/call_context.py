@@ -49,8 +49,8 @@ EXAMPLE = re.compile(
     r"bijvoorbeeld|looks? as follows|"
     r"(?:sample|template)(?: (?:tool|function))?(?: (?:calls?|usage|request))?[ *_]*[:：]|"
     r"(?:call|request|syntax) would (?:be|look)|would have (?:called|written|used)|"
-    r"sieht so aus|beispiel|exemplo|ejemplo|"
-    r"esempio|przykład|пример|örne[kğ]|ví dụ)|"
+    r"sieht so aus|"
+    r"(?:beispiel|exemplo|ejemplo|esempio|przykład|пример|örne[kğ]\w*|ví dụ)\b[^.:：\n]*[:：])|"
     r"\bexamples?(?: of)?(?: (?:a|an|the|such))*(?: (?:tool|function))?"
     r"(?: (?:calls?|usage|use|format|request|answer))?[ *_]*[:：]"
     r"|\bнапример|例如|比如|示例|格式如下|例えば|例[：:]|예를 들어|예시|على سبيل المثال|مثال|उदाहरण",

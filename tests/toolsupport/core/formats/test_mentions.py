@@ -140,6 +140,8 @@ MADE = {
     "a guess": "It looks like the file is there:\n@",
     "an example file": "I should write an example file:\n@",
     "a call that is announced": "Sure! Here is the call:\n\n@\n\nIt deletes the file.",
+    "a German example file": "Ich lösche die Beispieldatei.\n@",
+    "a German example file on the line": "Ich lösche die Beispieldatei. @",
     "a quote left open above": 'You said "delete it\n@',
     "a negation that means something else": "I do not have the file yet. @",
     "a bracket left over": "@]\n",
