@@ -288,7 +288,9 @@ class TaggedCall:
             end = source.recorded
             ends = yield from self._followed_by(self._tags.behind_a_parameter)
             if not ends and not self._tagged:  # a second end at once, and no tag that it could belong to
-                ends = bool((yield from source.marker(self._tags.stray)))
+                ends = bool((yield from source.found(self._tags.stray))) and (
+                    yield from self._followed_by(self._tags.behind_a_parameter)
+                )
             self._closed, self._tagged = ends, True
             source.back_to(end if ends else source.recorded)
             return place if ends else -1

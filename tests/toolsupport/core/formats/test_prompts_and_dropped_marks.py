@@ -1,4 +1,4 @@
-"""A Python prompt is no call of Functionary, and GigaChat's call is read where the server drops its mark."""
+"""Values with doubled closers are whole, Python prompts are text, and GigaChat calls need no second mark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta
-from toolsupport.core.formats import parser
+from toolsupport.core.formats import FORMATS, parser
+from toolsupport.core.types import ToolCall
 
 
 def _events(name: str, reply: str, size: int) -> list[Event]:
@@ -28,3 +29,11 @@ def test_a_call_of_gigachat_without_the_mark_is_read(size: int) -> None:
     reply = 'function call{"name": "write_file", "arguments": {"path": "a", "content": "b"}}'
     calls = [event.call for event in _events("gigachat3", reply, size) if isinstance(event, CallReady)]
     assert [(call.name, call.arguments) for call in calls] == [("write_file", {"path": "a", "content": "b"})]
+
+
+@pytest.mark.parametrize("name", ["qwen3_coder_xml", "seed_oss", "minimax_m2", "invoke", "dots"])
+@pytest.mark.parametrize("text", ["</parameter> </parameter> <b>", "a </parameter></parameter>\n<b>x</b>"])
+def test_a_value_does_not_end_at_a_doubled_closer_that_text_follows(name: str, text: str) -> None:
+    reply = FORMATS[name].write_calls([ToolCall("1", "write_file", {"path": "a", "content": text})])
+    calls = [event.call for event in _events(name, reply, 7) if isinstance(event, CallReady)]
+    assert [call.arguments["content"] for call in calls] == [text]
