@@ -83,10 +83,7 @@ const FRAMES = {
   "question.asked": asked,
   "question.closed": closed,
   tail: (frame) => { if (frame.tail > Number(transcript().dataset.tail)) refresh(); },
-  resync: (frame) => {
-    deltas.resync(frame, send);
-    if (!frame.text) calls.forget(frame.message);
-  },
+  resync: (frame) => (deltas.resync(frame, send), frame.text || calls.forget(frame.message)),
   error: (frame) => { composer.refused(frame.client_id); say(frame.text, "off"); },
 };
 

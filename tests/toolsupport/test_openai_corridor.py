@@ -122,6 +122,8 @@ def test_no_simulated_model_was_left_out() -> None:
         "sim-halves",
         "sim-fickle",
         "sim-silent",
+        "sim-thinks-aloud",
+        "sim-thinks-inside",
         "sim-thinks-long",
         "sim-thinks-endless",
         "sim-thinks-off",

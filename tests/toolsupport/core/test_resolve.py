@@ -95,9 +95,6 @@ def test_a_family_is_read_into_capabilities() -> None:
         "prompt_style": "hermes",
         "call_format": "hermes",
         "context": 40960,
-        "tool:read_file": "refused",
-        "tool:write_file": "refused",
-        "tool:list_directory": "refused",
     }
 
 

@@ -22,5 +22,5 @@ def test_imports_nothing_of_ours_nor_of_others() -> None:
 
 
 def test_a_planted_import_is_caught() -> None:
-    planted = "import json\nfrom toolsupport.core import words\nfrom . import nouns\nimport httpx"
+    planted = "import json\nfrom toolsupport.core import types\nfrom . import nouns\nimport httpx"
     assert foreign(planted) == ["toolsupport.core.types", "..nouns", "httpx"]
