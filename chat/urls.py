@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.urls import path
 
 from chat.pages import (
-    api,
     chat,
     conversation_list,
+    execute_tool,
     explain,
     images,
     insights,
@@ -62,7 +62,7 @@ urlpatterns = [
     path("tools/filter/", tools.leave_out, name="tool-filter"),
     path("tools/formats/", tools.set_formats, name="tools-formats"),
     path("tools/switches/", tools.set_switches, name="tools-switches"),
-    path("api/tools/execute", api.execute, name="api-tool-execute"),
+    path("api/tools/execute", execute_tool.execute, name="api-tool-execute"),
     *FILE_URLS,
     *MCP_URLS,
     *MEMORY_URLS,

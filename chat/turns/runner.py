@@ -17,8 +17,8 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 
 from chat.broadcast import fragments, frames, turn_end_frames
 from chat.broadcast.model_watcher import Watcher
+from chat.broadcast.other_processes import Elsewhere
 from chat.broadcast.outbox import Close, Listeners, Send, Socket
-from chat.broadcast.peers import Elsewhere
 from chat.broadcast.socket_revocation import Doorman
 from chat.broadcast.turn_end_frames import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
 from chat.transcript.people.person import kept_out, person

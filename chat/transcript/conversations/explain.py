@@ -20,7 +20,7 @@ from toolsupport.core.prompt import token_counts
 from toolsupport.core.tool_limits import Limit
 from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import Brief, LeftOut, Role
-from toolsupport.registry.models import picker, profile_cache, profiles, provenance
+from toolsupport.registry.models import picker, profile_cache, profiles, prompt_origins
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.models.profiles import Cell
 from toolsupport.registry.models.request_context import Briefing
@@ -194,10 +194,10 @@ def _request(conversation: Conversation, told: Told, brief: Brief, log: Sequence
         body=body,
         system=system,
         system_from=", then ".join(
-            (provenance.of_prompt(brief, settings, team), *_besides(conversation, told, system))
+            (prompt_origins.of_prompt(brief, settings, team), *_besides(conversation, told, system))
         ),
         temperature=request.options.get("temperature"),
-        temperature_from=provenance.of_temperature(brief, profile, settings, team),
+        temperature_from=prompt_origins.of_temperature(brief, profile, settings, team),
     )
 
 
