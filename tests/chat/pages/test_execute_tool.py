@@ -67,7 +67,7 @@ def test_what_changes_something_needs_a_conversation(program: httpx.Client) -> N
         ({"name": ""}, "name"),
         ({"name": "web_search"}, "name"),
         ({"arguments": []}, "arguments"),
-        ({"arguments": {"path": 3}}, "arguments"),
+        ({"arguments": {"path": None}}, "arguments"),
         ({"conversation": 3}, "conversation"),
         ({"model": "sim-refuses:latest"}, "name"),
     ],
