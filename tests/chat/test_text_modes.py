@@ -13,7 +13,8 @@ from toolsupport.simulator.models import TEXT
 
 LOOK = "What's in this folder?"
 # Code needs a tool that runs it; the hopeless one is hopeless.
-LANGUAGES = [model.name for model in TEXT if model.name not in ("sim-code", "sim-hopeless-json")]
+# No family says what sim-python writes, so a person is asked about its calls.
+LANGUAGES = [model.name for model in TEXT if model.name not in ("sim-code", "sim-hopeless-json", "sim-python")]
 SETTLED = "UPDATE toolsupport_modelprofile SET options = ? WHERE name = ?"
 
 

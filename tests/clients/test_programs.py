@@ -46,7 +46,7 @@ PROGRAMS = {
 }
 KNOWN = """
 from toolsupport.models import ModelProfile
-from toolsupport.registry import overrides
+from toolsupport.registry.knowledge import overrides
 for name, format in {languages}.items():
     profile = ModelProfile.objects.get(name=name + ":latest")
     overrides.add(overrides.Decision(profile.pk, "format", format, reason="It writes so."))

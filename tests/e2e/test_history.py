@@ -86,7 +86,7 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
 # What the site is told of a simulated model: its server declares tools, and whatever people decided is withdrawn.
 DECLARE_TOOLS = """
 from toolsupport.models import ModelProfile
-from toolsupport.registry import overrides
+from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import Decision
 model = ModelProfile.objects.get(name="sim-refuses:latest").pk
 overrides.follow_evidence(Decision(model, "tools"))

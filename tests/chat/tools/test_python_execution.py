@@ -101,7 +101,7 @@ async def test_arguments_take_the_names_of_the_schema(able: ToolContext, call: s
     ("call", "words"),
     [
         ("look()", '"path" is a required property'),
-        ("look(7)", "path: 7 is not of type"),
+        ("look(None)", "is not of type"),
         ("look('a', b=1)", "'b' was unexpected"),
         ("look('a', path='b')", "'path' was given twice"),
         ("look('a', True, 3)", "it takes 2 by place, 3 were given"),

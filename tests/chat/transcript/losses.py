@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from django.core import serializers
 from django.db.models import Model
@@ -58,5 +59,14 @@ def removed(turn: int) -> None:
 LOSSES = (interrupted, taken, finished, waits, removed)
 
 
+# What a reply shows of its model is true whoever owns the turn.
+LEARNED = {"begins_inside", "begins_inside_build"}
+
+
 def dump() -> list[str]:
-    return [serializers.serialize("json", model._default_manager.order_by("pk")) for model in ROWS]
+    return [_rows(model) for model in ROWS]
+
+
+def _rows(model: Any) -> str:
+    fields = [field.name for field in model._meta.get_fields() if field.concrete and field.name not in LEARNED]
+    return serializers.serialize("json", model._default_manager.order_by("pk"), fields=fields)

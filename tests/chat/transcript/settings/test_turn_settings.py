@@ -83,7 +83,7 @@ def test_a_call_that_ran_is_proven(alice: User, conversation: Conversation, fail
 
 def test_a_notice_of_the_context_is_said_once(alice: User, conversation: Conversation) -> None:  # F9
     store = TurnStore("me", lifecycle.accept(alice, str(conversation.pk), Sent("1", "hi"), "me").turn)
-    facts = {"model": "m", "context": "8,192"}
+    facts = {"model": "m", "context": "8,192", "help": ""}
     assert record.notice_once(store, "prompt_cut", facts) is not None
     assert record.notice_once(store, "prompt_cut", facts) is None
     assert record.notice_once(store, "prompt_cut", facts | {"context": "16,384"}) is not None
