@@ -25,8 +25,9 @@ from tests.factories import UserFactory
 from tests.parameters import KEPT, KINDS, Kind
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
-from toolsupport.registry.people.permissions import PUBLIC, ROLES, Action, public, requires
+from toolsupport.registry.people.permissions import PUBLIC, ROLES, Action
 from toolsupport.registry.people.sessions import SessionStore
+from toolsupport.web.view_permissions import public, requires
 
 VERBS = ("get", "post")
 SIGNED_OUT = "signed out"

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 from channels.db import database_sync_to_async as in_database
-from django.http import HttpRequest, JsonResponse
+from django.http import JsonResponse
 from django.views.decorators.http import require_POST
 
 from chat.transcript.turns import requested_call
@@ -18,8 +18,9 @@ from chat.transcript.turns.requested_call import Requested, State, WrongCall
 from chat.turns import ephemeral_run, runner
 from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
 from toolsupport.core.types import is_json_object
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web import api_errors
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 BODY_LIMIT = 2 * 1024 * 1024
 # A result is asked for again after so many seconds, should its end be told to another process; then it is too late.
@@ -39,14 +40,14 @@ LATE = "The call still runs. Send the same request again to get its result."
 
 @require_POST
 @requires(Action.CHAT)
-async def execute(request: HttpRequest) -> JsonResponse:
+async def execute(request: AuthedRequest) -> JsonResponse:
     """One call, in a conversation of one's own or in a workspace that is gone afterwards."""
     try:
-        said, person = asked(request.read(BODY_LIMIT + 1)), await request.auser()
+        said = asked(request.read(BODY_LIMIT + 1))
         wish = await in_database(_wish)(said)
         if said.get("conversation") is None:
-            return JsonResponse(await ephemeral_run.run(wish, person.pk or 0))
-        return await _in_chat(wish, person.pk or 0, str(said["conversation"]))
+            return JsonResponse(await ephemeral_run.run(wish, request.user.pk))
+        return await _in_chat(wish, request.user.pk, str(said["conversation"]))
     except NotFound as error:
         return api_errors.answer(404, str(error), "conversation", "conversation_not_found")
     except tuple(ERRORS) as error:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import orjson
-from django.http import HttpRequest, JsonResponse
+from django.http import JsonResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.types import is_json_object
 from toolsupport.detection import KINDS
 from toolsupport.registry.models import api_catalogue
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing.detections import Asked
 from toolsupport.web.pages import detections
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 # Which error is told with which status and code.
 ERRORS: dict[type[Exception], tuple[int, str]] = {
@@ -24,14 +25,14 @@ ERRORS: dict[type[Exception], tuple[int, str]] = {
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def listed(request: HttpRequest) -> JsonResponse:
+def listed(request: AuthedRequest) -> JsonResponse:
     """Every model with its capabilities."""
     return JsonResponse({"models": api_catalogue.listed()})
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def shown(request: HttpRequest, model_id: str) -> JsonResponse:
+def shown(request: AuthedRequest, model_id: str) -> JsonResponse:
     """One model (`server/name`, a unique name, or a number) with everything that was said about it."""
     try:
         return JsonResponse(api_catalogue.shown(model_id))
@@ -41,7 +42,7 @@ def shown(request: HttpRequest, model_id: str) -> JsonResponse:
 
 @require_POST
 @requires(Action.DETECT)
-def detect(request: HttpRequest, model_id: str) -> JsonResponse:
+def detect(request: AuthedRequest, model_id: str) -> JsonResponse:
     """Begin a test of a model, or join the one that is under way; its number."""
     kind = _wanted_kind(request)
     if kind not in KINDS:
@@ -55,7 +56,7 @@ def detect(request: HttpRequest, model_id: str) -> JsonResponse:
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def detection(request: HttpRequest, detection_id: int) -> JsonResponse:
+def detection(request: AuthedRequest, detection_id: int) -> JsonResponse:
     """One test with its steps, its verdict and its evidence."""
     try:
         return JsonResponse(api_catalogue.detection(detection_id))
@@ -63,7 +64,7 @@ def detection(request: HttpRequest, detection_id: int) -> JsonResponse:
         return _error(404, "detection_not_found", str(error), "detection")
 
 
-def _wanted_kind(request: HttpRequest) -> str:
+def _wanted_kind(request: AuthedRequest) -> str:
     """The kind of test, from a form or from a JSON object; "" where the body is neither."""
     if request.content_type != "application/json" or not request.body:
         return request.POST.get("kind", "tools")
