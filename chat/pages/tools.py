@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpResponse
@@ -15,6 +15,7 @@ from chat.transcript.settings import available_tools, prompt_context
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.core.tool_selection import Candidate
+from toolsupport.core.types import LeftOut
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.mcp import mcp_servers
 from toolsupport.registry.models import picker
@@ -26,6 +27,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 PAGE = "chat/tools.html"
 FOR_ADMINISTRATORS = ("A3", "A4")
 LONGEST_NAME = 200
+Team = Mapping[str, Any]  # all settings of the team that are in force
 LONG_DESCRIPTION = 240
 PLACES = (
     ("read_file", "list_directory", "write_file", "edit_file"),
@@ -40,7 +42,9 @@ PLACES = (
 @requires(Action.SEE_MODELS)
 def tools(request: AuthedRequest) -> HttpResponse:
     """Every tool with what it may do and its switch, then the formats and the defaults."""
-    return render(request, PAGE, _tools(request) | _formats(request) | _defaults(request) | _switches(request))
+    team = team_settings.everything()
+    parts = [part(request, team) for part in (_tools, _formats, _defaults, _switches)]
+    return render(request, PAGE, {name: value for part in parts for name, value in part.items()})
 
 
 @require_POST
@@ -108,12 +112,13 @@ def set_switches(request: AuthedRequest) -> HttpResponse:
     return render(request, f"{PAGE}#switches", _switches(request) | {"saved": True})
 
 
-def _tools(request: AuthedRequest) -> dict[str, Any]:
+def _tools(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
+    team = team or team_settings.everything()
     allowed = request.actions
     databases = sql_sources.names(request.user.pk)
-    candidates = available_tools.offer(prompts=prompt_context.offered(), databases=databases).candidates
+    candidates = available_tools.offer(prompts=prompt_context.offered(), databases=databases, team=team).candidates
     deferred = [one for one in candidates if one.kind == "mcp"]
-    left_out = tool_settings.left_out()
+    left_out = LeftOut.read(team["left_out"])
     built_in = sorted((one for one in candidates if one.spec.name in BUILTINS), key=_place)
     return {
         "tools": [_row(one, allowed) | {"idle": _idle(one, deferred)} for one in built_in],
@@ -156,23 +161,27 @@ def _idle(candidate: Candidate, deferred: Sequence[Candidate]) -> dict[str, str]
     return {}
 
 
-def _formats(request: AuthedRequest) -> dict[str, Any]:
+def _formats(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
     return {
-        "formats": tool_settings.formats(),
+        "formats": tool_settings.formats(team or team_settings.everything()),
         "every_format": [(name, format_choice.label(name)) for name in format_choice.names()],
         "may_change": Action.ADMINISTER in request.actions,
     }
 
 
-def _switches(request: AuthedRequest) -> dict[str, Any]:
-    return {"switches": switches.shown(), "may_change": Action.ADMINISTER in request.actions}
-
-
-def _defaults(request: AuthedRequest) -> dict[str, Any]:
+def _switches(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
     return {
-        "prompt": team_settings.base_system_prompt(),
-        "temperature": team_settings.temperature(),
-        "model": team_settings.default_model(),
+        "switches": switches.shown(team or team_settings.everything()),
+        "may_change": Action.ADMINISTER in request.actions,
+    }
+
+
+def _defaults(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
+    team = team or team_settings.everything()
+    return {
+        "prompt": team["base_system_prompt"],
+        "temperature": team["temperature"],
+        "model": team["default_model"],
         "choices": picker.choices(),
         "may_change": Action.ADMINISTER in request.actions,
     }

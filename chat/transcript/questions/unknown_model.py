@@ -90,9 +90,8 @@ def begin_test(person: Person, conversation: Conversation, profile: int) -> Said
     allowed = actions_of(person.pk or 0)
     if Action.DETECT not in allowed:
         raise NotAllowed(f"Your role does not allow you to {Action.DETECT}.")
-    if Action.DECIDE_FOR_ALL not in allowed:
-        detections.check_rate(person.pk)
-    opened = detections.open_test(Asked(profile, "chat", actor=person.pk))
+    limited = Action.DECIDE_FOR_ALL not in allowed
+    opened = detections.open_tests([Asked(profile, "chat", actor=person.pk)], limited)[0]
     here = conversation.profile_id == profile
     return _say(conversation, profile, "detecting") if opened.fresh and here else None
 

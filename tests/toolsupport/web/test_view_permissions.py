@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from tests.factories import UserFactory
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.registry.people.permissions import PUBLIC, ROLES, Action
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires

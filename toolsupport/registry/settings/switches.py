@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
-
 from toolsupport.core.team_switches import Switches
 from toolsupport.registry.settings import team_settings
 
@@ -83,25 +81,25 @@ def of(team: Mapping[str, Any]) -> Switches:
     return Switches(**{key: team[key] for key in WORDS})
 
 
-def shown() -> tuple[Shown, ...]:
-    """All switches, in the order of the page."""
-    team = team_settings.everything()
+def shown(team: Mapping[str, Any]) -> tuple[Shown, ...]:
+    """All switches among the settings of the team, in the order of the page."""
     return tuple(Shown(key, words, _written(key, team[key]), _lock(key)) for key, words in WORDS.items())
 
 
-@transaction.atomic
 def put(given: Mapping[str, str]) -> None:
     """Keep what a form says; switches that it leaves out, or that the environment decides, stay as they are.
 
     Raises ValueError with words for people.
     """
+    wanted: dict[str, Any] = {}
     for key in WORDS:
         if key not in given or _lock(key):
             continue
         values = AS_IS.get(key, ON_OFF)
         if given[key] not in values:
             raise ValueError(f"{WORDS[key].title}: choose one of {', '.join(WORDS[key].choices.values())}.")
-        team_settings.put(key, values[given[key]])
+        wanted[key] = values[given[key]]
+    team_settings.put_all(wanted)
 
 
 def _written(key: str, value: Any) -> str:

@@ -94,12 +94,34 @@ def open_test(asked: Asked) -> Opened:
 
     Raises NotFound, ConfigError where models may not be tested.
     """
+    return open_tests([asked])[0]
+
+
+def open_tests(wanted: Sequence[Asked], limited: bool = False) -> list[Opened]:
+    """The same for many tests of one person. `limited`: no more than one person may ask for within an hour.
+
+    Raises Busy where the limit is reached, besides; the tests before that stay queued.
+    """
     if not switches.in_force().detects:
         raise ConfigError("Models are not tested here: an administrator has switched that off.")
     settle()
-    profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
-    if profile is None:
-        raise NotFound("There is no such model.")
+    profiles = ModelProfile.objects.select_related("server").in_bulk([asked.profile for asked in wanted])
+    left = MOST_AN_HOUR - _recent(wanted[0].actor) if limited and wanted else len(wanted)
+    opened: list[Opened] = []
+    for asked in wanted:
+        if sum(test.fresh for test in opened) >= left:
+            raise Busy(f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed.", "tests")
+        if asked.profile not in profiles:
+            raise NotFound("There is no such model.")
+        opened.append(_open(asked, profiles[asked.profile]))
+    return opened
+
+
+def _recent(actor: int | None) -> int:
+    return Detection.objects.filter(actor_id=actor, created_at__gte=timezone.now() - timedelta(hours=1)).count()
+
+
+def _open(asked: Asked, profile: ModelProfile) -> Opened:
     build = profile.build.key
     try:
         with transaction.atomic():
@@ -113,14 +135,7 @@ def open_test(asked: Asked) -> Opened:
         # Whoever asks now does not wait until the server is idle.
         open_ones.filter(status="queued", trigger="drift").update(trigger=asked.trigger)
         found = open_ones.first()
-        return Opened(found.pk, fresh=False) if found else open_test(asked)
-
-
-def check_rate(actor: int | None) -> None:
-    """Raises Busy for somebody who asked for too many tests within an hour."""
-    recent = Detection.objects.filter(actor_id=actor, created_at__gte=timezone.now() - timedelta(hours=1))
-    if recent.count() >= MOST_AN_HOUR:
-        raise Busy(f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed.", "tests")
+        return Opened(found.pk, fresh=False) if found else _open(asked, profile)
 
 
 def always(_: int) -> bool:

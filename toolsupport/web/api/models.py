@@ -48,8 +48,8 @@ def detect(request: AuthedRequest, model_id: str) -> JsonResponse:
     if kind not in KINDS:
         return _error(400, "invalid_value", f"There is no test {kind!r}, only {', '.join(KINDS)}.", "kind")
     try:
-        profile = api_catalogue.number(model_id)
-        return JsonResponse({"detection": detections.open_test(request, Asked(profile, "api", kind)).id})
+        asked = Asked(api_catalogue.number(model_id), "api", kind, request.user.pk)
+        return JsonResponse({"detection": detections.open_tests(request, [asked])[0].id})
     except tuple(ERRORS) as error:
         return _wrong(error, "model")
 

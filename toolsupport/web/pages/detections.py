@@ -36,7 +36,7 @@ def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
     kind = wanted if wanted in KINDS else "tools"
     said = ""
     try:
-        open_test(request, Asked(profile_id, "page", kind))
+        open_tests(request, [Asked(profile_id, "page", kind, request.user.pk)])
     except (Busy, ConfigError) as error:
         said = str(error)
     return _tests(request, profile_id, said)
@@ -86,11 +86,10 @@ def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @requires(Action.DETECT)
 def start_all(request: AuthedRequest) -> HttpResponse:
     """Test every model that the filter lets through and that is there."""
-    opened = []
+    rows = model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing())
+    wanted = [Asked(row.id, "bulk", actor=request.user.pk) for row in rows if row.enabled and not row.gone]
     try:
-        for row in model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing()):
-            if row.enabled and not row.gone:
-                opened.append(open_test(request, Asked(row.id, "bulk")))
+        opened = open_tests(request, wanted)
     except (Busy, ConfigError) as error:
         return _bulk(request, 0, str(error))
     fresh = [test.id for test in opened if test.fresh]
@@ -112,11 +111,9 @@ def cancel_all(request: AuthedRequest) -> HttpResponse:
     return _bulk(request, 0, "Cancelled.")
 
 
-def open_test(request: AuthedRequest, asked: Asked) -> detections.Opened:
-    """Open a test in the name of whoever asks. Raises NotFound, Busy, ConfigError."""
-    if Action.DECIDE_FOR_ALL not in request.actions:
-        detections.check_rate(request.user.pk)
-    return detections.open_test(Asked(asked.profile, asked.trigger, asked.kind, request.user.pk))
+def open_tests(request: AuthedRequest, wanted: list[Asked]) -> list[detections.Opened]:
+    """Open tests in the name of whoever asks. Raises NotFound, Busy, ConfigError."""
+    return detections.open_tests(wanted, limited=Action.DECIDE_FOR_ALL not in request.actions)
 
 
 def context(request: AuthedRequest, page: Page) -> dict[str, Any]:

@@ -42,7 +42,9 @@ def test_an_administrator_sets_a_switch(key: str) -> None:
     written, value = OTHERWISE[key]
     switches.put({key: written})
     assert getattr(switches.in_force(), key) == value
-    assert [(one.chosen, one.locked) for one in switches.shown() if one.key == key] == [(written, "")]
+    assert [(one.chosen, one.locked) for one in switches.shown(team_settings.everything()) if one.key == key] == [
+        (written, "")
+    ]
 
 
 # O6
@@ -54,7 +56,7 @@ def test_what_the_environment_says_is_locked(settings: Settings, key: str) -> No
     switches.put({key: first})
     assert getattr(switches.in_force(), key) == value
     variable = team_settings.KNOWN[key].variable
-    assert [one.locked for one in switches.shown() if one.key == key] == [variable]
+    assert [one.locked for one in switches.shown(team_settings.everything()) if one.key == key] == [variable]
 
 
 def test_an_environment_that_says_the_default_locks_it_too(settings: Settings) -> None:
@@ -73,4 +75,4 @@ def test_every_choice_of_the_page_can_be_kept() -> None:
     for key, words in switches.WORDS.items():
         for choice in words.choices:
             switches.put({key: choice})
-            assert next(one.chosen for one in switches.shown() if one.key == key) == choice
+            assert next(one.chosen for one in switches.shown(team_settings.everything()) if one.key == key) == choice
