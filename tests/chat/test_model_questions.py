@@ -12,8 +12,9 @@ from chat.models import Conversation, Message, Question
 from chat.transcript.questions import model_news, questions, unknown_model
 from chat.transcript.questions.questions import Answer
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
+from tests.holding import holding
 from toolsupport.core.errors import Conflict
-from toolsupport.models import Detection, ModelProfile, Override, Standing
+from toolsupport.models import Detection, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides
 from toolsupport.registry.knowledge.overrides import Decision
 from toolsupport.registry.testing import detection_reports, detections
@@ -82,7 +83,7 @@ def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     assert "holds for everyone" in Question.objects.get(pk=question).preview
     closed = questions.answer(bob, question, Answer("yes"))
     assert closed.said is not None and closed.said.model is not None and closed.said.model.state == "tested"
-    assert (effective(model), Standing.objects.get(profile=model, capability="tools").value) == (True, True)
+    assert (effective(model), holding(model, "tools").value) == (True, True)
     assert notices(conversation) == ["saved"]
     decision = Override.objects.get().pk
     assert model_news.tell_decision(conversation, model.pk, decision) is None

@@ -17,7 +17,7 @@ from chat.transcript.settings import chat_settings
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.detection.test_run import longest
 from toolsupport.registry.knowledge import effective_values as known_of
-from toolsupport.registry.knowledge import event_log, overrides
+from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import Decision
 from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.models.picker_rows import ShownModel
@@ -106,7 +106,7 @@ def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, Said 
 
 def _decide(person: Person, conversation: Conversation, profile: int, value: bool) -> Said:
     newest = overrides.newest_seq(profile, "tools")
-    if event_log.holds(profile, "tools") is not None:
+    if known_of.holds(profile, "tools") is not None:
         raise Conflict(f"This was decided already. {overrides.stands(profile, 'tools')}", "decided")
     reason = "Answered in a chat."
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):

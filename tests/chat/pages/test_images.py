@@ -19,7 +19,6 @@ from chat.transcript.turns import lifecycle
 from chat.transcript.turns.lifecycle import Accepted, Sent
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import NotFound
-from toolsupport.registry.knowledge import effective_values
 
 pytestmark = pytest.mark.django_db
 PNG = base64.b64decode(
@@ -111,7 +110,6 @@ def seeing(conversation: Conversation) -> None:
     conversation.profile = ModelProfileFactory()
     conversation.save()
     OverrideFactory(profile=conversation.profile, capability="vision")
-    effective_values.refold([conversation.profile])
 
 
 # T12

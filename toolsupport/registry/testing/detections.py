@@ -18,7 +18,7 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
-from toolsupport.registry.knowledge import event_log, format_findings, overrides
+from toolsupport.registry.knowledge import effective_values, event_log, format_findings, overrides
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import leases, queue
@@ -190,7 +190,7 @@ def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
     if row is None:
         return False
     same_build = row.profile.build.key == row.build_key
-    before = event_log.holds(row.profile_id, "tools")
+    before = effective_values.known(row.profile)["tools"].value
     confirmed = _measure(row, concluded) if same_build else []
     formats = format_findings.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
     mine.update(
@@ -316,7 +316,7 @@ def _tell(row: Detection, before: Any, concluded: Concluded, confirmed: Sequence
             row.profile_id,
             "tools",
             before,
-            event_log.holds(row.profile_id, "tools"),
+            effective_values.known(row.profile)["tools"].value,
             verdict=concluded.verdict,
             actor=row.actor_id,
             text=f"{concluded.reason} {again}".strip(),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
-from toolsupport.registry.knowledge import event_log, stale_tests
+from toolsupport.registry.knowledge import effective_values, event_log, stale_tests
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import Asked
@@ -58,7 +58,7 @@ def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
 
 
 def _note(profile: ModelProfile, text: str) -> None:
-    holds = event_log.holds(profile.pk, "tools")
+    holds = effective_values.known(profile)["tools"].value
     evidence = {"build": profile.build.key}
     event_log.record(event_log.Happening("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
 
