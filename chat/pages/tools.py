@@ -15,7 +15,7 @@ from chat.transcript.settings import available_tools, prompt_context
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.core.tool_selection import Candidate
-from toolsupport.core.types import LeftOut
+from toolsupport.core.types import ToolFilter
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.mcp import mcp_servers
 from toolsupport.registry.models import picker
@@ -79,7 +79,7 @@ def set_formats(request: AuthedRequest) -> HttpResponse:
     """Keep which call formats are used, and which comes first."""
     kept = request.POST.getlist("kept")
     disabled = frozenset(name for name in format_choice.names() if name not in kept)
-    wanted = tool_settings.Formats(request.POST.get("primary", ""), disabled)
+    wanted = tool_settings.FormatSettings(request.POST.get("primary", ""), disabled)
     said: dict[str, Any] = {"saved": True}
     try:
         tool_settings.put_formats(wanted, request.POST.get("seen", ""))
@@ -118,7 +118,7 @@ def _tools(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
     databases = sql_sources.names(request.user.pk)
     candidates = available_tools.offer(prompts=prompt_context.offered(), databases=databases, team=team).candidates
     deferred = [one for one in candidates if one.kind == "mcp"]
-    left_out = LeftOut.read(team["left_out"])
+    left_out = ToolFilter.read(team["left_out"])
     built_in = sorted((one for one in candidates if one.spec.name in BUILTINS), key=_place)
     return {
         "tools": [_row(one, allowed) | {"idle": _idle(one, deferred)} for one in built_in],

@@ -10,7 +10,7 @@ from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
 from toolsupport.registry.knowledge import effective_values, event_log, stale_tests
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 
 TRIES = 3  # tests of one build that prove nothing: a server that cannot be tested is not asked forever
 PROVES_NOTHING = ("inconclusive", "misconfigured", "")
@@ -60,13 +60,13 @@ def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
 def _note(profile: ModelProfile, text: str) -> None:
     holds = effective_values.known(profile)["tools"].value
     evidence = {"build": profile.build.key}
-    event_log.record(event_log.Happening("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
+    event_log.record(event_log.HistoryEvent("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
 
 
-def _tests(profile: ModelProfile, kinds: Iterable[str]) -> list[Asked]:
+def _tests(profile: ModelProfile, kinds: Iterable[str]) -> list[DetectionRequest]:
     """What has to be tested again; a whole test covers the others."""
     again = ("tools",) if "tools" in kinds else sorted(kinds)
-    return [Asked(profile.pk, "drift", kind) for kind in again if _worth_a_try(profile, kind)]
+    return [DetectionRequest(profile.pk, "drift", kind) for kind in again if _worth_a_try(profile, kind)]
 
 
 def _worth_a_try(profile: ModelProfile, kind: str) -> bool:

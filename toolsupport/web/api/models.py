@@ -11,7 +11,7 @@ from toolsupport.core.types import is_json_object
 from toolsupport.detection import KINDS
 from toolsupport.registry.models import api_catalogue
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.web.pages import detections
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
@@ -48,7 +48,7 @@ def detect(request: AuthedRequest, model_id: str) -> JsonResponse:
     if kind not in KINDS:
         return _error(400, "invalid_value", f"There is no test {kind!r}, only {', '.join(KINDS)}.", "kind")
     try:
-        asked = Asked(api_catalogue.number(model_id), "api", kind, request.user.pk)
+        asked = DetectionRequest(api_catalogue.number(model_id), "api", kind, request.user.pk)
         return JsonResponse({"detection": detections.open_tests(request, [asked])[0].id})
     except tuple(ERRORS) as error:
         return _wrong(error, "model")

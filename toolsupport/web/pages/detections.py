@@ -15,10 +15,10 @@ from toolsupport.detection import DETECTORS, KINDS
 from toolsupport.detection.test_run import longest
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import profiles
-from toolsupport.registry.models.profiles import Page
+from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports, detections
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.web.pages import model_context, model_filters
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -36,7 +36,7 @@ def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
     kind = wanted if wanted in KINDS else "tools"
     said = ""
     try:
-        open_tests(request, [Asked(profile_id, "page", kind, request.user.pk)])
+        open_tests(request, [DetectionRequest(profile_id, "page", kind, request.user.pk)])
     except (Busy, ConfigError) as error:
         said = str(error)
     return _tests(request, profile_id, said)
@@ -87,7 +87,7 @@ def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
 def start_all(request: AuthedRequest) -> HttpResponse:
     """Test every model that the filter lets through and that is there."""
     rows = model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing())
-    wanted = [Asked(row.id, "bulk", actor=request.user.pk) for row in rows if row.enabled and not row.gone]
+    wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in rows if row.enabled and not row.gone]
     try:
         opened = open_tests(request, wanted)
     except (Busy, ConfigError) as error:
@@ -111,12 +111,12 @@ def cancel_all(request: AuthedRequest) -> HttpResponse:
     return _bulk(request, 0, "Cancelled.")
 
 
-def open_tests(request: AuthedRequest, wanted: list[Asked]) -> list[detections.Opened]:
+def open_tests(request: AuthedRequest, wanted: list[DetectionRequest]) -> list[detections.OpenedDetection]:
     """Open tests in the name of whoever asks. Raises NotFound, Busy, ConfigError."""
     return detections.open_tests(wanted, limited=Action.DECIDE_FOR_ALL not in request.actions)
 
 
-def context(request: AuthedRequest, page: Page) -> dict[str, Any]:
+def context(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
     """What the part of the tests on a model's page needs."""
     allowed = request.actions
     thinks = any(cell.capability == "thinking" and cell.state == "yes" for cell in page.cells)

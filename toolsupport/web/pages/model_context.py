@@ -6,13 +6,13 @@ from typing import Any
 
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import capability_details
-from toolsupport.registry.models.profiles import Page
+from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.capability_form import choices
 from toolsupport.web.view_permissions import AuthedRequest
 
 
-def known(request: AuthedRequest, page: Page) -> dict[str, Any]:
+def known(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
     """Each capability with what can be chosen for it, and what this person may do about it."""
     allowed = request.actions
     decidable = capability_details.decidable(page.profile)
