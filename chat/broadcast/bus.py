@@ -26,7 +26,7 @@ def of_conversation(conversation: str) -> str:
     return f"conversation.{conversation}"
 
 
-class Relay:
+class RedisBus:
     """One for each process. `hear` gets what others sent; what this process sent itself does not come back."""
 
     def __init__(self, owner: str, hear: Callable[[Message], None]) -> None:

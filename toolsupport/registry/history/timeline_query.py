@@ -17,7 +17,7 @@ from toolsupport.registry import raw_sql
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class TimelineFilter:
     """What is looked for; None and "" leave it open. `since` is included, `until` is not."""
 
     profile: int | None = None
@@ -41,7 +41,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TimelineCursor:
     """Where a page ended: the next one begins with what is older."""
 
     at: datetime
@@ -51,7 +51,7 @@ class Place:
         return f"{self.at.isoformat()}_{self.id}"
 
     @classmethod
-    def read(cls, written: str) -> Place | None:
+    def read(cls, written: str) -> TimelineCursor | None:
         """The place that `str` wrote; None for none, and for what nobody wrote."""
         at, _, number = written.rpartition("_")
         try:
@@ -75,7 +75,7 @@ Conditions = list[tuple[str, object]]
 Found = list[tuple[Any, int]]
 
 
-def newest(wanted: Filter, after: Place | None, most: int) -> list[int]:
+def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> list[int]:
     """The ids of the newest entries, or of those that come after a place; at most so many."""
     about = wanted.about()
     if "profile_id" in about and "server_id" in about:
@@ -91,7 +91,7 @@ def newest(wanted: Filter, after: Place | None, most: int) -> list[int]:
     return [entry for _, entry in walk(list(facets), conditions, most)]
 
 
-def _time(wanted: Filter, after: Place | None) -> Conditions:
+def _time(wanted: TimelineFilter, after: TimelineCursor | None) -> Conditions:
     found: Conditions = []
     if wanted.since is not None:
         found.append(("at >= %s", wanted.since))
