@@ -17,12 +17,12 @@ EXEMPT = {"Meta", "Command"}
 SAME_THING = {"Family": ("toolsupport/core/families/table.py", "toolsupport/models/families.py")}
 
 # A program has no ears, no desk and no memory of what was said; and "who" is no kind of object.
-PERSONS = {"anew", "asked", "asking", "brief", "briefing", "careful", "clerk", "desk", "doorman", "ear", "elsewhere"}
+PERSONS = {"anew", "brief", "briefing", "careful", "clerk", "desk", "doorman", "ear", "elsewhere"}
 PERSONS |= {"hands", "heard", "hearer", "here", "hosted", "judgement", "known", "knows", "laboratory", "listener"}
 PERSONS |= {"looking", "quiet", "remembered", "said", "says", "somebody", "speaker", "subject", "surveyor", "teller"}
 PERSONS |= {"told", "wanted", "whoever", "wish", "wishes", "happening"}
 DRAWERS = {"base", "common", "data", "helper", "info", "manager", "misc", "object", "thing", "things", "util", "utils"}
-NO_NOUN = {"done", "ended", "found", "given", "left", "made", "opened", "sent", "shown", "taken", "used", "written"}
+NO_NOUN = {"asked", "asking", "done", "ended", "found", "given", "left", "made", "opened", "sent", "shown", "taken", "used", "written"}
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z]+|\d+")
 

@@ -12,7 +12,7 @@ from chat.transcript.questions import model_news
 from chat.transcript.questions.model_news import NewsSnapshot, PostedNotice
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
-Tell = Callable[[str, frames.ServerFrame], None]
+SendFrame = Callable[[str, frames.ServerFrame], None]
 
 # What a step that the end of its test has overtaken still says of itself.
 UNFINISHED = ("waiting", "running")
@@ -21,7 +21,7 @@ UNFINISHED = ("waiting", "running")
 class ModelWatcher:
     """One for each process: `look` once a second. What becomes a thing of a chat goes through `tell`."""
 
-    def __init__(self, listeners: SocketRegistry, tell: Tell) -> None:
+    def __init__(self, listeners: SocketRegistry, tell: SendFrame) -> None:
         self._listeners = listeners
         self._tell = tell
         self._steps: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}

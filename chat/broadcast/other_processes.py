@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import bus, frames
-from chat.broadcast.bus import Message
+from chat.broadcast.bus import BusMessage
 from chat.broadcast.outbox import Delta, SocketRegistry, joined
 from chat.transcript.turns import process_lists
 
@@ -146,10 +146,10 @@ class PeerBroadcaster:
 
     # -- what others say --
 
-    def _hear(self, message: Message) -> None:
+    def _hear(self, message: BusMessage) -> None:
         HEARD[message["type"]](self, message)
 
-    def _thing(self, message: Message) -> None:
+    def _thing(self, message: BusMessage) -> None:
         conversation = message["conversation"]
         self.here.listeners.tell(conversation, ForwardedFrame(message["text"]))
         if message["frame"] in ENDS:
@@ -157,12 +157,12 @@ class PeerBroadcaster:
         elif message["frame"] == frames.TurnStartedFrame.type:
             self.follow(conversation, message["from"])
 
-    def _text(self, message: Message) -> None:
+    def _text(self, message: BusMessage) -> None:
         for fields in message["frames"]:
             frame = frames.SERVER_FRAMES[fields.pop("kind")](**fields)
             self.here.listeners.tell(message["conversation"], frame)
 
-    def _followed(self, message: Message) -> None:
+    def _followed(self, message: BusMessage) -> None:
         conversation, follower = message["conversation"], message["from"]
         whole = self.here.growing(conversation)
         if whole is None:
@@ -173,14 +173,14 @@ class PeerBroadcaster:
         if message["whole"] and whole:
             self._send_text(follower, conversation, whole)
 
-    def _stop(self, message: Message) -> None:
+    def _stop(self, message: BusMessage) -> None:
         self.here.request_stop(message["turn"])
 
-    def _stop_call(self, message: Message) -> None:
+    def _stop_call(self, message: BusMessage) -> None:
         self.here.stop_call(message["conversation"], message["call"])
 
 
-HEARD: dict[str, Callable[[PeerBroadcaster, Message], None]] = {
+HEARD: dict[str, Callable[[PeerBroadcaster, BusMessage], None]] = {
     "thing": PeerBroadcaster._thing,
     "text": PeerBroadcaster._text,
     "follow": PeerBroadcaster._followed,

@@ -21,7 +21,7 @@ from chat.tools.sandbox.python_interpreter import (
     ProgramError,
     ProgramResult,
     PythonLimits,
-    Step,
+    StepResult,
 )
 from chat.tools.sandbox.self_test_cache import tried
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext, text
@@ -80,7 +80,7 @@ async def resume(context: ToolContext, state: bytes, answered: PausedCallResult)
     return _outcome(context, step, printed, limits.seconds)
 
 
-def _outcome(context: ToolContext, step: Step, printed: PrintedOutput, seconds: float) -> ToolResult | Pause:
+def _outcome(context: ToolContext, step: StepResult, printed: PrintedOutput, seconds: float) -> ToolResult | Pause:
     """What a step comes to; the program had `seconds` before it."""
     shown = printed.text + (CUT if printed.more else "")
     if isinstance(step, ProgramError):

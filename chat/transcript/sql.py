@@ -11,7 +11,7 @@ from django.utils import timezone
 from chat.models import Conversation, Message, ToolRun, Turn
 from toolsupport.registry import raw_sql
 
-Reply = tuple[int, str, str, int | None]
+ReplyRow = tuple[int, str, str, int | None]
 
 
 class MessageRow(NamedTuple):
@@ -172,7 +172,7 @@ LAST_WORDS = """UPDATE chat_message SET content = %s, thinking = %s, thinking_ms
 WHERE id = %s AND turn_id = %s AND NOT finished"""
 
 
-def write_reply(turn: int, reply: Reply) -> None:
+def write_reply(turn: int, reply: ReplyRow) -> None:
     """Write the whole text of a reply that is not finished yet."""
     message, text, thinking, thinking_ms = reply
     raw_sql.change(LAST_WORDS, text, thinking, thinking_ms, message, turn)

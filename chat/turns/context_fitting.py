@@ -21,8 +21,8 @@ from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
 
-Take = Callable[[RequestContext], None]
-Tell = Callable[[frames.ServerFrame], None]
+UseContext = Callable[[RequestContext], None]
+SendFrame = Callable[[frames.ServerFrame], None]
 
 
 class ContextRecovery:
@@ -31,7 +31,7 @@ class ContextRecovery:
     A tool that had to go stays away until the turn is over, whatever is found again meanwhile.
     """
 
-    def __init__(self, claimed: ClaimedTurn, take: Take, tell: Tell) -> None:
+    def __init__(self, claimed: ClaimedTurn, take: UseContext, tell: SendFrame) -> None:
         self._claimed, self._store = claimed, claimed.store
         self._take, self._tell = take, tell
         self._guard = ContextGuard()

@@ -35,7 +35,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolResult
 
-Asked = CallReady | CallRejected | CallFound
+ReplyCall = CallReady | CallRejected | CallFound
 Ask = Callable[[Sequence[ChatMessage]], AsyncGenerator[list[Event], None]]
 
 
@@ -73,7 +73,7 @@ class TurnRound:
 
     text: list[str] = field(default_factory=list)
     thinking: list[str] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ReplyCall] = field(default_factory=list)
     failed: Failed | None = None
 
     def take(self, event: Event, most: int) -> bool:
@@ -112,7 +112,7 @@ class TurnState:
     limits: LoopLimits = LoopLimits()
     rounds: int = 0
     calls: Counter[str] = field(default_factory=Counter)
-    pending: list[Asked] = field(default_factory=list)
+    pending: list[ReplyCall] = field(default_factory=list)
     declined: bool = False
     calls_only: bool = False
     pause: Pause | None = None
@@ -284,7 +284,7 @@ def _ending(reply: TurnRound) -> TurnEnded:
     return TurnEnded("failed", reply.failed.message) if reply.failed else TurnEnded("done")
 
 
-def called(asked: Asked) -> ToolCall:
+def called(asked: ReplyCall) -> ToolCall:
     """The call that was asked for; one that was rejected has no arguments."""
     return ToolCall(asked.id, asked.name, {}) if isinstance(asked, CallRejected) else asked.call
 

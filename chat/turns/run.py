@@ -60,7 +60,7 @@ from toolsupport.core.types import ChatMessage, RequestSpec
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.registry.models.request_context import RequestContext
 
-Tell = Callable[[frames.ServerFrame], None]
+SendFrame = Callable[[frames.ServerFrame], None]
 
 
 class TurnRun:
@@ -89,7 +89,7 @@ class TurnRun:
         self._thought_for = ThinkingTime()
         self._asked_at = 0.0
 
-    async def perform(self, tell: Tell, spawn: Spawn) -> None:
+    async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
         """Run to the end, or until a person is needed; afterwards `ended` or `parked` says how.
 
         Cancelling it closes the connection to the server.

@@ -72,7 +72,7 @@ class ProbeTarget:
     runs_code: bool = False
 
 
-Keep = Callable[[ProbeTrial], Awaitable[None]]
+SaveTrial = Callable[[ProbeTrial], Awaitable[None]]
 
 
 class StepSkipped(Exception):
@@ -91,7 +91,7 @@ class ProbeRunner:
     although one was demanded.
     """
 
-    def __init__(self, subject: ProbeTarget, keep: Keep, chance: random.Random) -> None:
+    def __init__(self, subject: ProbeTarget, keep: SaveTrial, chance: random.Random) -> None:
         self.subject = subject
         self.chance = chance
         self.outcomes: list[TrialOutcome] = []

@@ -33,10 +33,10 @@ class StepProgress:
 
 LEFT_OUT = "Left out by a person."
 OVER = "The time of the whole test was over."
-Tell = Callable[[StepProgress], Awaitable[None]]
+ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
-async def examine(lab: ProbeRunner, kind: str, tell: Tell, skipped: Callable[[str], bool]) -> Verdict:
+async def examine(lab: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
     """Try what this kind of test tries, as long as it can add anything. `skipped` says what people left out."""
     for name in KINDS[kind]:
         detector = DETECTORS[name]

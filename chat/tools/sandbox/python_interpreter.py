@@ -98,7 +98,7 @@ class FunctionCall:
     seconds: float = 0.0
 
 
-Step = ProgramResult | ProgramError | FunctionCall
+StepResult = ProgramResult | ProgramError | FunctionCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class InterpreterStep(Protocol):
 
 async def start(
     code: str, functions: Collection[str], printed: PrintedOutput, limits: PythonLimits = PythonLimits()
-) -> Step:
+) -> StepResult:
     """Run a program whose `functions` are not defined in it, to its first step."""
 
     async def begin(session: AsyncMontySession, printed: PrintedOutput) -> AsyncSnapshot:
@@ -133,7 +133,7 @@ async def start(
 
 async def go_on(
     state: bytes, answer: FunctionResult, functions: Collection[str], run: tuple[PrintedOutput, PythonLimits]
-) -> Step:
+) -> StepResult:
     """The next step of a program that called a function, whoever ran it before."""
 
     async def resume(session: AsyncMontySession, printed: PrintedOutput) -> AsyncSnapshot:
@@ -165,7 +165,7 @@ def _let_go() -> None:
 
 async def _step(
     advance: InterpreterStep, functions: Collection[str], printed: PrintedOutput, limits: PythonLimits
-) -> Step:
+) -> StepResult:
     began = time.monotonic()
     try:
         async with _session(limits) as session:

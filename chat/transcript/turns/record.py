@@ -205,7 +205,7 @@ def turn_of(message: Message) -> Turn:
     return message.turn
 
 
-Told = tuple[int, ShownMessage]
+NumberedNotice = tuple[int, ShownMessage]
 
 
 @fenced
@@ -223,7 +223,7 @@ def offer_bash(turn: Turn, facts: dict[str, str]) -> tuple[int, ShownMessage]:
 
 
 @fenced
-def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> Told | None:
+def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> NumberedNotice | None:
     """Put a notice into the transcript, where no model reads it; None where the very same one stands there already."""
     words = notices.text(code, **facts)
     same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words)
@@ -231,7 +231,7 @@ def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> Told | None:
 
 
 @fenced
-def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> Told | None:
+def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> NumberedNotice | None:
     """A notice of how much context the model of a turn is given, with the way to where that is set."""
     words = notices.text(code, **facts)
     if once and Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words).exists():

@@ -15,7 +15,7 @@ from enum import Enum
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.formats.call_context import CallPosition, ContextTracker
 
-Call = CallReady | CallRejected
+CallEvent = CallReady | CallRejected
 
 
 class FenceRule(Enum):
@@ -33,10 +33,10 @@ class FenceRule(Enum):
 class Mention:
     """A call that is text of the reply."""
 
-    call: Call
+    call: CallEvent
 
 
-Item = str | Call | Mention
+Item = str | CallEvent | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
@@ -106,7 +106,7 @@ class MentionFilter:
         self._surroundings.text(piece[at:])
         return (*decided, piece)
 
-    def call(self, call: Call) -> Sequence[Item]:
+    def call(self, call: CallEvent) -> Sequence[Item]:
         place = self._here()
         if OWN_FENCE.match(call.raw):
             place = replace(place, fenced=True)
@@ -139,7 +139,7 @@ class MentionFilter:
             self._place = self._surroundings.place()
         return self._place
 
-    def _is_quoted(self, place: CallPosition, call: Call) -> bool:
+    def _is_quoted(self, place: CallPosition, call: CallEvent) -> bool:
         repeated = (place.reported or place.fenced) and self._is_result(call.raw)
         return place.quoted or repeated or (place.fenced and not self._may_be_fenced(place))
 

@@ -72,7 +72,7 @@ CROSS JOIN LATERAL
 ORDER BY at DESC, id DESC LIMIT %s) AS walk ORDER BY walk.at DESC, walk.id DESC LIMIT %s"""
 
 Conditions = list[tuple[str, object]]
-Found = list[tuple[Any, int]]
+TimelineRows = list[tuple[Any, int]]
 
 
 def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> list[int]:
@@ -108,20 +108,20 @@ def _said(conditions: Conditions) -> tuple[str, list[object]]:
     return " AND ".join(said for said, _ in conditions) or "1 = 1", [value for _, value in conditions]
 
 
-def _for_each(facets: list[int], conditions: Conditions, most: int) -> Found:
+def _for_each(facets: list[int], conditions: Conditions, most: int) -> TimelineRows:
     said, values = _said(conditions)
     statement = FOR_EACH.replace("{conditions}", said)
     listed = ",".join(map(str, facets))
     return [(at, entry) for at, entry in raw_sql.rows(statement, listed, *values, most, most)]
 
 
-def _side_by_side(facets: list[int], conditions: Conditions, most: int) -> Found:
+def _side_by_side(facets: list[int], conditions: Conditions, most: int) -> TimelineRows:
     walks: list[Conditions] = [[*conditions, ("facet_id = %s", facet)] for facet in facets]
     parts = [walks[first : first + AT_ONCE] for first in range(0, len(walks), AT_ONCE)]
     return sorted((found for part in parts for found in _walk(part, most)), reverse=True)[:most]
 
 
-def _walk(walks: list[Conditions], most: int) -> Found:
+def _walk(walks: list[Conditions], most: int) -> TimelineRows:
     """(at, id) of the newest entries on all of these walks."""
     parts, values = [], list[object]()
     for conditions in walks:

@@ -17,7 +17,7 @@ from chat.tools.sandbox.python_interpreter import (
     ProgramError,
     ProgramResult,
     PythonLimits,
-    Step,
+    StepResult,
 )
 
 pytestmark = pytest.mark.asyncio
@@ -28,7 +28,7 @@ def printed(most: int = 10_000) -> PrintedOutput:
     return PrintedOutput(most, lambda text: None)
 
 
-async def ran(code: str, answers: Sequence[FunctionResult] = (), into: PrintedOutput | None = None) -> Step:
+async def ran(code: str, answers: Sequence[FunctionResult] = (), into: PrintedOutput | None = None) -> StepResult:
     """A program with the functions `look` and `tell`, each call of which gets the next answer."""
     functions, into = ("look", "tell"), into or printed()
     step = await python_interpreter.start(code, functions, into, SHORT)
