@@ -22,7 +22,8 @@ PERSONS |= {"hands", "heard", "hearer", "here", "hosted", "judgement", "known", 
 PERSONS |= {"looking", "quiet", "remembered", "said", "says", "somebody", "speaker", "subject", "surveyor", "teller"}
 PERSONS |= {"told", "wanted", "whoever", "wish", "wishes", "happening"}
 DRAWERS = {"base", "common", "data", "helper", "info", "manager", "misc", "object", "thing", "things", "util", "utils"}
-NO_NOUN = {"asked", "asking", "done", "ended", "found", "given", "left", "made", "opened", "sent", "shown", "taken", "used", "written"}
+NO_NOUN = {"asked", "asking", "done", "ended", "found", "given", "left", "made", "opened", "sent", "shown", "taken"}
+NO_NOUN |= {"used", "written"}
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z]+|\d+")
 
