@@ -60,7 +60,7 @@ def refusal(error: Exception) -> JsonResponse:
 
 
 def asked(body: bytes) -> dict[str, Any]:
-    """The fields of a request. Raises WrongCall, which names the field that is wrong."""
+    """The fields of a request. Raises InvalidCall, which names the field that is wrong."""
     if len(body) > BODY_LIMIT:
         raise InvalidCall("The request is larger than this site takes.", "arguments")
     try:

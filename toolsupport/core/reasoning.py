@@ -3,7 +3,7 @@
 The marks stand in one table. A mark counts where no call and no code is read; in quotes, backquotes or a fence of the
 answer it is text. Inside reasoning the first closing mark ends it.
 A reply may begin inside reasoning, because the prompt ended in the opening mark. Where that is not known, the text is
-given out as an answer first; the lone closing mark shows that it was reasoning, and a `Reread` moves it.
+given out as an answer first; the lone closing mark shows that it was reasoning, and a `TextReclassified` moves it.
 Calls in reasoning are drafts: they count only where nothing but space follows them, inside the reasoning and behind it.
 """
 

@@ -139,7 +139,8 @@ class ProbeRunner:
         """Put a question within the limits of a trial; what took too long comes back as a failure.
 
         A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
-        trials show the refusal. Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
+        trials show the refusal. Raises StepSkipped where `left` says that a person skips
+        the step that asks, and TimeLimitReached.
         """
         if self.left():
             raise StepSkipped
@@ -161,7 +162,7 @@ class ProbeRunner:
 
     @property
     def left_over(self) -> float:
-        """The seconds that are left of the whole test. Raises TimeOver."""
+        """The seconds that are left of the whole test. Raises TimeLimitReached."""
         left = (THINKING_TOTAL if self.thinks else TOTAL_SECONDS) - self._spent
         if left <= 0:
             raise TimeLimitReached

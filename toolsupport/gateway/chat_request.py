@@ -70,7 +70,7 @@ OPTIONS: Mapping[str, SamplingOption] = MappingProxyType(
 
 
 def read(body: bytes) -> ChatCompletionRequest:
-    """Raises WrongField, which names the field that is wrong."""
+    """Raises InvalidField, which names the field that is wrong."""
     try:
         said = orjson.loads(body)
     except ValueError as error:

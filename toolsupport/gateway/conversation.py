@@ -18,7 +18,7 @@ NOT_FETCHED = "Send an image as a data URL (data:image/png;base64,…): other ad
 
 
 def read_messages(said: Any) -> tuple[ChatMessage, ...]:
-    """The log. Raises WrongField with the place of what cannot be read."""
+    """The log. Raises InvalidField with the place of what cannot be read."""
     if not isinstance(said, list) or not said:
         raise InvalidField("messages has to be a list of at least one message.", "messages")
     return tuple(_message(one, f"messages[{number}]") for number, one in enumerate(said))

@@ -46,7 +46,7 @@ class PreparedRequest:
 
 
 def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
-    """What a person's program asked for. Raises NotFound (the model), WrongField, ConfigError (the server's key)."""
+    """What a person's program asked for. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
     profile = picker.find(asked.model)
     briefing = request_context.brief(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)

@@ -35,7 +35,7 @@ class Client:
         self.writer = writer
 
     def check(self) -> None:
-        """Raises ClientLeft where nobody is there."""
+        """Raises ClientDisconnected where nobody is there."""
         if self.ear.left.is_set() or self.writer.is_closing():
             raise ClientDisconnected
 
@@ -45,7 +45,7 @@ class Client:
         await self.writer.drain()
 
     async def pause(self, seconds: float) -> None:
-        """Wait; raises ClientLeft as soon as the client has left."""
+        """Wait; raises ClientDisconnected as soon as the client has left."""
         if seconds <= 0:
             await asyncio.sleep(0)
         else:

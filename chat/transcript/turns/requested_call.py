@@ -69,7 +69,7 @@ class RequestedCallState:
 
 
 def checked(wish: CallRequest, brief: RequestSpec) -> tuple[ToolCall, ToolCall]:
-    """The call as it was asked for, and the one that runs for it. Raises WrongCall."""
+    """The call as it was asked for, and the one that runs for it. Raises InvalidCall."""
     left_out = next((one for one in brief.excluded if one.tool == wish.name), None)
     call = ToolCall("program", wish.name, wish.arguments)
     found = calls.check(call, brief.callable)
@@ -84,7 +84,7 @@ def checked(wish: CallRequest, brief: RequestSpec) -> tuple[ToolCall, ToolCall]:
 def accept(person: Person, conversation_id: str, wish: CallRequest, owner: str) -> AcceptedMessage:
     """Begin the turn that runs the call; where the same request was made before, and not told, its turn is meant.
 
-    Raises NotFound, Busy, ConfigError or WrongCall, and then nothing is kept.
+    Raises NotFound, Busy, ConfigError or InvalidCall, and then nothing is kept.
     """
     conversation = own(person, conversation_id, lock=True)
     before = _untold(conversation, wish)
