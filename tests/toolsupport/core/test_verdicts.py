@@ -145,7 +145,7 @@ def test_thoughts_do_not_keep_a_no_open() -> None:  # D6
 
 
 def test_trials_in_which_the_switch_of_thinking_was_ignored_are_one_setting() -> None:  # D6
-    def off(*codes: str) -> list[Outcome]:
+    def off(*codes: str) -> list[TrialOutcome]:
         return [replace(outcome, thought=True) for outcome in thinking(*codes, think=False)]
 
     assert dict(judge((*OPEN, *off(*RIGHT), *called(*NONE))).values) == {"tools": False}
