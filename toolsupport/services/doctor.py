@@ -21,7 +21,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import audit_log, first_admin
 from toolsupport.registry.servers import servers
-from toolsupport.services import refresh
+from toolsupport.services import database_upgrade, refresh
 from toolsupport.services.refresh import Refreshed
 
 PATIENCE = 5  # seconds
@@ -63,11 +63,14 @@ def data_directory() -> Finding:
 def tables() -> Finding:
     try:
         executor = MigrationExecutor(connection)
+        database_upgrade.refuse_newer(executor)
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except ConfigError as error:
+        return Finding("database", False, str(error))
     except DatabaseError as error:
         return Finding("database", False, f"It cannot be used: {error}. Check DATABASE_URL.")
     if plan:
-        return Finding("database", False, f"Migrations are missing ({len(plan)}). Run: manage.py migrate")
+        return Finding("database", False, f"Migrations are missing ({len(plan)}). `manage.py serve` applies them at its start.")
     return Finding("database", True, f"{connection.vendor}, up to date")
 
 
