@@ -36,7 +36,7 @@ def exclusive() -> Iterator[None]:
 
 
 def bring_up_to_date() -> str:
-    """Apply missing migrations, to be called within `exclusive`; returns a sentence about it, "" where none was missing.
+    """Apply missing migrations, within `exclusive`; returns a sentence about it, "" where none was missing.
 
     An SQLite file that holds rows is copied to `backups/` first. Raises ConfigError where the database belongs to a
     newer version or the copy cannot be made (nothing is changed then), and where a migration fails.

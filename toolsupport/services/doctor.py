@@ -70,7 +70,9 @@ def tables() -> Finding:
     except DatabaseError as error:
         return Finding("database", False, f"It cannot be used: {error}. Check DATABASE_URL.")
     if plan:
-        return Finding("database", False, f"Migrations are missing ({len(plan)}). `manage.py serve` applies them at its start.")
+        return Finding(
+            "database", False, f"Migrations are missing ({len(plan)}). `manage.py serve` applies them at its start."
+        )
     return Finding("database", True, f"{connection.vendor}, up to date")
 
 

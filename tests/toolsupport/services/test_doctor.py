@@ -62,7 +62,9 @@ def test_missing_migrations_end_the_examination():
         found = _found()
     finally:
         MigrationRecorder(connection).record_applied(*last)
-    assert found["database"] == Finding("database", False, "Migrations are missing (1). `manage.py serve` applies them at its start.")
+    assert found["database"] == Finding(
+        "database", False, "Migrations are missing (1). `manage.py serve` applies them at its start."
+    )
     assert "servers" not in found
 
 

@@ -89,7 +89,9 @@ class Command(BaseCommand):
             first_admin.admin_from_environment(given)
         if first_admin.needs_setup():
             if given:
-                lines.append("TOOLSUPPORT_ADMIN names an account that exists and cannot administer; it was not changed.")
+                lines.append(
+                    "TOOLSUPPORT_ADMIN names an account that exists and cannot administer; it was not changed."
+                )
             token = first_admin.new_setup_token()
             lines.append(f"Make the first administrator at {self.address}/setup/?token={token} (works once)")
         return lines
