@@ -68,9 +68,8 @@ def wire(request: AuthedRequest, conversation_id: UUID, message_id: int) -> Http
 def table(request: AuthedRequest, run_id: int) -> HttpResponse:
     """The whole table that a call gave, to be saved."""
     headers = {"Content-Disposition": f'attachment; filename="table-{run_id}.csv"', "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(
-        raw_request.table(request.user, run_id), content_type="text/csv; charset=utf-8", headers=headers
-    )
+    text = spreadsheet.safe(raw_request.table(request.user, run_id))
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
 
 
 @require_GET
