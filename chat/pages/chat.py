@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
-from toolsupport.core import sanitize
+from toolsupport.core import sanitize, spreadsheet
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
 
