@@ -183,4 +183,4 @@ class Knowledge(TestCase):
         for act in opinions:
             perform(world, act)
         after = holding(world.profile)
-        assert (before.value if before else None) == (after.value if after else None)
+        assert before.value == after.value
