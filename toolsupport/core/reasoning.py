@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolsupport.core.events import CallReady, Event, TextDelta
+from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta
 from toolsupport.core.scanner import Markers, Source, Steps
 
 
@@ -360,6 +360,8 @@ class Reasoning:
         for event in events:
             if isinstance(event, CallReady):
                 self._drafts.setdefault(event.raw, event)
+            elif isinstance(event, CallRejected):
+                self._drafts.pop(event.raw, None)
             elif isinstance(event, TextDelta) and event.text.strip(NO_WORDS):
                 self._drafts.clear()
 

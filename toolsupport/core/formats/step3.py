@@ -11,7 +11,8 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls
 from toolsupport.core.formats.reading import Grammar, Reading
 from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.xml_dialects import Dialect, invoke, write_results
+from toolsupport.core.formats.writing import write_results
+from toolsupport.core.formats.xml_dialects import Dialect, invoke
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall
 
