@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from toolsupport.core.formats import tool_call_marks
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.pairs import HY_SUFFIXES, Pairs
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.pairs import HY_SUFFIXES, PairTagSet
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.writing import write_results
 from toolsupport.core.scanner import Steps
 
-GLM = Pairs()
-LONGCAT = Pairs(prefix="longcat_")
-HY = Pairs(suffixes=HY_SUFFIXES, separator="tool_sep", wrapper="tool_calls")
+GLM = PairTagSet()
+LONGCAT = PairTagSet(prefix="longcat_")
+HY = PairTagSet(suffixes=HY_SUFFIXES, separator="tool_sep", wrapper="tool_calls")
 MARK = GLM.opens[0]
 
 
-def _format(name: str, label: str, pairs: Pairs) -> Format:
-    def read(reading: Reading, opener: str) -> Steps[None]:
+def _format(name: str, label: str, pairs: PairTagSet) -> Format:
+    def read(reading: ReaderContext, opener: str) -> Steps[None]:
         """A call in pairs; behind the plain mark the tags of Qwen3-Coder may stand as well."""
         tags = opener == MARK and (yield from reading.source.space()) == "<"
         yield from (tool_call_marks.read if tags else pairs.read)(reading, opener)

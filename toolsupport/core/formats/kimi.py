@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec
@@ -35,7 +35,7 @@ MARKS = NamedMarks(
 )
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """What follows the beginning of a section, or of a single call."""
     yield from NamedCalls(reading, MARKS).read(opener)
 

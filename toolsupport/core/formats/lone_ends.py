@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from toolsupport.core.events import CallReady
-from toolsupport.core.scanner import Markers
+from toolsupport.core.scanner import MarkerSet
 
 AMBIGUOUS = (
     "It is not clear where a value of this call ends, because it holds a closing tag of the call itself. The call did"
     " not run. Write it again without such tags in a value, or write the value in several smaller calls."
 )
-NO_ENDS = Markers(())
+NO_ENDS = MarkerSet(())
 QUOTES = frozenset("`'\"“”‘’")
 
 
@@ -24,11 +24,11 @@ QUOTES = frozenset("`'\"“”‘’")
 class LoneEnds:
     """The calls whose values may hold any text, and what was written behind the first of them."""
 
-    _calls: list[tuple[int, CallReady, Markers]] = field(default_factory=list)
+    _calls: list[tuple[int, CallReady, MarkerSet]] = field(default_factory=list)
     _text: list[str] = field(default_factory=list)
     _length: int = 0
 
-    def call(self, call: CallReady, value_ends: Markers) -> None:
+    def call(self, call: CallReady, value_ends: MarkerSet) -> None:
         self.text("\0")  # no mark stands on both sides of a call
         if value_ends.markers:
             self._calls.append((self._length, call, value_ends))
@@ -45,7 +45,7 @@ class LoneEnds:
         return [call for place, call, ends in self._calls if place <= last[ends]]
 
 
-def _last_end(text: str, ends: Markers) -> int:
+def _last_end(text: str, ends: MarkerSet) -> int:
     """Where the last of these marks stands, -1 where none does; one between quotes is only mentioned."""
     last = -1
     for found in ends.all(text):

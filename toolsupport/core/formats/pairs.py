@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import Written, finished, schema_of
+from toolsupport.core.arguments import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import from_text, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.json_calls import CUT_OFF, JsonCalls
-from toolsupport.core.formats.reading import Reading
+from toolsupport.core.formats.reading import ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TWICE, UNCLEAR
 from toolsupport.core.formats.writing import listed
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 
@@ -29,7 +29,7 @@ MENDED = "added the end that was missing"
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairTagSet:
     """The tags of one format; `separator` stands behind the name. All have the ending `suffix` in front of their >.
 
     Some models put the calls between a pair of wrappers. `offered`: a name without any pair is a call only if it is
@@ -55,61 +55,63 @@ class Pairs:
         return self._tag(self.wrapper) if self.wrapper else ()
 
     @cached_property
-    def openers(self) -> Markers:
-        return Markers(self.opens)
+    def openers(self) -> MarkerSet:
+        return MarkerSet(self.opens)
 
     @cached_property
-    def closers(self) -> Markers:
-        return Markers(self._tag("/tool_call"))
+    def closers(self) -> MarkerSet:
+        return MarkerSet(self._tag("/tool_call"))
 
     @cached_property
-    def wrapper_closers(self) -> Markers:
-        return Markers(self._tag(f"/{self.wrapper}") if self.wrapper else ())
+    def wrapper_closers(self) -> MarkerSet:
+        return MarkerSet(self._tag(f"/{self.wrapper}") if self.wrapper else ())
 
     @cached_property
-    def all_closers(self) -> Markers:
+    def all_closers(self) -> MarkerSet:
         """What closes a call that is JSON, with the wrapper that closes behind it."""
         outer = self.wrapper_closers.markers
         closers = self.closers.markers
-        return Markers([*closers, *(one + between + two for one in closers for two in outer for between in ("", "\n"))])
+        return MarkerSet(
+            [*closers, *(one + between + two for one in closers for two in outer for between in ("", "\n"))]
+        )
 
     @cached_property
-    def ends(self) -> Markers:
-        return Markers([*self.opens, *self.closers.markers])
+    def ends(self) -> MarkerSet:
+        return MarkerSet([*self.opens, *self.closers.markers])
 
     @cached_property
-    def separators(self) -> Markers:
-        return Markers(self._tag(self.separator) if self.separator else ())
+    def separators(self) -> MarkerSet:
+        return MarkerSet(self._tag(self.separator) if self.separator else ())
 
     @cached_property
-    def key(self) -> Markers:
-        return Markers(self._tag("arg_key"))
+    def key(self) -> MarkerSet:
+        return MarkerSet(self._tag("arg_key"))
 
     @cached_property
-    def key_end(self) -> Markers:
-        return Markers(self._tag("/arg_key"))
+    def key_end(self) -> MarkerSet:
+        return MarkerSet(self._tag("/arg_key"))
 
     @cached_property
-    def value(self) -> Markers:
-        return Markers(self._tag("arg_value"))
+    def value(self) -> MarkerSet:
+        return MarkerSet(self._tag("arg_value"))
 
     @cached_property
-    def value_end(self) -> Markers:
-        return Markers(self._tag("/arg_value"))
+    def value_end(self) -> MarkerSet:
+        return MarkerSet(self._tag("/arg_value"))
 
     @cached_property
-    def behind_a_name(self) -> Markers:
-        return Markers([*self.separators.markers, *self.key.markers, *self.closers.markers])
+    def behind_a_name(self) -> MarkerSet:
+        return MarkerSet([*self.separators.markers, *self.key.markers, *self.closers.markers])
 
     @cached_property
-    def behind_a_value(self) -> Markers:
-        return Markers([*self.key.markers, *self.ends.markers, *self.wrapper_closers.markers])
+    def behind_a_value(self) -> MarkerSet:
+        return MarkerSet([*self.key.markers, *self.ends.markers, *self.wrapper_closers.markers])
 
     @cached_property
-    def in_a_value(self) -> Markers:
-        return Markers([*self.value_end.markers, *self.key.markers, *self.closers.markers])
+    def in_a_value(self) -> MarkerSet:
+        return MarkerSet([*self.value_end.markers, *self.key.markers, *self.closers.markers])
 
-    def read(self, reading: Reading, opener: str) -> Steps[None]:
+    def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
         """A name, or JSON where the model fell into Hermes' way."""
         source = reading.source
         character = yield from source.space()
@@ -122,7 +124,7 @@ class Pairs:
         elif character:
             yield from self.read_named(reading)
 
-    def read_named(self, reading: Reading) -> Steps[None]:
+    def read_named(self, reading: ReaderContext) -> Steps[None]:
         """The calls behind the opener; where none begins, the record keeps what was taken."""
         source = reading.source
         while True:
@@ -133,7 +135,7 @@ class Pairs:
                 return
             yield from source.found(self.separators)
             yield from source.space()
-            call = _Call(reading, self, name)
+            call = _PairCall(reading, self, name)
             yield from call.read()
             end = source.recorded
             yield from source.space()
@@ -150,7 +152,7 @@ class Pairs:
                 yield from JsonCalls(reading, self.all_closers, self.ends).read()
                 return
 
-    def _may_be_alone(self, reading: Reading, name: str) -> bool:
+    def _may_be_alone(self, reading: ReaderContext, name: str) -> bool:
         return not self.offered or reading.may_call(name)
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
@@ -183,8 +185,8 @@ class Pairs:
         return (*self.wrappers, *self.opens)
 
 
-class _Call:
-    def __init__(self, reading: Reading, pairs: Pairs, name: str) -> None:
+class _PairCall:
+    def __init__(self, reading: ReaderContext, pairs: PairTagSet, name: str) -> None:
         self._reading = reading
         self._pairs = pairs
         self._spec = find_tool(name, reading.tools)
@@ -209,7 +211,7 @@ class _Call:
         name = self._stream.name
         written = finished(name, self._arguments, tuple(self._repairs), self._reading.tools)
         if self._unclear or not self._whole:
-            written = Written(name, why_not=(CUT_OFF if not self._whole else UNCLEAR).why_not)
+            written = ParsedCall(name, why_not=(CUT_OFF if not self._whole else UNCLEAR).why_not)
         self._stream.done(written, raw, self._pairs.value_end)
 
     def _pair(self) -> Steps[bool]:

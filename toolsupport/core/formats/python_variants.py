@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from toolsupport.core.formats import pythonic
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.mentions import Fence
+from toolsupport.core.formats.mentions import FenceRule
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.writing import write_results
 from toolsupport.core.types import ToolCall, ToolSpec
@@ -28,7 +28,7 @@ def _variant(name: str, label: str, wrap: Wrap) -> Format:
     def write_calls(calls: Sequence[ToolCall]) -> str:
         return wrap([call(one) for one in calls]) if calls else ""
 
-    grammar = replace(pythonic.GRAMMAR, fence=Fence.FORM) if wrap is _fenced else pythonic.GRAMMAR
+    grammar = replace(pythonic.GRAMMAR, fence=FenceRule.FORM) if wrap is _fenced else pythonic.GRAMMAR
     return Format(name, label, grammar.parser, instructions, write_calls, write_results)
 
 

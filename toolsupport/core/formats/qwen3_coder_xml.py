@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.tool_call_marks import SEED, SEED_TAGS, TAGS, WRAPPERS, read
@@ -15,13 +15,13 @@ from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec
 
 
-def read_bare(reading: Reading, opener: str) -> Steps[None]:
+def read_bare(reading: ReaderContext, opener: str) -> Steps[None]:
     """A function without a wrapper: a call only under an offered name."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, TAGS, bare=True).read()
 
 
-def read_bare_seed(reading: Reading, opener: str) -> Steps[None]:
+def read_bare_seed(reading: ReaderContext, opener: str) -> Steps[None]:
     """The same as Seed writes it."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, SEED_TAGS, bare=True).read()

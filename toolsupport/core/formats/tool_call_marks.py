@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.pairs import HY_SUFFIXES, Pairs
-from toolsupport.core.formats.reading import Reading
+from toolsupport.core.formats.pairs import HY_SUFFIXES, PairTagSet
+from toolsupport.core.formats.reading import ReaderContext
 from toolsupport.core.formats.tag_value import PAIRED
-from toolsupport.core.formats.tags import TaggedCalls, Tags
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.formats.tags import TaggedCalls, TagSet
+from toolsupport.core.scanner import MarkerSet, Steps
 
 SEED = "<seed:tool_call>"
 HERMES = ("<tool_call>", "<toolcall>")
 OTHERS = (SEED, "<function_invocation>")
 WRAPPERS = (*HERMES, *OTHERS)
-TAGS = Tags(
+TAGS = TagSet(
     functions=("<function=", "<function name="),
     parameters=("<parameter=", "<parameter name=", "<param name=", "<param="),
     function_ends=("</function>",),
@@ -37,12 +37,12 @@ MINICPM_TAGS = replace(
     breaks=PAIRED,
 )
 # Any pairs. A name alone is a call only of an offered tool: "<tool_call>JSON</tool_call>" is an explanation.
-ANY_PAIRS = Pairs(suffixes=HY_SUFFIXES, separator="tool_sep", offered=True)
-CLOSERS = Markers(TAGS.wrapper_ends)
-ENDS = Markers([*WRAPPERS, *TAGS.wrapper_ends])
+ANY_PAIRS = PairTagSet(suffixes=HY_SUFFIXES, separator="tool_sep", offered=True)
+CLOSERS = MarkerSet(TAGS.wrapper_ends)
+ENDS = MarkerSet([*WRAPPERS, *TAGS.wrapper_ends])
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """What follows the mark: calls, or text that only mentions it."""
     character = yield from reading.source.space()
     if character == "<":

@@ -18,12 +18,12 @@ from toolsupport.core.events import (
     CallReady,
     CallRejected,
     Event,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
 )
 from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.types import Message, Role, ToolCall
+from toolsupport.core.types import ChatMessage, Role, ToolCall
 
 # Scraps of every format, of JSON and of plain text: chance makes calls, half calls and nonsense of them.
 SCRAPS = (
@@ -145,7 +145,7 @@ def test_what_is_shown_grows_into_the_call(name: str, reply: str) -> None:
             deltas.pop(event.call.id, None)
         if isinstance(event, CallRejected):
             deltas.pop(event.id, None)
-        if isinstance(event, Reread):
+        if isinstance(event, TextReclassified):
             deltas.clear()
     assert not deltas or text(events) == reply
 
@@ -194,7 +194,7 @@ def as_texts(values: dict) -> dict:
 @pytest.mark.parametrize("name", NAMES)
 @given(content=REPLIES)
 def test_a_result_is_never_a_call(name: str, content: str) -> None:
-    results = [Message(Role.TOOL, content, call_id="1", name="now")]
+    results = [ChatMessage(Role.TOOL, content, call_id="1", name="now")]
     assert FORMATS[name].write_results(results).count("</tool_response>") <= 1
 
 
