@@ -88,8 +88,6 @@ FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 APOSTROPHES = frozenset("'‘’")
 NO_WORDS = " \t\r\n\f\v`~"  # may stand behind a draft that counts: space, and the end of its fence
-
-
 SPACES = r"(?:\s|\\n)*"
 LONGEST_TAIL = 4000
 
