@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async as in_database
 from chat.broadcast import fragments, frames, question_frames
 from chat.transcript.questions import learning
 from chat.transcript.turns import record
-from chat.transcript.turns.lifecycle import Claimed
+from chat.transcript.turns.begin import Claimed
 from toolsupport.core.events import ReasoningSeen
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import Refusal

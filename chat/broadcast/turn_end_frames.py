@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chat.broadcast import fragments, frames
-from chat.transcript.turns.lifecycle import Ended
+from chat.transcript.turns.end import Ended
 
 MISTAKE = "The server made a mistake; it is in its log."
 NOT_KEPT_YET = "The server cannot write to its database at the moment. What you see is kept as soon as it can."

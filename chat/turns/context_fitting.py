@@ -10,7 +10,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import fragments, frames
 from chat.transcript.turns import context_findings, record
-from chat.transcript.turns.lifecycle import Claimed
+from chat.transcript.turns.begin import Claimed
 from toolsupport import exchange
 from toolsupport.core import context_limits, load_failures
 from toolsupport.core.events import Event, Failed, Usage

@@ -19,7 +19,7 @@ from chat.tools.tool import ToolContext
 from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
-from chat.transcript.turns.lifecycle import Accepted, Claimed
+from chat.transcript.turns.begin import Claimed
 from chat.turns import loop, tool_discovery
 from chat.turns.context_fitting import ContextCures
 from chat.turns.events import (
@@ -66,9 +66,8 @@ Tell = Callable[[frames.ServerFrame], None]
 class TurnRun:
     """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
 
-    def __init__(self, accepted: Accepted, context: ToolContext) -> None:
-        assert accepted.claimed is not None
-        self.claimed: Claimed = accepted.claimed
+    def __init__(self, claimed: Claimed, context: ToolContext) -> None:
+        self.claimed = claimed
         self.store = self.claimed.store
         self.briefing: Briefing = self.claimed.briefing
         self.output = LiveOutput(lambda frame: self._tell(frame))
@@ -78,9 +77,9 @@ class TurnRun:
         self.cures = ContextCures(self.claimed, self._go_on_by, lambda frame: self._tell(frame))
         self.format_guard = FormatGuard()
         self.tally = CallTally()
-        self.message = 0
-        # The first reply was made with the turn; later ones are made when their round begins.
-        self._prepared = (accepted.seq + 2, accepted.reply)
+        # The first reply was written with the turn; later ones are written when their round begins.
+        self.message = claimed.reply
+        self._prepared = bool(claimed.reply)
         self.text, self.thinking = LiveText(), LiveText()
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
@@ -187,10 +186,10 @@ class TurnRun:
         self._written.clear()
         self._thought_for = ThinkingTime()
         self._asked_at = time.monotonic()
-        seq, shown = self._prepared
-        self._prepared = (0, None)
-        if shown is None:
-            seq, shown = await in_database(record.start_reply)(self.store)
+        if self._prepared:
+            self._prepared = False
+            return
+        seq, shown = await in_database(record.start_reply)(self.store)
         self.message = shown.id
         html = fragments.message(shown)
         self._tell(frames.MessageStarted(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))

@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -16,16 +16,19 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from chat.broadcast import fragments, frames, turn_end_frames
+from chat.broadcast.announcement_frames import frame_of
 from chat.broadcast.model_watcher import Watcher
 from chat.broadcast.other_processes import Elsewhere
 from chat.broadcast.outbox import Close, Listeners, Send, Socket
 from chat.broadcast.socket_revocation import Doorman
 from chat.broadcast.turn_end_frames import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
+from chat.transcript.announcements import Announcement
 from chat.transcript.people.person import kept_out, person
 from chat.transcript.questions import questions
 from chat.transcript.questions.unknown_model import Said
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle, process_lists, regenerate, repeat_call, requested_call
+from chat.transcript.turns import end, leases, process_lists
+from chat.transcript.turns.begin import Accepted, Claimed, TurnBuilder, TurnRequest, begin, claim
 from chat.turns.batch_writer import Clerk
 from chat.turns.events import TurnEnded
 from chat.turns.run import TurnRun
@@ -128,6 +131,11 @@ class Runner:
         if self.elsewhere is not None:
             self.elsewhere.tell(conversation, frame)
 
+    def announce(self, conversation: str, announced: Iterable[Announcement]) -> None:
+        """Tell the pages what stands in the rows already."""
+        for each in announced:
+            self.tell(conversation, frame_of(each))
+
     def say(self, conversation: str, said: Said) -> None:
         """Show a notice that stands in the rows already."""
         notice, model = said.notice, asdict(said.model) if said.model else None
@@ -141,68 +149,34 @@ class Runner:
         if len(self._tasks) >= most:
             raise Busy(f"{most} answers are running already, the most this server takes at once.", "process")
 
-    async def accept(self, user_id: int, conversation: str, sent: lifecycle.Sent) -> lifecycle.Accepted:
-        """Keep a message, tell it to the pages, begin its answer. Raises NotFound, NotAllowed, Busy, ConfigError."""
+    async def begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> Accepted:
+        """Keep a request, show what it begins with, run its turn.
+
+        Raises NotFound, NotAllowed, Busy, ConfigError or what the builder raises.
+        """
         self.check_room()
-        accepted = await self.clerk.write(conversation, lambda: self._accept(user_id, conversation, sent))
+        accepted = await self.clerk.write(conversation, lambda: self._write_begin(user_id, conversation, builder))
         self.tell_end(*accepted.ended)
-        if not accepted.repeated:
-            self._show(accepted, conversation, "user")
+        self.announce(conversation, accepted.announced)
         if accepted.claimed is not None:
-            self._begin(accepted)
+            self._run_beside(accepted.claimed)
         return accepted
 
-    def _show(self, accepted: lifecycle.Accepted, conversation: str, role: str) -> None:
-        """Tell the pages of the message that a turn begins with."""
-        shown, turn = accepted.message, accepted.turn
-        html = fragments.message(shown)
-        self.tell(conversation, frames.MessageStarted(accepted.seq, shown.id, shown.parent, role, turn, html))
-
-    def _accept(self, user_id: int, conversation: str, sent: lifecycle.Sent) -> lifecycle.Accepted:
+    def _write_begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> Accepted:
         """In the database's thread."""
-        return lifecycle.accept(person(user_id, Action.CHAT), conversation, sent, self.owner)
-
-    async def answer_again(
-        self, user_id: int, conversation: str, wish: regenerate.GoOn | regenerate.Anew
-    ) -> lifecycle.Accepted:
-        """Begin an answer to what was asked before. Raises NotFound, NotAllowed, Busy, ConfigError."""
-        self.check_room()
-        accepted = await in_database(self._answer_again)(user_id, conversation, wish)
-        self.tell_end(*accepted.ended)
-        if accepted.claimed is not None:
-            self._begin(accepted)
-        return accepted
-
-    def _answer_again(
-        self, user_id: int, conversation: str, wish: regenerate.GoOn | regenerate.Anew
-    ) -> lifecycle.Accepted:
-        return regenerate.accept(person(user_id, Action.CHAT), conversation, wish, self.owner)
-
-    async def repeat(
-        self, user_id: int, conversation: str, wish: repeat_call.Repeat | requested_call.Requested
-    ) -> lifecycle.Accepted:
-        """Let a call run: a finished one again, or a program's. Raises NotFound, NotAllowed, Busy, ConfigError."""
-        self.check_room()
-        accepted = await in_database(lambda: wish.begin(person(user_id, Action.CHAT), conversation, self.owner))()
-        self.tell_end(*accepted.ended)
-        if accepted.claimed is not None:
-            self._show(accepted, conversation, "assistant")
-            self._begin(accepted)
-        return accepted
+        return begin(TurnRequest(person(user_id, Action.CHAT), conversation, builder, self.owner))
 
     async def wake(self, turn_id: int) -> None:
-        """Claim a queued turn that nobody else has begun, and run it."""
-        accepted = await in_database(lifecycle.claim)(turn_id, self.owner)
-        if accepted is not None:
-            self._begin(accepted)
+        """Claim a queued turn that no process has begun, and run it."""
+        claimed = await in_database(claim)(turn_id, self.owner)
+        if claimed is not None:
+            self._run_beside(claimed)
 
-    def _begin(self, accepted: lifecycle.Accepted) -> None:
-        """Run a turn this process owns, beside whoever asked for it."""
-        claimed = accepted.claimed
-        assert claimed is not None
-        run = TurnRun(accepted, turn_settings.tool_context(claimed.conversation, claimed.person))
+    def _run_beside(self, claimed: Claimed) -> None:
+        """Run a turn this process owns, beside the request for it."""
+        run = TurnRun(claimed, turn_settings.tool_context(claimed.conversation, claimed.person))
         self.runs[claimed.turn] = run
-        task = self._tasks[claimed.turn] = self.spawn(self._run(run, accepted.seq + 1))
+        task = self._tasks[claimed.turn] = self.spawn(self._run(run))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
 
     async def answer(self, user_id: int, question_id: int, given: questions.Answer) -> questions.Closed:
@@ -251,11 +225,10 @@ class Runner:
             self._why[turn_id] = why
             self._tasks[turn_id].cancel()
 
-    async def _run(self, run: TurnRun, seq: int) -> None:
-        claimed, brief = run.claimed, run.claimed.briefing.brief
-        names = [tool.name for tool in brief.tools]
+    async def _run(self, run: TurnRun) -> None:
+        claimed = run.claimed
         try:
-            self.tell(claimed.conversation, frames.TurnStarted(seq, claimed.turn, claimed.model, brief.format, names))
+            self.announce(claimed.conversation, claimed.opening)
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
             if not run.parked:
                 ended = run.ended or TurnEnded("failed", MISTAKE)
@@ -285,7 +258,7 @@ class Runner:
             self.spawn(self._show_rows(run.claimed.conversation))
             return
         reply = run.last_reply() if run.message else None
-        outcome = lifecycle.Outcome(reason, detail, run.usage, reply, run.tally.taken())
+        outcome = end.Outcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _show_rows(self, conversation: str) -> None:
@@ -293,13 +266,11 @@ class Runner:
         for tail, turn in (await in_database(process_lists.standings)([conversation])).values():
             self.listeners.tell(conversation, frames.Tail(tail, turn))
 
-    async def _write_end(self, run: TurnRun, outcome: lifecycle.Outcome) -> None:
+    async def _write_end(self, run: TurnRun, outcome: end.Outcome) -> None:
         turn = run.claimed.turn
         while True:
             try:
-                ended = await self.clerk.write(
-                    run.claimed.conversation, lambda: lifecycle.end(self.owner, turn, outcome)
-                )
+                ended = await self.clerk.write(run.claimed.conversation, lambda: end.end(self.owner, turn, outcome))
                 break
             except (OperationalError, InterfaceError) as error:
                 # Kept alive until the database takes it; what it would never take is no reason to wait.
@@ -319,7 +290,7 @@ class Runner:
         for run in self.runs.values():
             self.tell(run.claimed.conversation, frames.Error("storage", NOT_KEPT_YET))
 
-    def tell_end(self, *ended: lifecycle.Ended) -> None:
+    def tell_end(self, *ended: end.Ended) -> None:
         """Show how turns ended."""
         for each in ended:
             for frame in turn_end_frames.frames_of(each):
@@ -354,7 +325,7 @@ class Runner:
             return
         texts = [(run.message, run.text.text, run.thinking.text) for run in grown]
         lengths = [(live, live.length) for run in grown for live in (run.text, run.thinking)]
-        pulse = await in_database(lifecycle.keep_alive)(self.owner, held, texts)
+        pulse = await in_database(leases.keep_alive)(self.owner, held, texts)
         # Only now: what could not be written is tried again at the next tick.
         self._cannot_write = False
         for live, length in lengths:
@@ -370,7 +341,7 @@ class Runner:
             self._cancel(turn_id, "kept_out")
         for closed in await in_database(questions.expire)():
             await self.go_on(closed)
-        ended, queued = await in_database(lifecycle.settle)(list(self.runs))
+        ended, queued = await in_database(leases.settle)(list(self.runs))
         self.tell_end(*ended)
         for turn_id in queued if self.accepting else []:
             await self.wake(turn_id)

@@ -18,7 +18,7 @@ from chat.transcript.conversations.memory import StoredMemory
 from chat.transcript.conversations.prompts import StoredPrompts
 from chat.transcript.questions import questions
 from chat.transcript.turns import model_changes
-from chat.transcript.turns.lifecycle import Claimed
+from chat.transcript.turns.begin import Claimed
 from chat.turns import tool_discovery
 from chat.turns.databases import DatabasesOf
 from chat.turns.events import ApprovalNeeded

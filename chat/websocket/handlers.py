@@ -22,13 +22,10 @@ from chat.transcript.questions import (
     questions,
     unknown_model,
 )
-from chat.transcript.turns import (
-    found_tools,
-    lifecycle,
-    process_lists,
-    regenerate,
-    repeat_call,
-)
+from chat.transcript.turns import end, found_tools, process_lists
+from chat.transcript.turns.regenerate import Anew, GoOn
+from chat.transcript.turns.repeat_call import Repeat
+from chat.transcript.turns.sent_message import Sent
 from chat.turns import runner
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.people.permissions import PUBLIC, Action
@@ -79,28 +76,27 @@ def hello(place: Place) -> frames.Hello:
 
 @allowed_to(Action.CHAT)
 async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) -> None:
-    """Keep the message, tell everybody, start the turn."""
-    sent = lifecycle.Sent(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
-    accepted = await runner.current().accept(place.user_id, place.conversation, sent)
-    socket.put(frames.MessageAccepted(frame.client_id, accepted.message.id, accepted.turn))
+    """Keep the message, show it to every page, begin its answer."""
+    sent = Sent(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
+    await _begin(place, socket, sent)
 
 
 @allowed_to(Action.CHAT)
 async def turn_continue(place: Place, socket: Socket, frame: frames.TurnContinue) -> None:
-    """Go on with the answer that broke off."""
-    await _once_more(place, socket, regenerate.GoOn(frame.client_id or uuid.uuid4().hex))
+    """Continue the answer that broke off."""
+    await _begin(place, socket, GoOn(frame.client_id or uuid.uuid4().hex))
 
 
 @allowed_to(Action.CHAT)
 async def turn_regenerate(place: Place, socket: Socket, frame: frames.TurnRegenerate) -> None:
     """Answer again, as a branch beside the answer that is there."""
     client_id = frame.client_id or uuid.uuid4().hex
-    await _once_more(place, socket, regenerate.Anew(client_id, frame.message, frame.mode, frame.model))
+    await _begin(place, socket, Anew(client_id, frame.message, frame.mode, frame.model))
 
 
-async def _once_more(place: Place, socket: Socket, wish: regenerate.GoOn | regenerate.Anew) -> None:
-    accepted = await runner.current().answer_again(place.user_id, place.conversation, wish)
-    socket.put(frames.MessageAccepted(wish.client_id, accepted.message.id, accepted.turn))
+async def _begin(place: Place, socket: Socket, request: Sent | GoOn | Anew | Repeat) -> None:
+    accepted = await runner.current().begin(place.user_id, place.conversation, request)
+    socket.put(frames.MessageAccepted(request.client_id, accepted.message.id, accepted.turn))
 
 
 @allowed_to(Action.CHAT)
@@ -202,8 +198,8 @@ async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) 
 async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
-    def request() -> tuple[int | None, lifecycle.Ended | None, str]:
-        asked = lifecycle.request_stop(person(place.user_id, Action.CHAT), place.conversation)
+    def request() -> tuple[int | None, end.Ended | None, str]:
+        asked = end.request_stop(person(place.user_id, Action.CHAT), place.conversation)
         return *asked, process_lists.leader_of(place.conversation)
 
     turn_id, ended, leader = await in_database(request)()
@@ -255,9 +251,7 @@ async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> Non
 @allowed_to(Action.CHAT)
 async def call_repeat(place: Place, socket: Socket, frame: frames.CallRepeat) -> None:
     """Let a finished call run once more, in an answer of its own."""
-    wish = repeat_call.Repeat(frame.client_id or uuid.uuid4().hex, frame.call)
-    accepted = await runner.current().repeat(place.user_id, place.conversation, wish)
-    socket.put(frames.MessageAccepted(wish.client_id, accepted.message.id, accepted.turn))
+    await _begin(place, socket, Repeat(frame.client_id or uuid.uuid4().hex, frame.call))
 
 
 @allowed_to(Action.DECIDE_FOR_CHAT)

@@ -16,8 +16,10 @@ from chat.models import Conversation, Question
 from chat.transcript.conversations.conversations import show
 from chat.transcript.questions import model_news, questions
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle
+from chat.transcript.turns.end import Outcome, end
+from chat.transcript.turns.sent_message import Sent
 from chat.turns.run import TurnRun
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import (
     DONE,
@@ -72,9 +74,10 @@ def claimed(conversation: Conversation, server: Scripted, source: str = "declare
     if not Override.objects.filter(profile=profile, source=source, value=True).exists():
         overrides.add(Decision(profile.pk, "tools", True, source))
     number = conversation.turns.count()
-    sent = lifecycle.Sent(f"ask {number}", "What's in this folder?", None)
-    accepted = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
-    return TurnRun(accepted, turn_settings.tool_context(str(conversation.pk)))
+    sent = Sent(f"ask {number}", "What's in this folder?", None)
+    accepted = accept(conversation.owner, str(conversation.pk), sent, "me")
+    assert accepted.claimed is not None
+    return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)))
 
 
 async def answered(conversation: Conversation, *answers: Any, source: str = "declared") -> tuple[list[Any], list[Any]]:
@@ -84,8 +87,8 @@ async def answered(conversation: Conversation, *answers: Any, source: str = "dec
         run = await in_database(claimed)(conversation, server, source)
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
-        outcome = lifecycle.Outcome(reason, "", {}, run.last_reply())
-        await in_database(lifecycle.end)("me", run.claimed.turn, outcome)
+        outcome = Outcome(reason, "", {}, run.last_reply())
+        await in_database(end)("me", run.claimed.turn, outcome)
         return told, server.bodies
 
 

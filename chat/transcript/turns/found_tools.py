@@ -13,7 +13,7 @@ from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.settings.turn_settings import ChatBriefing
 from chat.transcript.turn_store import fenced
-from chat.transcript.turns.lifecycle import gone_on
+from chat.transcript.turns.resume import gone_on
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import ToolSpec

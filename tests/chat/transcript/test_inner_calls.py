@@ -13,8 +13,13 @@ from chat.transcript.messages import history, present
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import Answer, Asking, Spent
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record, repeat_call
+from chat.transcript.turns import end as turn_end
+from chat.transcript.turns import record
+from chat.transcript.turns.begin import claim
+from chat.transcript.turns.end import end, request_stop
 from chat.transcript.turns.repeat_call import Repeat
+from chat.transcript.turns.sent_message import Sent
+from tests.chat.beginning import accept, reply_of
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.events import CallReady
@@ -29,10 +34,9 @@ WRITE = ToolCall("inner-1", "write_file", {"path": "a.md", "content": "x"})
 def program(alice: User) -> ToolRun:
     """A program that runs, in an answer of this process."""
     conversation: Conversation = ConversationFactory(owner=alice)
-    accepted = lifecycle.accept(alice, str(conversation.pk), lifecycle.Sent("c1", "go"), "me")
-    assert accepted.reply is not None
+    accepted = accept(alice, str(conversation.pk), Sent("c1", "go"), "me")
     asked = record.AskedCall(CODE, "native", "A3")
-    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("", "", None, (asked,)))
+    record.finish_reply(TurnStore("me", accepted.turn), reply_of(accepted).id, record.Reply("", "", None, (asked,)))
     record.start_call(TurnStore("me", accepted.turn), CODE.id)
     return ToolRun.objects.get()
 
@@ -89,18 +93,18 @@ def test_a_parked_program_is_gone_on_with_from_its_rows(alice: User, program: To
     found = parked(program, inside(program))
     assert (found.call.id, found.call.status, found.call.asks) == (str(program.pk), "waiting", True)
     questions.answer(alice, found.question.id, Answer("once"))
-    accepted = lifecycle.claim(program.turn_id, "another process")
-    assert accepted is not None and accepted.claimed is not None and accepted.claimed.resumed is not None
-    resumed = accepted.claimed.resumed
+    accepted = claim(program.turn_id, "another process")
+    assert accepted is not None and accepted.resumed is not None
+    resumed = accepted.resumed
     assert resumed.pending == (CODE,) and resumed.pause is not None
     assert (resumed.pause.asked, resumed.pause.state) == (CallReady(WRITE), b"\x00state\xff")
     assert resumed.decisions[WRITE.id].allowed and CODE.id not in resumed.decisions
-    assert [message.call_id for message in accepted.claimed.history if message.call_id] == []
+    assert [message.call_id for message in accepted.history if message.call_id] == []
 
 
 def test_the_state_is_forgotten_with_the_end(alice: User, program: ToolRun) -> None:
     parked(program, inside(program))
-    lifecycle.request_stop(alice, str(program.turn.conversation_id))
+    request_stop(alice, str(program.turn.conversation_id))
     assert list(ToolRun.objects.values_list("status", "snapshot")) == [("stopped", None)] * 2
     assert not Question.objects.filter(answer="").exists()
 
@@ -120,9 +124,9 @@ def test_a_call_of_a_program_is_not_run_again_alone(alice: User, program: ToolRu
     inner = inside(program)
     record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
     record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
-    lifecycle.end("me", program.turn_id, lifecycle.Outcome("done"))
+    end("me", program.turn_id, turn_end.Outcome("done"))
     with pytest.raises(NotFound):
-        repeat_call.accept(alice, str(program.turn.conversation_id), Repeat("again", str(inner.pk)), "me")
+        accept(alice, str(program.turn.conversation_id), Repeat("again", str(inner.pk)), "me")
 
 
 # F4

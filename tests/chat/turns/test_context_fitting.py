@@ -9,8 +9,10 @@ from channels.db import database_sync_to_async as in_database
 from django.contrib.auth.models import Group
 
 from chat.broadcast import frames
-from chat.transcript.turns import lifecycle
+from chat.transcript.turns.begin import Claimed
+from chat.transcript.turns.sent_message import Sent
 from chat.turns.context_fitting import ContextCures
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport import providers
@@ -24,13 +26,13 @@ SAID = json.dumps({"message": {"role": "assistant", "content": "Hi"}, "done": Tr
 FINE = answer(200, SAID.encode() + b"\n")
 
 
-def begun(kind: str, url: str, trained: int) -> lifecycle.Claimed:
+def begun(kind: str, url: str, trained: int) -> Claimed:
     Group.objects.get_or_create(name="user")
     server = ServerFactory(kind=kind, base_url=url, reachable=True)
     profile = ModelProfileFactory(server=server, name="m", default_context=4096, context_length=trained)
     conversation = ConversationFactory(owner=UserFactory(role="user"), profile=profile)
-    sent = lifecycle.Sent("c1", "hello")
-    claimed = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me").claimed
+    sent = Sent("c1", "hello")
+    claimed = accept(conversation.owner, str(conversation.pk), sent, "me").claimed
     assert claimed is not None
     return claimed
 

@@ -12,7 +12,9 @@ from chat.broadcast import fragments
 from chat.models import ResultTable, ToolRun
 from chat.tools.policy import Outcome
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record
+from chat.transcript.turns import record
+from chat.transcript.turns.sent_message import Sent
+from tests.chat.beginning import accept, reply_of
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Lost
 from toolsupport.core.types import ToolCall, ToolResult
@@ -25,10 +27,9 @@ TABLE = Outcome("done", ToolResult("a\n1\n\n[1 row.]", table="a\n1\n"), 5)
 @pytest.fixture
 def run(alice: User) -> ToolRun:
     """A query that runs, in an answer of this process."""
-    accepted = lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), lifecycle.Sent("c1", "go"), "me")
-    assert accepted.reply is not None
+    accepted = accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c1", "go"), "me")
     store, asked = TurnStore("me", accepted.turn), record.AskedCall(QUERY, "native", "A1")
-    record.finish_reply(store, accepted.reply.id, record.Reply("", "", None, (asked,)))
+    record.finish_reply(store, reply_of(accepted).id, record.Reply("", "", None, (asked,)))
     record.start_call(store, QUERY.id)
     return ToolRun.objects.get()
 

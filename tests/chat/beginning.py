@@ -1,0 +1,28 @@
+"""Turns that begin as a person's request does, without the process that would run them."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+
+from chat.transcript.announcements import StartedMessage
+from chat.transcript.messages.view_models import ShownMessage
+from chat.transcript.turns.begin import Accepted, TurnBuilder, TurnRequest, begin
+
+
+def accept(person: User, conversation: str, builder: TurnBuilder, owner: str = "") -> Accepted:
+    """The turn that a request leads to; `owner` runs it from now on."""
+    return begin(TurnRequest(person, conversation, builder, owner))
+
+
+def reply_of(begun: Accepted) -> ShownMessage:
+    """The empty reply that a turn which began at once writes into."""
+    assert begun.claimed is not None
+    thing = begun.claimed.opening[-1].thing
+    assert isinstance(thing, StartedMessage) and thing.message.id == begun.claimed.reply
+    return thing.message
+
+
+def numbers(begun: Accepted) -> list[int]:
+    """The numbers of all that a turn announces where it begins."""
+    opening = begun.claimed.opening if begun.claimed else ()
+    return [each.seq for each in (*begun.announced, *opening)]
