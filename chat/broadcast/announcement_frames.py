@@ -3,27 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from chat.broadcast import fragments, frames
-from chat.transcript.announcements import Announcement, StartedMessage, StartedTurn
+from chat.transcript.announcements import (
+    AddedNotice,
+    Announcement,
+    AskedQuestion,
+    ClosedQuestion,
+    EndedTurn,
+    FinishedCall,
+    FinishedMessage,
+    RejectedCall,
+    StartedCall,
+    StartedMessage,
+    StartedTurn,
+    Thing,
+    WaitingTurn,
+)
+from chat.transcript.messages.view_models import ShownCall
 
 
-def frame_of(announced: Announcement) -> frames.ServerFrame:
+def frame_of(announced: Announcement[Thing]) -> frames.ServerFrame:
     """The frame with the number and the thing of an announcement."""
     return FRAMES[type(announced.thing)](announced.seq, announced.thing)
 
 
-def _message_started(seq: int, thing: StartedMessage) -> frames.MessageStarted:
+def _started_message(seq: int, thing: StartedMessage) -> frames.MessageStarted:
     shown = thing.message
     return frames.MessageStarted(seq, shown.id, shown.parent, str(shown.role), shown.turn, fragments.message(shown))
 
 
-def _turn_started(seq: int, thing: StartedTurn) -> frames.TurnStarted:
+def _finished_message(seq: int, thing: FinishedMessage) -> frames.MessageFinished:
+    return frames.MessageFinished(seq, thing.message.id, fragments.message(thing.message))
+
+
+def _added_notice(seq: int, thing: AddedNotice) -> frames.Notice:
+    shown, model = thing.message, asdict(thing.model) if thing.model else None
+    return frames.Notice(seq, shown.code, shown.text, fragments.message(shown), model, thing.client_id)
+
+
+def _started_call(seq: int, thing: StartedCall) -> frames.CallStarted:
+    return frames.CallStarted(seq, thing.message, _with_html(thing.call))
+
+
+def _finished_call(seq: int, thing: FinishedCall) -> frames.CallFinished:
+    return frames.CallFinished(seq, thing.message, _with_html(thing.call))
+
+
+def _rejected_call(seq: int, thing: RejectedCall) -> frames.CallRejected:
+    html, suggestion = fragments.call(thing.call), thing.suggestion or None
+    return frames.CallRejected(seq, thing.message, thing.call.name, thing.reason, html, suggestion)
+
+
+def _asked_question(seq: int, thing: AskedQuestion) -> frames.QuestionAsked:
+    asked = thing.question
+    return frames.QuestionAsked(
+        seq=seq,
+        question=asked.id,
+        kind=asked.kind,
+        text=asked.text,
+        options=list(asked.options),
+        html=fragments.question(asked),
+        expires_at=asked.expires_at.isoformat() if asked.expires_at else None,
+    )
+
+
+def _closed_question(seq: int, thing: ClosedQuestion) -> frames.QuestionClosed:
+    return frames.QuestionClosed(seq, thing.question, thing.answer, thing.by)
+
+
+def _started_turn(seq: int, thing: StartedTurn) -> frames.TurnStarted:
     return frames.TurnStarted(seq, thing.turn, thing.model, thing.format, list(thing.tools))
 
 
+def _waiting_turn(seq: int, thing: WaitingTurn) -> frames.TurnWaiting:
+    return frames.TurnWaiting(seq, thing.turn, thing.question)
+
+
+def _ended_turn(seq: int, thing: EndedTurn) -> frames.TurnEnded:
+    return frames.TurnEnded(seq, thing.turn, thing.reason, dict(thing.usage), thing.detail)
+
+
+def _with_html(shown: ShownCall) -> dict[str, Any]:
+    """The `call` object of the frames."""
+    return shown.to_json() | {"html": fragments.call(shown)}
+
+
+# A selected branch has none: the `hello` with its new number leads pages to fetch the branch.
 FRAMES: dict[type, Callable[[int, Any], frames.ServerFrame]] = {
-    StartedMessage: _message_started,
-    StartedTurn: _turn_started,
+    StartedMessage: _started_message,
+    FinishedMessage: _finished_message,
+    AddedNotice: _added_notice,
+    StartedCall: _started_call,
+    FinishedCall: _finished_call,
+    RejectedCall: _rejected_call,
+    AskedQuestion: _asked_question,
+    ClosedQuestion: _closed_question,
+    StartedTurn: _started_turn,
+    WaitingTurn: _waiting_turn,
+    EndedTurn: _ended_turn,
 }

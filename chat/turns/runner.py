@@ -8,28 +8,26 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
-from chat.broadcast import fragments, frames, turn_end_frames
+from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
 from chat.broadcast.model_watcher import Watcher
 from chat.broadcast.other_processes import Elsewhere
 from chat.broadcast.outbox import Close, Listeners, Send, Socket
 from chat.broadcast.socket_revocation import Doorman
-from chat.broadcast.turn_end_frames import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
-from chat.transcript.announcements import Announcement
+from chat.transcript.announcements import Announcement, Thing
 from chat.transcript.people.person import kept_out, person
 from chat.transcript.questions import questions
-from chat.transcript.questions.unknown_model import Said
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import end, leases, process_lists
 from chat.transcript.turns.begin import Accepted, Claimed, TurnBuilder, TurnRequest, begin, claim
 from chat.turns.batch_writer import Clerk
+from chat.turns.end_reasons import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
 from chat.turns.events import TurnEnded
 from chat.turns.run import TurnRun
 from toolsupport.config import metrics
@@ -53,7 +51,7 @@ class Runner:
         self.listeners = Listeners()
         self.doorman = Doorman()
         self.clerk = Clerk(self.spawn)
-        self.watcher = Watcher(self.listeners, self.tell)
+        self.watcher = Watcher(self.listeners, self.announce)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
         self.elsewhere: Elsewhere | None = None
@@ -131,15 +129,10 @@ class Runner:
         if self.elsewhere is not None:
             self.elsewhere.tell(conversation, frame)
 
-    def announce(self, conversation: str, announced: Iterable[Announcement]) -> None:
+    def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
         """Tell the pages what stands in the rows already."""
         for each in announced:
             self.tell(conversation, frame_of(each))
-
-    def say(self, conversation: str, said: Said) -> None:
-        """Show a notice that stands in the rows already."""
-        notice, model = said.notice, asdict(said.model) if said.model else None
-        self.tell(conversation, frames.Notice(said.seq, notice.code, notice.text, fragments.message(notice), model))
 
     def check_room(self) -> None:
         """Raises Busy when this process cannot take another turn."""
@@ -156,7 +149,7 @@ class Runner:
         """
         self.check_room()
         accepted = await self.clerk.write(conversation, lambda: self._write_begin(user_id, conversation, builder))
-        self.tell_end(*accepted.ended)
+        self.announce_ends(accepted.ended)
         self.announce(conversation, accepted.announced)
         if accepted.claimed is not None:
             self._run_beside(accepted.claimed)
@@ -190,10 +183,7 @@ class Runner:
 
     async def go_on(self, closed: questions.Closed) -> None:
         """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
-        if closed.said is not None:
-            self.say(closed.conversation, closed.said)
-        frame = frames.QuestionClosed(closed.seq, closed.question, closed.answer, closed.by)
-        self.tell(closed.conversation, frame)
+        self.announce(closed.conversation, closed.announced)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
 
@@ -277,7 +267,7 @@ class Runner:
                 self._complain(error)
                 await asyncio.sleep(TICK)
         if ended is not None:
-            self.tell_end(ended)
+            self.announce_ends([ended])
         else:
             await self._show_rows(run.claimed.conversation)
 
@@ -290,11 +280,10 @@ class Runner:
         for run in self.runs.values():
             self.tell(run.claimed.conversation, frames.Error("storage", NOT_KEPT_YET))
 
-    def tell_end(self, *ended: end.Ended) -> None:
+    def announce_ends(self, ended: Iterable[end.Ended]) -> None:
         """Show how turns ended."""
         for each in ended:
-            for frame in turn_end_frames.frames_of(each):
-                self.tell(each.conversation, frame)
+            self.announce(each.conversation, each.announced)
 
     async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         """Do it again and again. Ends only by being cancelled."""
@@ -342,7 +331,7 @@ class Runner:
         for closed in await in_database(questions.expire)():
             await self.go_on(closed)
         ended, queued = await in_database(leases.settle)(list(self.runs))
-        self.tell_end(*ended)
+        self.announce_ends(ended)
         for turn_id in queued if self.accepting else []:
             await self.wake(turn_id)
 

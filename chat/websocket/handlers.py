@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import detection_frames, fragments, frames
+from chat.broadcast import detection_frames, frames
 from chat.broadcast.frames import FrameError
 from chat.broadcast.outbox import Socket
+from chat.transcript.announcements import Announcement, Announcements
 from chat.transcript.conversations import (
     branches,
     conversations,
 )
-from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.people.person import person
 from chat.transcript.questions import (
     questions,
@@ -112,53 +112,30 @@ async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect
 
 @allowed_to(Action.CHAT)
 async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) -> None:
-    """Choose a model; choosing the one in use says nothing. One that nobody knows is asked about."""
+    """Choose a model; choosing the one in use changes nothing. One that is unknown is asked about."""
 
-    def select() -> tuple[conversations.Switched, tuple[int, ShownMessage] | None, unknown_model.Asking]:
+    def select() -> Announcements:
         who = person(place.user_id, Action.CHAT)
         chosen = conversations.select_model(who, place.conversation, frame.model)
-        cut = found_tools.say_cut(who, place.conversation) if chosen.notice else None
-        return chosen, cut, unknown_model.ask(who, place.conversation)
+        cut = found_tools.say_cut(who, place.conversation) if chosen else None
+        asking = unknown_model.ask(who, place.conversation)
+        answered = [Announcement(seq, replace(notice, client_id=frame.client_id)) for seq, notice in chosen[:1]]
+        return *answered, *chosen[1:], *([cut] if cut else ()), *asking
 
-    chosen, cut, asking = await in_database(select)()
-    if chosen.notice is not None:
-        said, model = chosen.notice, asdict(chosen.model)
-        html = fragments.message(said)
-        notice = frames.Notice(chosen.seq, said.code, said.text, html, model, frame.client_id)
-        runner.current().tell(place.conversation, notice)
-    finishing = (chosen.seq + 1, chosen.finishing) if chosen.finishing else None
-    for besides in (finishing, cut):
-        if besides is not None:
-            seq, said = besides
-            notice = frames.Notice(seq, said.code, said.text, fragments.message(said))
-            runner.current().tell(place.conversation, notice)
-    _tell_asking(place.conversation, asking)
-
-
-def _tell_asking(conversation: str, asking: unknown_model.Asking) -> None:
-    tell, asked = runner.current().tell, asking.question
-    seq = asking.seq - len(asking.ended) - bool(asked) + 1
-    for number, ended in enumerate(asking.ended, start=seq):
-        tell(conversation, frames.QuestionClosed(number, ended, "superseded", ""))
-    if asked is not None:
-        html = fragments.question(asked)
-        tell(
-            conversation,
-            frames.QuestionAsked(asking.seq, asked.id, asked.kind, asked.text, list(asked.options), html),
-        )
+    runner.current().announce(place.conversation, await in_database(select)())
 
 
 @allowed_to(Action.DETECT)
 async def detection_start(place: Place, socket: Socket, frame: detection_frames.DetectionStart) -> None:
     """Test a model, or join the test that is under way; its progress comes to every page of the model."""
 
-    def start() -> unknown_model.Said | None:
+    def start() -> unknown_model.Notice | None:
         return unknown_model.start(person(place.user_id, Action.DETECT), place.conversation, frame.model)[1]
 
-    said = await in_database(start)()
+    notice = await in_database(start)()
     background_jobs.current().tester.look()
-    if said is not None:
-        runner.current().say(place.conversation, said)
+    if notice is not None:
+        runner.current().announce(place.conversation, [notice])
 
 
 @allowed_to(Action.DETECT)
@@ -205,7 +182,7 @@ async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> Non
     turn_id, ended, leader = await in_database(request)()
     here = runner.current()
     if ended is not None:
-        here.tell_end(ended)
+        here.announce_ends([ended])
     elif turn_id is not None:
         here.request_stop(turn_id)
         if here.elsewhere is not None and leader != here.owner:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from django.contrib.auth.models import User
 
-from chat.transcript.announcements import StartedMessage
+from chat.transcript.announcements import Announcements, StartedMessage
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.turns.begin import Accepted, TurnBuilder, TurnRequest, begin
 
@@ -26,3 +28,11 @@ def numbers(begun: Accepted) -> list[int]:
     """The numbers of all that a turn announces where it begins."""
     opening = begun.claimed.opening if begun.claimed else ()
     return [each.seq for each in (*begun.announced, *opening)]
+
+
+Kind = TypeVar("Kind")
+
+
+def things(announced: Announcements, kind: type[Kind]) -> list[Kind]:
+    """What is announced of one kind."""
+    return [each.thing for each in announced if isinstance(each.thing, kind)]

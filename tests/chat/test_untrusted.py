@@ -70,7 +70,7 @@ def made(conversation: Conversation, name: str, status: str, inner: str = "") ->
     record.finish_reply(
         TurnStore("me", accepted.turn), reply_of(accepted).id, record.Reply("", "", None, (asked(name),))
     )
-    _, card = record.start_call(TurnStore("me", accepted.turn), "c1")
+    card = record.start_call(TurnStore("me", accepted.turn), "c1").thing.call
     if inner:
         record.made_inside(TurnStore("me", accepted.turn), reply_of(accepted).id, asked(inner, "inner", int(card.id)))
         record.finish_call(
@@ -135,9 +135,8 @@ def waiting(conversation: Conversation) -> ToolRun:
     )
     run = ToolRun.objects.get()
     asking = Asking(ToolCall("c1", "bash", {}), "Run?", "", grantable=False)
-    parked = questions.park(TurnStore("me", accepted.turn), run.pk, asking, Spent({}))
-    assert parked is not None
-    questions.answer(conversation.owner, parked.question.id, Answer("once"))
+    questions.park(TurnStore("me", accepted.turn), run.pk, asking, Spent({}))
+    questions.answer(conversation.owner, Question.objects.get(answer="").pk, Answer("once"))
     run.refresh_from_db()
     return run
 

@@ -17,11 +17,11 @@ from django.db.models.functions import Now
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript import sql
 from chat.transcript.announcements import (
-    Announcement,
+    Announcements,
     StartedMessage,
     StartedTurn,
     Thing,
-    announce,
+    announce_all,
     announce_messages,
 )
 from chat.transcript.conversations import branches
@@ -101,7 +101,7 @@ class Claimed:
     resumed: Resumed | None = None
     searched: bool = True
     heard: frozenset[str] = frozenset()
-    opening: tuple[Announcement, ...] = ()
+    opening: Announcements = ()
     reply: int = 0
 
 
@@ -115,7 +115,7 @@ class Accepted:
 
     turn: int
     message: ShownMessage
-    announced: tuple[Announcement, ...] = ()
+    announced: Announcements = ()
     repeated: bool = False
     claimed: Claimed | None = None
     ended: tuple[Ended, ...] = ()
@@ -212,7 +212,7 @@ def _started(turn: Turn, briefing: ChatBriefing) -> StartedTurn:
     return StartedTurn(turn.pk, brief.model, brief.format, tuple(tool.name for tool in brief.tools))
 
 
-def _claimed(turn: Turn, briefing: ChatBriefing, opening: tuple[Announcement, ...]) -> Claimed:
+def _claimed(turn: Turn, briefing: ChatBriefing, opening: Announcements) -> Claimed:
     conversation = turn.conversation
     log = log_of(conversation, turn.pk, attachments.sees(turn.capabilities))
     return Claimed(
@@ -246,7 +246,7 @@ def claim(turn_id: int, owner: str) -> Claimed | None:
     if not any(run.status in WAITS for run in runs):
         return _with_reply(turn, briefing)
     briefing = resume.gone_on(turn, briefing)
-    opening = announce(turn.conversation_id, _started(turn, briefing))
+    opening = announce_all(turn.conversation_id, _started(turn, briefing))
     rounds = turn.messages.filter(role=Role.ASSISTANT).count()
     return replace(_claimed(turn, briefing, opening), resumed=resume.resumed(turn, runs, rounds))
 

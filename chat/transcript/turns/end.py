@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 
 from chat.models import OPEN, UNFINISHED, Message, ToolRun, Turn
 from chat.transcript import sql
+from chat.transcript.announcements import Announcements, ClosedQuestion, EndedTurn, FinishedMessage, announce_all
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.messages import present
@@ -26,16 +27,12 @@ STATUSES = ("done", "stopped", "interrupted", "failed", "model_changed")
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A turn is over. `messages` are those whose last state must be shown again, `closed` what it still asked (ids)."""
+    """A turn is over: `announced` is the last state of its messages, what it asks no more, and its end."""
 
     turn: int
     conversation: str
-    seq: int
     reason: str
-    detail: str
-    usage: Mapping[str, Any]
-    messages: tuple[ShownMessage, ...] = ()
-    closed: tuple[int, ...] = ()
+    announced: Announcements
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ def close(turn: Turn, reason: str) -> Ended:
         turn.profile = profile
     answers = sql.answers_of(turn.pk)
     last = answers[-1] if answers else None
-    # The end is told in the turn's last message, so that one is shown again even if it was whole.
+    # The last message shows how the turn ended, so it is shown again even if it was whole.
     again = [row for row in answers if not row.finished or row is last]
     closed: tuple[int, ...] = ()
     if reason != "done":
@@ -109,17 +106,13 @@ def close(turn: Turn, reason: str) -> Ended:
     for row in again:
         row.finished, row.turn = True, turn
         sql.finish(row.pk)
-    seq = sql.count_up(turn.conversation_id, len(again) + len(closed) + 1)
-    return Ended(
-        turn=turn.pk,
-        conversation=str(turn.conversation_id),
-        seq=seq,
-        reason=reason,
-        detail=turn.reason,
-        usage=turn.usage,
-        messages=tuple(_last_state(row, row is last) for row in again),
-        closed=closed,
+    announced = announce_all(
+        turn.conversation_id,
+        *(FinishedMessage(_last_state(row, row is last)) for row in again),
+        *(ClosedQuestion(question, reason) for question in closed),
+        EndedTurn(turn.pk, "stopped" if reason == "superseded" else reason, turn.reason, turn.usage),
     )
+    return Ended(turn.pk, str(turn.conversation_id), reason, announced)
 
 
 def _last_state(row: Message, last: bool) -> ShownMessage:

@@ -41,7 +41,7 @@ def conversation(alice: User) -> Conversation:
     asked = record.AskedCall(ToolCall("x", "read_file", {"path": "a.md"}), "native", "A1")
     store = TurnStore("me", accepted.turn)
     record.finish_reply(store, reply_of(accepted).id, record.Reply("First.", "let me see", 5, (asked,)))
-    _, call = record.start_call(store, "x")
+    call = record.start_call(store, "x").thing.call
     record.finish_call(store, int(call.id), policy.Outcome("done", ToolResult("```\nfenced\n```"), 12))
     end("me", accepted.turn, Outcome("done", reply=(reply_of(accepted).id, "First.", "let me see", 5)))
     anew = accept(alice, str(made.pk), regenerate.Anew("c2", reply_of(accepted).id), "me")

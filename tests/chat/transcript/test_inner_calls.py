@@ -8,8 +8,10 @@ from django.contrib.auth.models import User
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.pages import export_formats
 from chat.tools.policy import Outcome, fingerprint
+from chat.transcript.announcements import StartedCall
 from chat.transcript.conversations.export import export
 from chat.transcript.messages import history, present
+from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import Answer, Asking, Spent
 from chat.transcript.turn_store import TurnStore
@@ -19,7 +21,7 @@ from chat.transcript.turns.begin import claim
 from chat.transcript.turns.end import end, request_stop
 from chat.transcript.turns.repeat_call import Repeat
 from chat.transcript.turns.sent_message import Sent
-from tests.chat.beginning import accept, reply_of
+from tests.chat.beginning import accept, reply_of, things
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.events import CallReady
@@ -52,20 +54,19 @@ def inside(program: ToolRun) -> ToolRun:
     return ToolRun.objects.get(program=program)
 
 
-def parked(program: ToolRun, inner: ToolRun) -> questions.Parked:
+def parked(program: ToolRun, inner: ToolRun) -> ShownCall:
     asking = Asking(WRITE, "Write?", "", True, state=b"\x00state\xff")
-    found = questions.park(store_of(program), inner.pk, asking, Spent({}))
-    assert found is not None
-    return found
+    [card] = things(questions.park(store_of(program), inner.pk, asking, Spent({})), StartedCall)
+    return card.call
 
 
 # T9
 def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: ToolRun) -> None:
     inner = inside(program)
     record.start_call(store_of(program), WRITE.id)
-    _, card = record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
+    card = record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3)).thing.call
     assert card.program == str(program.pk) and not card.repeatable
-    _, whole = record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
+    whole = record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9)).thing.call
     assert [call.result for call in whole.inner] == ["Wrote."] and whole.repeatable
     [message] = [one for one in present.messages(program.turn.conversation) if one.calls]
     assert [(call.name, [one.name for one in call.inner]) for call in message.calls] == [
@@ -91,8 +92,8 @@ def test_a_model_is_told_of_its_program_only(program: ToolRun) -> None:
 # T11
 def test_a_parked_program_is_gone_on_with_from_its_rows(alice: User, program: ToolRun) -> None:
     found = parked(program, inside(program))
-    assert (found.call.id, found.call.status, found.call.asks) == (str(program.pk), "waiting", True)
-    questions.answer(alice, found.question.id, Answer("once"))
+    assert (found.id, found.status, found.asks) == (str(program.pk), "waiting", True)
+    questions.answer(alice, Question.objects.get(answer="").pk, Answer("once"))
     accepted = claim(program.turn_id, "another process")
     assert accepted is not None and accepted.resumed is not None
     resumed = accepted.resumed
@@ -111,8 +112,8 @@ def test_the_state_is_forgotten_with_the_end(alice: User, program: ToolRun) -> N
 
 def test_an_allowed_call_is_bound_to_its_arguments(alice: User, program: ToolRun) -> None:
     inner = inside(program)
-    found = parked(program, inner)
-    questions.answer(alice, found.question.id, Answer("once"))
+    parked(program, inner)
+    questions.answer(alice, Question.objects.get(answer="").pk, Answer("once"))
     ToolRun.objects.filter(pk=inner.pk).update(arguments={"path": "b.md", "content": "x"})
     inner.refresh_from_db()
     decision = questions.decision(inner, Turn.objects.select_related("conversation").get())
@@ -132,7 +133,7 @@ def test_a_call_of_a_program_is_not_run_again_alone(alice: User, program: ToolRu
 # F4
 def test_a_call_that_did_not_fit_stands_in_its_program_too(program: ToolRun) -> None:
     rejection = record.Rejection("r1", "write_file", "No path.", "{}", program.pk)
-    _, card = record.reject_call(store_of(program), program.message_id, rejection)
+    card = record.reject_call(store_of(program), program.message_id, rejection).thing.call
     assert (card.program, card.status) == (str(program.pk), "rejected")
     message = Message.objects.get(pk=program.message_id)
     [only] = present.message(message, message.tool_runs.order_by("id")).calls

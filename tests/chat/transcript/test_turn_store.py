@@ -16,7 +16,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from chat import transcript, turns
-from chat.broadcast import learning_frames
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.tools.policy import Outcome as Ran
 from chat.transcript.conversations import memory, prompts
@@ -107,7 +106,7 @@ def of_recording() -> dict[str, Callable[..., Any]]:
 def called_by_turns() -> dict[str, str]:
     """The functions of row modules that a running turn names, and all that goes to the database's thread."""
     found = {}
-    for module in (*modules(turns), learning_frames, context_guard):
+    for module in (*modules(turns), context_guard):
         name = module.__name__
         if name in BESIDE_TURNS:
             continue
@@ -205,5 +204,5 @@ def test_a_stop_that_came_before_the_question_keeps_the_turn_from_waiting(alice:
     request_stop(alice, str(Turn.objects.get(pk=begun.turn).conversation_id))
     asking = questions.Asking(WRITE, "Read?", "", False)
     run = ToolRun.objects.get()
-    assert questions.park(TurnStore(ME, begun.turn), run.pk, asking, questions.Spent({})) is None
+    assert questions.park(TurnStore(ME, begun.turn), run.pk, asking, questions.Spent({})) == ()
     assert Turn.objects.get(pk=begun.turn).status == "running"

@@ -170,8 +170,8 @@ async def test_a_smaller_model_is_given_fewer_and_that_is_said(conversation: Con
         conversations.select_model(conversation.owner, str(conversation.pk), "small:1b")
         said = found_tools.say_cut(conversation.owner, str(conversation.pk))
         conversation.refresh_from_db()
-        assert said is not None and said[0] == conversation.tail
-        return said[1].text.split(" without ")[1].rstrip(".").split(", ")
+        assert said is not None and said.seq == conversation.tail
+        return said.thing.message.text.split(" without ")[1].rstrip(".").split(", ")
 
     cut = await in_database(swap)()
     _, (offered,) = await answered(conversation, "and now?", FINE)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from chat.broadcast import fragments
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.tools import policy
+from chat.transcript.announcements import AskedQuestion, FinishedMessage, StartedCall
 from chat.transcript.conversations.conversations import say
 from chat.transcript.messages.history import INTERRUPTED, canonical
 from chat.transcript.questions import questions
@@ -20,7 +21,7 @@ from chat.transcript.turns.begin import Accepted, claim
 from chat.transcript.turns.end import Outcome, end, request_stop
 from chat.transcript.turns.leases import keep_alive, settle
 from chat.transcript.turns.sent_message import Sent
-from tests.chat.beginning import accept, numbers, reply_of
+from tests.chat.beginning import accept, numbers, reply_of, things
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.types import Role, ToolCall, ToolResult
@@ -117,7 +118,7 @@ def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conver
 def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conversation) -> None:
     accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), "me")
     ended = end("me", accepted.turn, Outcome("done", reply=(reply_of(accepted).id, "whole text", "hm", 7)))
-    assert ended is not None and ended.messages[0].html == "<p>whole text</p>\n"
+    assert ended is not None and things(ended.announced, FinishedMessage)[0].message.html == "<p>whole text</p>\n"
     stored = Message.objects.get(pk=reply_of(accepted).id)
     assert (stored.content, stored.thinking, stored.thinking_ms, stored.finished) == ("whole text", "hm", 7, True)
 
@@ -164,7 +165,7 @@ def test_queued_turns_nobody_claimed_are_offered(alice: User, conversation: Conv
 def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claim(turn_id, "me")
-    _, reply = record.start_reply(TurnStore("me", turn_id))
+    reply = record.start_reply(TurnStore("me", turn_id)).thing.message
     assert keep_alive("me", [turn_id], [(reply.id, "so far", "hm")]).lost == frozenset()
     run_out(turn_id)
     settle()
@@ -194,13 +195,16 @@ def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: 
     record.finish_reply(
         TurnStore("me", turn_id), claimed.reply, record.Reply("", "", None, (asked_call(0), asked_call(1)))
     )
-    before, call = record.start_call(TurnStore("me", turn_id), "c0")
+    before, started = record.start_call(TurnStore("me", turn_id), "c0")
     ended = end("me", turn_id, Outcome("stopped", "Stopped by you.", {"output_tokens": 3}))
     assert ended is not None
-    assert ended.seq == before + len(ended.messages) + 1 == Conversation.objects.get().tail
-    last = ended.messages[-1]
+    assert [seq for seq, _ in ended.announced] == [
+        before + 1,
+        before + 2,
+    ] and Conversation.objects.get().tail == before + 2
+    last = things(ended.announced, FinishedMessage)[-1].message
     assert (last.finished, last.ended, last.ended_detail) == (True, "stopped", "Stopped by you.")
-    assert last.calls[0].id == call.id
+    assert last.calls[0].id == started.call.id
     assert {one.status for one in last.calls} == {"stopped"}
 
 
@@ -212,7 +216,7 @@ def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> 
     record.reject_call(TurnStore("me", turn_id), claimed.reply, record.Rejection("c9", "nothing", "No such tool.", ""))
     calls = (asked_call(0), asked_call(1, "list_directory"))
     record.finish_reply(TurnStore("me", turn_id), claimed.reply, record.Reply("", "", None, calls))
-    _, first = record.start_call(TurnStore("me", turn_id), "c0")
+    first = record.start_call(TurnStore("me", turn_id), "c0").thing.call
     record.finish_call(TurnStore("me", turn_id), int(first.id), policy.Outcome("done", ToolResult("contents"), 5))
     say(conversation, "tools_refused", {"model": "m"})
     conversation.refresh_from_db()
@@ -233,7 +237,7 @@ def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversatio
         record.Rejection("c2", "read_file", "No path.", "{}"),
     ):
         record.reject_call(store, claimed.reply, rejection)
-    _, shown = record.finish_reply(store, claimed.reply, record.Reply(f"Look at {{}}: {raw}", "", None))
+    shown = record.finish_reply(store, claimed.reply, record.Reply(f"Look at {{}}: {raw}", "", None)).thing.message
     assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
     assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
     card = fragments.call(shown.calls[0])
@@ -249,18 +253,19 @@ def test_a_parked_turn_goes_on_from_rows_alone(alice: User, conversation: Conver
     assert claimed is not None
     calls = (asked_call(0), asked_call(1, "write_file"), asked_call(2))
     record.finish_reply(TurnStore("me", turn_id), claimed.reply, record.Reply("", "", None, calls))
-    _, first = record.start_call(TurnStore("me", turn_id), "c0")
+    first = record.start_call(TurnStore("me", turn_id), "c0").thing.call
     record.finish_call(TurnStore("me", turn_id), int(first.id), policy.Outcome("done", ToolResult("contents"), 5))
     asking = questions.Asking(calls[1].call, "Write?", "+x", grantable=True)
     parked = questions.park(
         TurnStore("me", turn_id), record.run_of(turn_id, "c1"), asking, questions.Spent({"output_tokens": 7})
     )
-    assert parked is not None and parked.call.question == parked.question
+    [card], [asked] = things(parked, StartedCall), things(parked, AskedQuestion)
+    assert card.call.question == asked.question
     assert settle() == ([], []) and claim(turn_id, "another") is None
-    closed = questions.answer(alice, parked.question.id, questions.Answer("once"))
+    closed = questions.answer(alice, Question.objects.get().pk, questions.Answer("once"))
     assert closed.turn == turn_id
     with pytest.raises(Conflict):
-        questions.answer(alice, parked.question.id, questions.Answer("deny"))
+        questions.answer(alice, Question.objects.get().pk, questions.Answer("deny"))
     again = claim(turn_id, "another")
     assert again is not None and again.resumed is not None
     resumed = again.resumed
@@ -278,11 +283,10 @@ def test_an_approval_is_for_exactly_this_call(alice: User, bob: User, conversati
         TurnStore("me", turn_id), claimed.reply, record.Reply("", "", None, (asked_call(0, "write_file"),))
     )
     asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.Spent({}))
-    assert parked is not None
+    questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.Spent({}))
     with pytest.raises(NotFound):
-        questions.answer(bob, parked.question.id, questions.Answer("once"))
-    questions.answer(alice, parked.question.id, questions.Answer("once"))
+        questions.answer(bob, Question.objects.get().pk, questions.Answer("once"))
+    questions.answer(alice, Question.objects.get().pk, questions.Answer("once"))
     ToolRun.objects.update(arguments={"path": "elsewhere"})
     again = claim(turn_id, "me")
     assert again is not None and again.resumed is not None
@@ -297,11 +301,11 @@ def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
         TurnStore("me", turn_id), claimed.reply, record.Reply("", "", None, (asked_call(0, "write_file"),))
     )
     asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.Spent({}))
-    assert parked is not None and questions.expire() == []
+    questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.Spent({}))
+    assert questions.expire() == []
     Question.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict, match="over"):
-        questions.answer(alice, parked.question.id, questions.Answer("once"))
+        questions.answer(alice, Question.objects.get().pk, questions.Answer("once"))
     assert [(one.answer, one.turn) for one in questions.expire()] == [("expired", turn_id)]
     again = claim(turn_id, "me")
     assert again is not None and again.resumed is not None

@@ -65,7 +65,7 @@ def test_a_database_that_is_away_or_a_lost_turn_is_no_fault_of_the_call(
 def test_a_card_that_cannot_be_rendered_is_shown_without_its_result(
     run: ToolRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, shown = record.close_call(TurnStore("me", run.turn_id), run.pk, TABLE)
+    shown = record.close_call(TurnStore("me", run.turn_id), run.pk, TABLE).thing.call
     assert "<td>1</td>" in fragments.call(shown)
     monkeypatch.setattr("chat.templatetags.readable.csv.reader", Mock(side_effect=RuntimeError))
     html = fragments.call(shown)

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.tools import policy
+from chat.transcript.announcements import FinishedMessage
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say, show
 from chat.transcript.turn_store import TurnStore
@@ -15,7 +16,7 @@ from chat.transcript.turns.begin import Accepted
 from chat.transcript.turns.end import Outcome, end
 from chat.transcript.turns.regenerate import Anew, GoOn
 from chat.transcript.turns.sent_message import START, Sent
-from tests.chat.beginning import accept, numbers, reply_of
+from tests.chat.beginning import accept, numbers, reply_of, things
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.prompt import GO_ON
@@ -75,7 +76,7 @@ def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conver
     accepted = ask(alice, conversation, "read it")
     asked = record.AskedCall(ToolCall("c0", "read_file", {"path": "a"}), "native", "A1")
     record.finish_reply(TurnStore("me", accepted.turn), reply_of(accepted).id, record.Reply("", "", None, (asked,)))
-    _, call = record.start_call(TurnStore("me", accepted.turn), "c0")
+    call = record.start_call(TurnStore("me", accepted.turn), "c0").thing.call
     record.finish_call(TurnStore("me", accepted.turn), int(call.id), policy.Outcome("done", ToolResult("contents"), 5))
     ended(accepted, "", "stopped")
     # The result is the last word, so nobody has to ask for more.
@@ -122,14 +123,13 @@ def test_the_frames_of_a_branch_say_what_a_reload_says(alice: User, conversation
     outcome = Outcome("done", "", {"output_tokens": 5}, (reply_of(accepted).id, "Two.", "", None))
     over = end("me", accepted.turn, outcome)
     assert over is not None
-    assert over.messages[-1] == show(alice, str(conversation.pk)).messages[-1]
+    assert things(over.announced, FinishedMessage)[-1].message == show(alice, str(conversation.pk)).messages[-1]
 
 
 def test_a_round_that_is_whole_keeps_its_branches(alice: User, conversation: Conversation) -> None:
     accepted = once_more(alice, conversation, Anew("c", ended(ask(alice, conversation, "tell"), "One.")))
-    _, shown = record.finish_reply(
-        TurnStore("me", accepted.turn), reply_of(accepted).id, record.Reply("Let me look.", "", None)
-    )
+    store, whole = TurnStore("me", accepted.turn), record.Reply("Let me look.", "", None)
+    shown = record.finish_reply(store, reply_of(accepted).id, whole).thing.message
     assert shown.siblings == reply_of(accepted).siblings
 
 

@@ -1,0 +1,66 @@
+"""One process that writes into a conversation in many ways: prints the numbers that its writes were given."""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+
+import django
+
+django.setup()
+
+from django.contrib.auth.models import User  # noqa: E402
+from django.db import transaction  # noqa: E402
+
+from chat.models import Conversation  # noqa: E402
+from chat.transcript.announcements import ClosedQuestion, announce_all  # noqa: E402
+from chat.transcript.conversations.conversations import say  # noqa: E402
+from chat.transcript.turn_store import TurnStore  # noqa: E402
+from chat.transcript.turns import record  # noqa: E402
+from chat.transcript.turns.begin import TurnRequest, begin  # noqa: E402
+from chat.transcript.turns.end import Outcome, end  # noqa: E402
+from chat.transcript.turns.sent_message import Sent  # noqa: E402
+from toolsupport.core.errors import Busy  # noqa: E402
+
+ROUNDS = 12
+
+
+def answered(person: User, conversation: str) -> list[int]:
+    """The numbers of a whole turn; none where another process writes one at the moment."""
+    owner = uuid.uuid4().hex
+    try:
+        begun = begin(TurnRequest(person, conversation, Sent(uuid.uuid4().hex, "hi"), owner))
+    except Busy:
+        return []
+    assert begun.claimed is not None
+    store, reply = TurnStore(owner, begun.turn), record.Reply("Well.", "", None)
+    finished = record.finish_reply(store, begun.claimed.reply, reply)
+    second = record.start_reply(store)
+    ended = end(owner, begun.turn, Outcome("done"))
+    assert ended is not None
+    told = [*begun.announced, *begun.claimed.opening, finished, second, *ended.announced]
+    return [each.seq for each in told]
+
+
+def noticed(row: Conversation) -> list[int]:
+    with transaction.atomic():
+        return [say(row, "tools_refused", {"model": "m"}).seq]
+
+
+def several(row: Conversation) -> list[int]:
+    with transaction.atomic():
+        return [each.seq for each in announce_all(row.pk, *(ClosedQuestion(number, "once") for number in range(3)))]
+
+
+def main(conversation: str) -> None:
+    row = Conversation.objects.get(pk=conversation)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    written = [(answered(row.owner, conversation), noticed(row), several(row)) for _ in range(ROUNDS)]
+    sys.stdout.write(json.dumps([number for round_ in written for write in round_ for number in write]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

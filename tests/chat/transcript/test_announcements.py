@@ -1,0 +1,116 @@
+"""What is announced is numbered by its writer: without a gap and growing, whichever processes write."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from typing import get_args
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+
+from chat.broadcast.announcement_frames import FRAMES
+from chat.models import Conversation
+from chat.transcript import announcements
+from chat.transcript.announcements import ClosedQuestion, SelectedBranch, announce, announce_all
+from tests import databases
+from tests.conftest import DATA_DIR
+from tests.factories import ConversationFactory
+
+PROCESSES = 2
+
+
+def environment() -> dict[str, str]:
+    """Of a process with the same rows."""
+    name = str(connection.settings_dict["NAME"])
+    other = urlsplit(databases.POSTGRESQL)._replace(path=f"/{name}").geturl()
+    url = other if connection.vendor == "postgresql" else f"sqlite:///{name}"
+    found = {"DATABASE_URL": url, "TOOLSUPPORT_DATA_DIR": str(DATA_DIR)}
+    return {**os.environ, **found, "DJANGO_SETTINGS_MODULE": "toolsupport.config.settings"}
+
+
+# O2 C5
+@pytest.mark.django_db(transaction=True)
+def test_processes_that_write_at_once_number_without_a_gap() -> None:
+    conversation = ConversationFactory()
+    command = [sys.executable, "-m", "tests.chat.transcript.announcing", str(conversation.pk)]
+    with ExitStack() as started:
+        writers = [
+            started.enter_context(
+                subprocess.Popen(
+                    command,
+                    cwd=databases.ROOT,
+                    env=environment(),
+                    text=True,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                )
+            )
+            for _ in range(PROCESSES)
+        ]
+        for writer in writers:
+            assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
+        found = [json.loads(writer.communicate()[0]) for writer in begun(writers)]
+    for numbers in found:
+        assert numbers == sorted(set(numbers))
+    together = sorted(number for numbers in found for number in numbers)
+    assert together == list(range(1, len(together) + 1))
+    assert Conversation.objects.get().tail == len(together)
+    assert any(one[0] < two[0] < one[-1] for one, two in (found, found[::-1])), "they wrote one after the other"
+
+
+def begun(writers: list[subprocess.Popen[str]]) -> list[subprocess.Popen[str]]:
+    """All begin before any is waited for."""
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    return writers
+
+
+@pytest.mark.django_db
+def test_things_that_are_written_together_follow_each_other() -> None:
+    conversation = ConversationFactory()
+    first = announce(conversation.pk, ClosedQuestion(1, "once"))
+    rest = announce_all(conversation.pk, ClosedQuestion(2, "once"), ClosedQuestion(3, "deny"))
+    assert [each.seq for each in (first, *rest)] == [1, 2, 3]
+    assert [each.thing for each in rest] == [ClosedQuestion(2, "once"), ClosedQuestion(3, "deny")]
+    assert announce_all(conversation.pk) == ()
+    conversation.refresh_from_db()
+    assert conversation.tail == 3
+
+
+def test_every_thing_has_a_frame() -> None:
+    """A selected branch has none: pages fetch it because of the number in `hello`."""
+    assert set(FRAMES) == {*get_args(announcements.Thing)} - {SelectedBranch}
+
+
+def test_no_caller_computes_a_number() -> None:
+    """Numbers come from the count in the database; only this module adds to them."""
+    found = []
+    for path in sorted((databases.ROOT / "chat").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.BinOp) and NUMBERS & {
+                part for side in (node.left, node.right) for part in names(side)
+            }:
+                found.append(path.name)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("sql.count_up", "sql.grow"):
+                found.append(path.name)
+    assert set(found) == {"announcements.py"}, found
+
+
+NUMBERS = {"seq", "tail"}
+
+
+def names(side: ast.expr) -> set[str]:
+    """The last names of what an operand is made of."""
+    return {
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for node in ast.walk(side)
+        if isinstance(node, ast.Attribute | ast.Name)
+    }
