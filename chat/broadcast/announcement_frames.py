@@ -11,7 +11,7 @@ from chat.transcript.announcements import (
     AddedNotice,
     Announcement,
     AskedQuestion,
-    ClosedQuestion,
+    EndedQuestion,
     EndedTurn,
     FinishedCall,
     FinishedMessage,
@@ -30,36 +30,38 @@ def frame_of(announced: Announcement[Thing]) -> frames.ServerFrame:
     return FRAMES[type(announced.thing)](announced.seq, announced.thing)
 
 
-def _started_message(seq: int, thing: StartedMessage) -> frames.MessageStarted:
+def _started_message(seq: int, thing: StartedMessage) -> frames.MessageStartedFrame:
     shown = thing.message
-    return frames.MessageStarted(seq, shown.id, shown.parent, str(shown.role), shown.turn, fragments.message(shown))
+    return frames.MessageStartedFrame(
+        seq, shown.id, shown.parent, str(shown.role), shown.turn, fragments.message(shown)
+    )
 
 
-def _finished_message(seq: int, thing: FinishedMessage) -> frames.MessageFinished:
-    return frames.MessageFinished(seq, thing.message.id, fragments.message(thing.message))
+def _finished_message(seq: int, thing: FinishedMessage) -> frames.MessageFinishedFrame:
+    return frames.MessageFinishedFrame(seq, thing.message.id, fragments.message(thing.message))
 
 
-def _added_notice(seq: int, thing: AddedNotice) -> frames.Notice:
+def _added_notice(seq: int, thing: AddedNotice) -> frames.NoticeFrame:
     shown, model = thing.message, asdict(thing.model) if thing.model else None
-    return frames.Notice(seq, shown.code, shown.text, fragments.message(shown), model, thing.client_id)
+    return frames.NoticeFrame(seq, shown.code, shown.text, fragments.message(shown), model, thing.client_id)
 
 
-def _started_call(seq: int, thing: StartedCall) -> frames.CallStarted:
-    return frames.CallStarted(seq, thing.message, _with_html(thing.call))
+def _started_call(seq: int, thing: StartedCall) -> frames.CallStartedFrame:
+    return frames.CallStartedFrame(seq, thing.message, _with_html(thing.call))
 
 
-def _finished_call(seq: int, thing: FinishedCall) -> frames.CallFinished:
-    return frames.CallFinished(seq, thing.message, _with_html(thing.call))
+def _finished_call(seq: int, thing: FinishedCall) -> frames.CallFinishedFrame:
+    return frames.CallFinishedFrame(seq, thing.message, _with_html(thing.call))
 
 
-def _rejected_call(seq: int, thing: RejectedCall) -> frames.CallRejected:
+def _rejected_call(seq: int, thing: RejectedCall) -> frames.CallRejectedFrame:
     html, suggestion = fragments.call(thing.call), thing.suggestion or None
-    return frames.CallRejected(seq, thing.message, thing.call.name, thing.reason, html, suggestion)
+    return frames.CallRejectedFrame(seq, thing.message, thing.call.name, thing.reason, html, suggestion)
 
 
-def _asked_question(seq: int, thing: AskedQuestion) -> frames.QuestionAsked:
+def _asked_question(seq: int, thing: AskedQuestion) -> frames.QuestionAskedFrame:
     asked = thing.question
-    return frames.QuestionAsked(
+    return frames.QuestionAskedFrame(
         seq=seq,
         question=asked.id,
         kind=asked.kind,
@@ -70,20 +72,20 @@ def _asked_question(seq: int, thing: AskedQuestion) -> frames.QuestionAsked:
     )
 
 
-def _closed_question(seq: int, thing: ClosedQuestion) -> frames.QuestionClosed:
-    return frames.QuestionClosed(seq, thing.question, thing.answer, thing.by)
+def _closed_question(seq: int, thing: EndedQuestion) -> frames.QuestionClosedFrame:
+    return frames.QuestionClosedFrame(seq, thing.question, thing.answer, thing.by)
 
 
-def _started_turn(seq: int, thing: StartedTurn) -> frames.TurnStarted:
-    return frames.TurnStarted(seq, thing.turn, thing.model, thing.format, list(thing.tools))
+def _started_turn(seq: int, thing: StartedTurn) -> frames.TurnStartedFrame:
+    return frames.TurnStartedFrame(seq, thing.turn, thing.model, thing.format, list(thing.tools))
 
 
-def _waiting_turn(seq: int, thing: WaitingTurn) -> frames.TurnWaiting:
-    return frames.TurnWaiting(seq, thing.turn, thing.question)
+def _waiting_turn(seq: int, thing: WaitingTurn) -> frames.TurnWaitingFrame:
+    return frames.TurnWaitingFrame(seq, thing.turn, thing.question)
 
 
-def _ended_turn(seq: int, thing: EndedTurn) -> frames.TurnEnded:
-    return frames.TurnEnded(seq, thing.turn, thing.reason, dict(thing.usage), thing.detail)
+def _ended_turn(seq: int, thing: EndedTurn) -> frames.TurnEndedFrame:
+    return frames.TurnEndedFrame(seq, thing.turn, thing.reason, dict(thing.usage), thing.detail)
 
 
 def _with_html(shown: ShownCall) -> dict[str, Any]:
@@ -100,7 +102,7 @@ FRAMES: dict[type, Callable[[int, Any], frames.ServerFrame]] = {
     FinishedCall: _finished_call,
     RejectedCall: _rejected_call,
     AskedQuestion: _asked_question,
-    ClosedQuestion: _closed_question,
+    EndedQuestion: _closed_question,
     StartedTurn: _started_turn,
     WaitingTurn: _waiting_turn,
     EndedTurn: _ended_turn,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import frames
-from chat.broadcast.outbox import Listeners
+from chat.broadcast.outbox import SocketRegistry
 from chat.transcript.announcements import Announcements
 from chat.transcript.questions import model_news
-from chat.transcript.questions.model_news import Look
+from chat.transcript.questions.model_news import NewsSnapshot
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
 Announce = Callable[[str, Announcements], None]
@@ -19,10 +19,10 @@ Announce = Callable[[str, Announcements], None]
 UNFINISHED = ("waiting", "running")
 
 
-class Watcher:
+class ModelWatcher:
     """One for each process: `look` once a second. `announce` is for what a chat keeps."""
 
-    def __init__(self, listeners: Listeners, announce: Announce) -> None:
+    def __init__(self, listeners: SocketRegistry, announce: Announce) -> None:
         self._listeners = listeners
         self._announce = announce
         self._steps: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
@@ -56,10 +56,10 @@ class Watcher:
             steps[""] = (test.status, test.reason)
         for name, (state, detail) in steps.items():
             if known.get(name) != (state, detail):
-                self._listeners.tell(conversation, frames.DetectionProgress(test.id, name, state, detail))
+                self._listeners.tell(conversation, frames.DetectionProgressFrame(test.id, name, state, detail))
         known.update(steps)
 
-    async def _tell_decisions(self, seen: Look) -> None:
+    async def _tell_decisions(self, seen: NewsSnapshot) -> None:
         """A model that was not watched a second ago has no news: its pages have just read what holds."""
         profiles = set(seen.models.values())
         fresh = {

@@ -73,7 +73,7 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedQuestion:
+class EndedQuestion:
     """A question (its id) takes no answer any more; `by` is the name of the person who answered."""
 
     question: int
@@ -124,7 +124,7 @@ Thing = (
     | FinishedCall
     | RejectedCall
     | AskedQuestion
-    | ClosedQuestion
+    | EndedQuestion
     | StartedTurn
     | WaitingTurn
     | EndedTurn

@@ -15,18 +15,18 @@ from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
 from chat.broadcast.growing_text import LiveText, ThinkingTime, utf16_length
 from chat.tools import tool_search
-from chat.tools.policy import Outcome
+from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
 from chat.transcript.announcements import Announcement, Announcements, Thing
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
-from chat.transcript.turns.begin import Claimed
+from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns import learning, loop, tool_discovery
-from chat.turns.context_fitting import ContextCures
+from chat.turns.context_fitting import ContextRecovery
 from chat.turns.events import (
     ApprovalNeeded,
     CallMade,
-    RefusedInWords,
+    RefusalInText,
     RoundEnded,
     RoundStarted,
     ToolFinished,
@@ -36,7 +36,7 @@ from chat.turns.events import (
     joined,
 )
 from chat.turns.format_guard import FormatGuard
-from chat.turns.tool_executor import Hands, Spawn
+from chat.turns.tool_executor import Spawn, ToolExecutor
 from chat.turns.tool_output import LiveOutput
 from toolsupport import exchange
 from toolsupport.core import format_choice, format_fallback, tool_translation
@@ -49,33 +49,33 @@ from toolsupport.core.events import (
     Event,
     Failed,
     ReasoningSeen,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
     ToolsRefused,
     Usage,
 )
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
-from toolsupport.core.types import Brief, Message
+from toolsupport.core.types import ChatMessage, RequestSpec
 from toolsupport.registry.metrics.call_tally import CallTally
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.models.request_context import RequestContext
 
-Tell = Callable[[frames.ServerFrame], None]
+SendFrame = Callable[[frames.ServerFrame], None]
 
 
 class TurnRun:
     """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
 
-    def __init__(self, claimed: Claimed, context: ToolContext) -> None:
+    def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
         self.claimed = claimed
         self.store = self.claimed.store
-        self.briefing: Briefing = self.claimed.briefing
+        self.briefing: RequestContext = self.claimed.briefing
         self.output = LiveOutput(lambda frame: self._tell(frame))
-        self.hands = Hands(self.claimed, replace(context, say=self.output.say))
+        self.hands = ToolExecutor(self.claimed, replace(context, say=self.output.say))
         self.hands.said = self.output.said
         self.parked = False
-        self.cures = ContextCures(self.claimed, self._go_on_by, self._announce)
+        self.cures = ContextRecovery(self.claimed, self._go_on_by, self._announce)
         self.format_guard = FormatGuard()
         self.tally = CallTally()
         # The first reply was written with the turn; later ones are written when their round begins.
@@ -84,12 +84,12 @@ class TurnRun:
         self.text, self.thinking = LiveText(), LiveText()
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
-        self._asked: list[record.AskedCall] = []
+        self._asked: list[record.RequestedCall] = []
         self._written: Counter[str] = Counter()
         self._thought_for = ThinkingTime()
         self._asked_at = 0.0
 
-    async def perform(self, tell: Tell, spawn: Spawn) -> None:
+    async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
         """Run to the end, or until a person is needed; afterwards `ended` or `parked` says how.
 
         Cancelling it closes the connection to the server.
@@ -126,19 +126,19 @@ class TurnRun:
             ],
         )
 
-    async def _search_first(self, history: Sequence[Message]) -> None:
+    async def _search_first(self, history: Sequence[ChatMessage]) -> None:
         """Look for tools by the words of a new conversation's person, on a card that its model does not read."""
         if self.claimed.searched or not tool_discovery.something_waits(self.briefing.toolbox):
             return
         call = tool_discovery.first_call(history, self.claimed.turn)
         await self._round_started(RoundStarted(0))
-        reply = record.Reply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
+        reply = record.FinishedReply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
         self._announce(await in_database(record.finish_reply)(self.store, self.message, reply))
         await self._tool_started(ToolStarted(call))
         outcome = await self.hands.run(call)
         await self._tool_finished(ToolFinished(call, outcome.result, outcome.status, outcome.duration_ms))
 
-    def _ask(self, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         return self.cures.ask(self.briefing, history)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
@@ -153,13 +153,13 @@ class TurnRun:
         self.parked = True
         self._announce(*announced)
 
-    def _park(self, asking: questions.Asking) -> Announcements:
+    def _park(self, asking: questions.ApprovalRequest) -> Announcements:
         run = record.run_of(self.claimed.turn, asking.call.id)
-        return questions.park(self.store, run, asking, questions.Spent(self.usage, self.tally.taken()))
+        return questions.park(self.store, run, asking, questions.TurnUsage(self.usage, self.tally.taken()))
 
     def so_far(self) -> list[frames.ServerFrame]:
         """The whole of what grows at the moment, for a page that missed a piece of it."""
-        text = frames.Resync(self.message, self.text.text, self.thinking.text)
+        text = frames.ResyncFrame(self.message, self.text.text, self.thinking.text)
         found = [text if self.message else None, self.output.whole()]
         return [frame for frame in found if frame is not None]
 
@@ -197,17 +197,17 @@ class TurnRun:
 
     async def _text(self, event: TextDelta) -> None:
         self._thought_for.end()
-        self._tell(frames.TextDelta(self.message, self.text.append(event.text), event.text))
+        self._tell(frames.TextDeltaFrame(self.message, self.text.append(event.text), event.text))
 
     async def _thought(self, event: ThinkingDelta) -> None:
         self._thought_for.begin()
-        self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
+        self._tell(frames.ThinkingDeltaFrame(self.message, self.thinking.append(event.text), event.text))
 
-    async def _reread(self, event: Reread) -> None:
+    async def _reread(self, event: TextReclassified) -> None:
         thinking = event.reasoning(self.thinking.text)
         self.text, self.thinking = LiveText(event.text), LiveText(thinking)
         self._thought_for = ThinkingTime(self._asked_at if thinking else None)
-        self._tell(frames.Resync(self.message, event.text, thinking))
+        self._tell(frames.ResyncFrame(self.message, event.text, thinking))
 
     async def _reasoning_seen(self, event: ReasoningSeen) -> None:
         self._go_on_by(await learning.reasoning_seen(self.claimed, self.briefing, event))
@@ -215,7 +215,7 @@ class TurnRun:
     async def _call_written(self, event: CallDelta) -> None:
         offset = self._written[event.id]
         self._written[event.id] += utf16_length(event.text)
-        self._tell(frames.CallDelta(self.message, event.id, event.name, offset, event.text))
+        self._tell(frames.CallDeltaFrame(self.message, event.id, event.name, offset, event.text))
 
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
@@ -224,19 +224,19 @@ class TurnRun:
         format_ = event.format if isinstance(event, CallFound) else self.briefing.brief.format
         level = tool.level if tool else ""
         self._count(event)
-        self._asked.append(record.AskedCall(event.call, format_, level, event.raw, in_prose, served=served))
+        self._asked.append(record.RequestedCall(event.call, format_, level, event.raw, in_prose, served=served))
 
     async def _call_made(self, event: CallMade) -> None:
         """A program calls a tool: a card of its own, inside that of the program."""
         program, inner = int(self.hands.cards[-1]), event.asked
         self.tally.inside(inner, format_choice.CODE)
         if isinstance(inner, CallRejected):
-            await self._reject(record.Rejection(inner.id, inner.name, inner.reason, inner.raw, program))
+            await self._reject(record.CallRejection(inner.id, inner.name, inner.reason, inner.raw, program))
             return
         served = self.hands.serve(inner.call)
         tool = self.hands.tools.get(served.name)
         level = tool.level if tool else ""
-        made = record.AskedCall(inner.call, format_choice.CODE, level, program=program, served=served)
+        made = record.RequestedCall(inner.call, format_choice.CODE, level, program=program, served=served)
         await in_database(record.made_inside)(self.store, self.message, made)
 
     def _count(self, event: CallReady | CallFound | CallRejected) -> None:
@@ -247,9 +247,9 @@ class TurnRun:
         self._count(event)
         format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
         named = {"format": format_, "suggestion": event.suggestion}
-        await self._reject(record.Rejection(event.id, event.name, event.reason, event.raw, **named))
+        await self._reject(record.CallRejection(event.id, event.name, event.reason, event.raw, **named))
 
-    async def _reject(self, rejection: record.Rejection) -> None:
+    async def _reject(self, rejection: record.CallRejection) -> None:
         self._announce(await in_database(record.reject_call)(self.store, self.message, rejection))
 
     async def _garbled(self, event: CallGarbled) -> None:
@@ -275,20 +275,20 @@ class TurnRun:
         label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
         await self._learn(Refusal(label, event.rule, event.message), event.status)
 
-    async def _refused_in_words(self, _: RefusedInWords) -> None:
+    async def _refused_in_words(self, _: RefusalInText) -> None:
         brief = tool_translation.after_refusal(self.briefing.brief)
         if brief is not None:
             self._take(brief)
             self._announce(await in_database(record.offer_bash)(self.store, {"model": self.claimed.model}))
 
-    def _take(self, brief: Brief) -> None:
+    def _take(self, brief: RequestSpec) -> None:
         self._go_on_by(replace(self.briefing, brief=brief))
 
-    def _go_on_by(self, briefing: Briefing) -> None:
+    def _go_on_by(self, briefing: RequestContext) -> None:
         self.briefing = briefing
         self.hands.take(briefing)
 
-    async def _go_on_with(self, brief: Brief, code: str, facts: dict[str, str]) -> None:
+    async def _go_on_with(self, brief: RequestSpec, code: str, facts: dict[str, str]) -> None:
         """Ask in another format, or without tools, for the rest of this turn."""
         facts = {"model": self.claimed.model, "fallback": format_choice.label(brief.format)} | facts
         self._take(brief)
@@ -317,7 +317,7 @@ class TurnRun:
             self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
             return
         calls, self._asked = tuple(self._asked), []
-        reply = record.Reply(self.text.text, self.thinking.text, self._thought_for.ms, calls)
+        reply = record.FinishedReply(self.text.text, self.thinking.text, self._thought_for.ms, calls)
         finished = await in_database(record.finish_reply)(self.store, self.message, reply)
         self.text.mark_written()
         self.thinking.mark_written()
@@ -334,7 +334,7 @@ class TurnRun:
     async def _tool_finished(self, event: ToolFinished) -> None:
         self.output.end()
         run = int(self.hands.cards.pop())
-        outcome = Outcome(event.status, event.result, event.duration_ms)
+        outcome = CallOutcome(event.status, event.result, event.duration_ms)
         finished = await in_database(record.close_call)(self.store, run, outcome)
         # What a failed or stopped tool wrote is text of others, too.
         if event.status not in ("denied", "rejected"):
@@ -369,7 +369,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     RoundStarted: TurnRun._round_started,
     TextDelta: TurnRun._text,
     ThinkingDelta: TurnRun._thought,
-    Reread: TurnRun._reread,
+    TextReclassified: TurnRun._reread,
     ReasoningSeen: TurnRun._reasoning_seen,
     CallDelta: TurnRun._call_written,
     CallReady: TurnRun._call_ready,
@@ -379,7 +379,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     CallGarbled: TurnRun._garbled,
     Failed: TurnRun._failed,
     RoundEnded: TurnRun._round_ended,
-    RefusedInWords: TurnRun._refused_in_words,
+    RefusalInText: TurnRun._refused_in_words,
     CallMade: TurnRun._call_made,
     ToolStarted: TurnRun._tool_started,
     ToolFinished: TurnRun._tool_finished,

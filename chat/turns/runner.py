@@ -16,17 +16,17 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
-from chat.broadcast.model_watcher import Watcher
-from chat.broadcast.other_processes import Elsewhere
-from chat.broadcast.outbox import Close, Listeners, Send, Socket
-from chat.broadcast.socket_revocation import Doorman
+from chat.broadcast.model_watcher import ModelWatcher
+from chat.broadcast.other_processes import PeerBroadcaster
+from chat.broadcast.outbox import Close, PageSocket, Send, SocketRegistry
+from chat.broadcast.socket_revocation import SocketRevocation
 from chat.transcript.announcements import Announcement, Thing
 from chat.transcript.people.person import kept_out, person
 from chat.transcript.questions import questions
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import end, leases, process_lists
-from chat.transcript.turns.begin import Accepted, Claimed, TurnBuilder, TurnRequest, begin, claim
-from chat.turns.batch_writer import Clerk
+from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn, TurnBuilder, TurnRequest, begin, claim
+from chat.turns.batch_writer import BatchWriter
 from chat.turns.end_reasons import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
 from chat.turns.events import TurnEnded
 from chat.turns.run import TurnRun
@@ -43,18 +43,18 @@ TICKS_PER_HEARTBEAT = 4
 SWEEP = LOOK = 1.0
 
 
-class Runner:
+class TurnRunner:
     """One for each process. Everything it owns ends with `stop`."""
 
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
-        self.listeners = Listeners()
-        self.doorman = Doorman()
-        self.clerk = Clerk(self.spawn)
-        self.watcher = Watcher(self.listeners, self.announce)
+        self.listeners = SocketRegistry()
+        self.doorman = SocketRevocation()
+        self.clerk = BatchWriter(self.spawn)
+        self.watcher = ModelWatcher(self.listeners, self.announce)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
-        self.elsewhere: Elsewhere | None = None
+        self.elsewhere: PeerBroadcaster | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
@@ -72,7 +72,7 @@ class Runner:
         self.spawn(self.doorman.watch())
         self.spawn(self._every(LOOK, self.watcher.look))
         if settings.ENV["REDIS_URL"]:
-            self.elsewhere = Elsewhere(self.owner, self)
+            self.elsewhere = PeerBroadcaster(self.owner, self)
             self.elsewhere.start(self.spawn)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
@@ -107,9 +107,9 @@ class Runner:
             task.cancel()
         await asyncio.gather(*self._others, return_exceptions=True)
 
-    def listen(self, conversation: str, send: Send, close: Close) -> tuple[Socket, asyncio.Task[Any]]:
+    def listen(self, conversation: str, send: Send, close: Close) -> tuple[PageSocket, asyncio.Task[Any]]:
         """Add an open page; its pump is owned here and ends with `forget`. `close` is for one too far behind."""
-        socket = Socket(send, self._pause, lambda: self.spawn(close()))
+        socket = PageSocket(send, self._pause, lambda: self.spawn(close()))
         self.listeners.add(conversation, socket)
         return socket, self.spawn(socket.pump())
 
@@ -117,7 +117,7 @@ class Runner:
         """Seconds for which deltas gather before the next frame: none while little runs, 30 ms at 150 answers."""
         return min(LONGEST_PAUSE, len(self.runs) * PAUSE_PER_RUN)
 
-    def forget(self, conversation: str, socket: Socket, pump: asyncio.Task[Any]) -> None:
+    def forget(self, conversation: str, socket: PageSocket, pump: asyncio.Task[Any]) -> None:
         self.listeners.remove(conversation, socket)
         pump.cancel()
         if self.elsewhere is not None and not self.listeners.has(conversation):
@@ -142,7 +142,7 @@ class Runner:
         if len(self._tasks) >= most:
             raise Busy(f"{most} answers are running already, the most this server takes at once.", "process")
 
-    async def begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> Accepted:
+    async def begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> AcceptedMessage:
         """Keep a request, show what it begins with, run its turn.
 
         Raises NotFound, NotAllowed, Busy, ConfigError or what the builder raises.
@@ -155,7 +155,7 @@ class Runner:
             self._run_beside(accepted.claimed)
         return accepted
 
-    def _write_begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> Accepted:
+    def _write_begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> AcceptedMessage:
         """In the database's thread."""
         return begin(TurnRequest(person(user_id, Action.CHAT), conversation, builder, self.owner))
 
@@ -165,29 +165,29 @@ class Runner:
         if claimed is not None:
             self._run_beside(claimed)
 
-    def _run_beside(self, claimed: Claimed) -> None:
+    def _run_beside(self, claimed: ClaimedTurn) -> None:
         """Run a turn this process owns, beside the request for it."""
         run = TurnRun(claimed, turn_settings.tool_context(claimed.conversation, claimed.person))
         self.runs[claimed.turn] = run
         task = self._tasks[claimed.turn] = self.spawn(self._run(run))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
 
-    async def answer(self, user_id: int, question_id: int, given: questions.Answer) -> questions.Closed:
+    async def answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.EndedQuestion:
         """Answer a question; the turn that waited for it goes on here. Raises NotFound, Conflict, ValueError."""
         closed = await in_database(self._answer)(user_id, question_id, given)
         await self.go_on(closed)
         return closed
 
-    def _answer(self, user_id: int, question_id: int, given: questions.Answer) -> questions.Closed:
+    def _answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.EndedQuestion:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
-    async def go_on(self, closed: questions.Closed) -> None:
+    async def go_on(self, closed: questions.EndedQuestion) -> None:
         """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
         self.announce(closed.conversation, closed.announced)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
 
-    def nudge(self, closed: questions.Closed) -> None:
+    def nudge(self, closed: questions.EndedQuestion) -> None:
         """The same from another thread, such as a page's. Where no runner runs here, one elsewhere finds the row."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
@@ -248,15 +248,15 @@ class Runner:
             self.spawn(self._show_rows(run.claimed.conversation))
             return
         reply = run.last_reply() if run.message else None
-        outcome = end.Outcome(reason, detail, run.usage, reply, run.tally.taken())
+        outcome = end.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _show_rows(self, conversation: str) -> None:
         """Let the pages here fetch what another process wrote instead of what they were shown."""
         for tail, turn in (await in_database(process_lists.standings)([conversation])).values():
-            self.listeners.tell(conversation, frames.Tail(tail, turn))
+            self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
-    async def _write_end(self, run: TurnRun, outcome: end.Outcome) -> None:
+    async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
         turn = run.claimed.turn
         while True:
             try:
@@ -278,7 +278,7 @@ class Runner:
         self._cannot_write = True
         log.error("running answers cannot be written down, trying again: %s", error)
         for run in self.runs.values():
-            self.tell(run.claimed.conversation, frames.Error("storage", NOT_KEPT_YET))
+            self.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
 
     def announce_ends(self, ended: Iterable[end.Ended]) -> None:
         """Show how turns ended."""
@@ -336,14 +336,14 @@ class Runner:
             await self.wake(turn_id)
 
 
-_runner: Runner | None = None
+_runner: TurnRunner | None = None
 
 
-def current() -> Runner:
+def current() -> TurnRunner:
     """This process's runner, made at the first call. `asgi.start` starts it, `asgi.stop` ends it."""
     global _runner
     if _runner is None:
-        _runner = Runner()
+        _runner = TurnRunner()
     return _runner
 
 

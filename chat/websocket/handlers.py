@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import detection_frames, frames
 from chat.broadcast.frames import FrameError
-from chat.broadcast.outbox import Socket
+from chat.broadcast.outbox import PageSocket
 from chat.transcript.announcements import Announcement, Announcements
 from chat.transcript.conversations import (
     branches,
@@ -23,9 +23,9 @@ from chat.transcript.questions import (
     unknown_model,
 )
 from chat.transcript.turns import end, found_tools, process_lists
-from chat.transcript.turns.regenerate import Anew, GoOn
-from chat.transcript.turns.repeat_call import Repeat
-from chat.transcript.turns.sent_message import Sent
+from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
+from chat.transcript.turns.repeat_call import RepeatRequest
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns import runner
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.people.permissions import PUBLIC, Action
@@ -34,14 +34,14 @@ from toolsupport.services import background_jobs
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageContext:
     """Whose page of which conversation a socket is."""
 
     user_id: int
     conversation: str
 
 
-Handler = Callable[[Place, Socket, Any], Awaitable[None]]
+Handler = Callable[[PageContext, PageSocket, Any], Awaitable[None]]
 
 
 def allowed_to(permission: str) -> Callable[[Handler], Handler]:
@@ -57,15 +57,15 @@ def allowed_to(permission: str) -> Callable[[Handler], Handler]:
     return declare
 
 
-def check(place: Place) -> None:
+def check(place: PageContext) -> None:
     """Raises NotFound or NotAllowed unless the person may chat and the conversation is theirs."""
     conversations.own(person(place.user_id, Action.CHAT), place.conversation)
 
 
-def hello(place: Place) -> frames.Hello:
+def hello(place: PageContext) -> frames.HelloFrame:
     """What a page needs to know when its socket opens."""
     state = conversations.state(person(place.user_id, Action.CHAT), place.conversation)
-    return frames.Hello(
+    return frames.HelloFrame(
         conversation=place.conversation,
         model=asdict(state.model) if state.model else None,
         capabilities=state.capabilities,
@@ -75,35 +75,37 @@ def hello(place: Place) -> frames.Hello:
 
 
 @allowed_to(Action.CHAT)
-async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) -> None:
+async def message_send(place: PageContext, socket: PageSocket, frame: frames.MessageSend) -> None:
     """Keep the message, show it to every page, begin its answer."""
-    sent = Sent(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
+    sent = SentMessage(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
     await _begin(place, socket, sent)
 
 
 @allowed_to(Action.CHAT)
-async def turn_continue(place: Place, socket: Socket, frame: frames.TurnContinue) -> None:
+async def turn_continue(place: PageContext, socket: PageSocket, frame: frames.TurnContinue) -> None:
     """Continue the answer that broke off."""
-    await _begin(place, socket, GoOn(frame.client_id or uuid.uuid4().hex))
+    await _begin(place, socket, ContinueRequest(frame.client_id or uuid.uuid4().hex))
 
 
 @allowed_to(Action.CHAT)
-async def turn_regenerate(place: Place, socket: Socket, frame: frames.TurnRegenerate) -> None:
+async def turn_regenerate(place: PageContext, socket: PageSocket, frame: frames.TurnRegenerate) -> None:
     """Answer again, as a branch beside the answer that is there."""
     client_id = frame.client_id or uuid.uuid4().hex
-    await _begin(place, socket, Anew(client_id, frame.message, frame.mode, frame.model))
+    await _begin(place, socket, RegenerateRequest(client_id, frame.message, frame.mode, frame.model))
 
 
-async def _begin(place: Place, socket: Socket, request: Sent | GoOn | Anew | Repeat) -> None:
+async def _begin(
+    place: PageContext, socket: PageSocket, request: SentMessage | ContinueRequest | RegenerateRequest | RepeatRequest
+) -> None:
     accepted = await runner.current().begin(place.user_id, place.conversation, request)
-    socket.put(frames.MessageAccepted(request.client_id, accepted.message.id, accepted.turn))
+    socket.put(frames.MessageAcceptedFrame(request.client_id, accepted.message.id, accepted.turn))
 
 
 @allowed_to(Action.CHAT)
-async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect) -> None:
+async def branch_select(place: PageContext, socket: PageSocket, frame: frames.BranchSelect) -> None:
     """Show another branch; the newer tail leads every page to fetch it."""
 
-    def select() -> frames.Hello:
+    def select() -> frames.HelloFrame:
         branches.select(person(place.user_id, Action.CHAT), place.conversation, frame.message)
         return hello(place)
 
@@ -111,7 +113,7 @@ async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect
 
 
 @allowed_to(Action.CHAT)
-async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) -> None:
+async def model_select(place: PageContext, socket: PageSocket, frame: frames.ModelSelect) -> None:
     """Choose a model; choosing the one in use changes nothing. One that is unknown is asked about."""
 
     def select() -> Announcements:
@@ -126,7 +128,7 @@ async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) 
 
 
 @allowed_to(Action.DETECT)
-async def detection_start(place: Place, socket: Socket, frame: detection_frames.DetectionStart) -> None:
+async def detection_start(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionStart) -> None:
     """Test a model, or join the test that is under way; its progress comes to every page of the model."""
 
     def start() -> unknown_model.Notice | None:
@@ -139,7 +141,7 @@ async def detection_start(place: Place, socket: Socket, frame: detection_frames.
 
 
 @allowed_to(Action.DETECT)
-async def detection_skip(place: Place, socket: Socket, frame: detection_frames.DetectionSkip) -> None:
+async def detection_skip(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionSkip) -> None:
     """Leave a step of a test out."""
 
     def skip() -> None:
@@ -150,7 +152,7 @@ async def detection_skip(place: Place, socket: Socket, frame: detection_frames.D
 
 
 @allowed_to(Action.DETECT)
-async def detection_cancel(place: Place, socket: Socket, frame: detection_frames.DetectionCancel) -> None:
+async def detection_cancel(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionCancel) -> None:
     """End a test without a verdict."""
 
     def cancel() -> None:
@@ -161,10 +163,10 @@ async def detection_cancel(place: Place, socket: Socket, frame: detection_frames
 
 
 @allowed_to(Action.CHAT)
-async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) -> None:
+async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.ToolsSwitch) -> None:
     """The conversation's own tools switch."""
 
-    def switch() -> frames.Hello:
+    def switch() -> frames.HelloFrame:
         conversations.switch_tools(person(place.user_id, Action.CHAT), place.conversation, frame.on)
         return hello(place)
 
@@ -172,7 +174,7 @@ async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) 
 
 
 @allowed_to(Action.CHAT)
-async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> None:
+async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
     def request() -> tuple[int | None, end.Ended | None, str]:
@@ -190,7 +192,7 @@ async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> Non
 
 
 @allowed_to(Action.CHAT)
-async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) -> None:
+async def turn_resync(place: PageContext, socket: PageSocket, frame: frames.TurnResync) -> None:
     """The whole text of a message so far, for a page that missed a piece of it."""
     await in_database(person)(place.user_id, Action.CHAT)
     run = runner.current().live(frame.message)
@@ -209,11 +211,11 @@ async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) ->
         # That process answers, and its answer comes before the text that follows it.
         elsewhere.follow(place.conversation, leader)
     else:
-        socket.put(frames.Resync(frame.message, *found))
+        socket.put(frames.ResyncFrame(frame.message, *found))
 
 
 @allowed_to(Action.CHAT)
-async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> None:
+async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallStop) -> None:
     """Stop one running tool; the turn goes on with an error result."""
     await in_database(person)(place.user_id, Action.CHAT)
     here = runner.current()
@@ -226,15 +228,15 @@ async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> Non
 
 
 @allowed_to(Action.CHAT)
-async def call_repeat(place: Place, socket: Socket, frame: frames.CallRepeat) -> None:
+async def call_repeat(place: PageContext, socket: PageSocket, frame: frames.CallRepeat) -> None:
     """Let a finished call run once more, in an answer of its own."""
-    await _begin(place, socket, Repeat(frame.client_id or uuid.uuid4().hex, frame.call))
+    await _begin(place, socket, RepeatRequest(frame.client_id or uuid.uuid4().hex, frame.call))
 
 
 @allowed_to(Action.DECIDE_FOR_CHAT)
-async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAnswer) -> None:
+async def question_answer(place: PageContext, socket: PageSocket, frame: frames.QuestionAnswer) -> None:
     """Answer a question of this conversation; the first answer wins."""
-    given = questions.Answer(frame.answer, frame.arguments or {})
+    given = questions.SubmittedAnswer(frame.answer, frame.arguments or {})
     try:
         await runner.current().answer(place.user_id, frame.question, given)
     except ValueError as error:
@@ -242,8 +244,8 @@ async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAn
 
 
 @allowed_to(PUBLIC)
-async def ping(place: Place, socket: Socket, frame: frames.Ping) -> None:
-    socket.put(frames.Pong())
+async def ping(place: PageContext, socket: PageSocket, frame: frames.Ping) -> None:
+    socket.put(frames.PongFrame())
 
 
 HANDLERS: dict[type, Handler] = {

@@ -8,15 +8,15 @@ from django.contrib.auth.models import User
 
 from chat.transcript.announcements import Announcements, StartedMessage
 from chat.transcript.messages.view_models import ShownMessage
-from chat.transcript.turns.begin import Accepted, TurnBuilder, TurnRequest, begin
+from chat.transcript.turns.begin import AcceptedMessage, TurnBuilder, TurnRequest, begin
 
 
-def accept(person: User, conversation: str, builder: TurnBuilder, owner: str = "") -> Accepted:
+def accept(person: User, conversation: str, builder: TurnBuilder, owner: str = "") -> AcceptedMessage:
     """The turn that a request leads to; `owner` runs it from now on."""
     return begin(TurnRequest(person, conversation, builder, owner))
 
 
-def reply_of(begun: Accepted) -> ShownMessage:
+def reply_of(begun: AcceptedMessage) -> ShownMessage:
     """The empty reply that a turn which began at once writes into."""
     assert begun.claimed is not None
     thing = begun.claimed.opening[-1].thing
@@ -24,7 +24,7 @@ def reply_of(begun: Accepted) -> ShownMessage:
     return thing.message
 
 
-def numbers(begun: Accepted) -> list[int]:
+def numbers(begun: AcceptedMessage) -> list[int]:
     """The numbers of all that a turn announces where it begins."""
     opening = begun.claimed.opening if begun.claimed else ()
     return [each.seq for each in (*begun.announced, *opening)]

@@ -31,7 +31,7 @@ UNTITLED = "New chat"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ConversationState:
     """Where a conversation stands; `capabilities` as the frames say them."""
 
     tail: int
@@ -209,16 +209,16 @@ def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str,
     return message.content, message.thinking
 
 
-def state(person: Person, conversation_id: str) -> State:
+def state(person: Person, conversation_id: str) -> ConversationState:
     """What a page needs to know when its socket opens. Raises NotFound."""
     conversation = own(person, conversation_id)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).values_list("pk", flat=True).first()
     here = str(conversation.pk)
     choose_first(conversation)
     if conversation.profile is None:
-        return State(conversation.tail, turn, None, {})
+        return ConversationState(conversation.tail, turn, None, {})
     known = effective_values.known(conversation.profile, here)
-    return State(conversation.tail, turn, _model_of(conversation, known), known.to_json())
+    return ConversationState(conversation.tail, turn, _model_of(conversation, known), known.to_json())
 
 
 def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:

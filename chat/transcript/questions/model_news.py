@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from chat.models import Conversation, Question
-from chat.transcript.announcements import Announcements, ClosedQuestion, announce_all
+from chat.transcript.announcements import Announcements, EndedQuestion, announce_all
 from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import hold
 from chat.transcript.questions.unknown_model import HEARD, KIND, WORDS
@@ -26,7 +26,7 @@ from toolsupport.registry.testing.detection_reports import ShownDetection
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class NewsSnapshot:
     """What stands now: whose model is which, the tests that matter, the newest word of people on each model."""
 
     models: dict[str, int]
@@ -35,7 +35,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class ModelNews:
     """Something to say; the conversation keeps the `number` of what it heard last, under the name `mark`.
 
     For a conversation that began after the moment `at` it is none. It prefers none of the formats that `failed`.
@@ -50,12 +50,12 @@ class News:
     failed: tuple[str, ...] = ()
 
 
-def look(conversations: Collection[str]) -> Look:
+def look(conversations: Collection[str]) -> NewsSnapshot:
     """Three small queries for all open pages together."""
     rows = Conversation.objects.filter(pk__in=conversations, profile__isnull=False)
     models = {str(pk): profile for pk, profile in rows.values_list("pk", "profile_id")}
     wanted = set(models.values())
-    return Look(models, news_of.tests(wanted), news_of.decisions(wanted))
+    return NewsSnapshot(models, news_of.tests(wanted), news_of.decisions(wanted))
 
 
 def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
@@ -63,13 +63,15 @@ def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
     told = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     failed = tuple(test.detail.get("formats_failed") or ())
-    return _tell_once(conversation_id, News("heard_test", test.id, test.profile, *told, at, failed)) if told else ()
+    return (
+        _tell_once(conversation_id, ModelNews("heard_test", test.id, test.profile, *told, at, failed)) if told else ()
+    )
 
 
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
     """Say in a conversation what a person decided for everyone; nothing where that was done already."""
     value = event_log.holds(profile, "tools")
-    return _tell_once(conversation_id, News(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
+    return _tell_once(conversation_id, ModelNews(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
 
 
 def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:
@@ -94,7 +96,7 @@ def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> 
 
 
 @transaction.atomic
-def _tell_once(conversation_id: str, news: News) -> Announcements:
+def _tell_once(conversation_id: str, news: ModelNews) -> Announcements:
     hold(UUID(conversation_id))
     conversation = Conversation.objects.get(pk=conversation_id)
     if conversation.profile_id != news.profile or conversation.settings.get(news.mark, 0) >= news.number:
@@ -106,7 +108,7 @@ def _tell_once(conversation_id: str, news: News) -> Announcements:
     model = picker.shown(news.profile, conversation_id)
     closed = _close(conversation) if model and model.state != "unknown" else ()
     notice = say(conversation, news.code, {"model": model.name if model else ""} | news.facts, model)
-    return notice, *announce_all(conversation.pk, *(ClosedQuestion(question, "decided") for question in closed))
+    return notice, *announce_all(conversation.pk, *(EndedQuestion(question, "decided") for question in closed))
 
 
 def _close(conversation: Conversation) -> tuple[int, ...]:

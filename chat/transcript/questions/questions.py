@@ -22,7 +22,7 @@ from chat.transcript import sql
 from chat.transcript.announcements import (
     Announcements,
     AskedQuestion,
-    ClosedQuestion,
+    EndedQuestion,
     StartedCall,
     WaitingTurn,
     announce,
@@ -48,7 +48,7 @@ ALLOWS = ("once", "chat", "edit")
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ApprovalRequest:
     """What a person is asked about a call, and what the answer will be bound to.
 
     `state` is that of the program which makes the call and waits too.
@@ -64,7 +64,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class TurnUsage:
     """What a turn took until it waits; `calls` counts what became of its calls."""
 
     usage: Mapping[str, Any]
@@ -72,7 +72,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SubmittedAnswer:
     """What a person answered; `arguments` only with "edit"."""
 
     answer: str
@@ -80,7 +80,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class EndedQuestion:
     """A question was answered, or its time ran out. `turn` waits to be claimed."""
 
     question: int
@@ -95,7 +95,7 @@ EFFECTS = {unknown_model.KIND: unknown_model.apply, learning.KIND: learning.appl
 
 
 @fenced
-def park(turn: Turn, run_id: int, asking: Asking, spent: Spent) -> Announcements:
+def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> Announcements:
     """Let the turn wait for a person, in rows and with no process. Nothing is announced where a person stops it."""
     if turn.stop_requested_at is not None:
         return ()
@@ -128,7 +128,7 @@ def park(turn: Turn, run_id: int, asking: Asking, spent: Spent) -> Announcements
     )
 
 
-def _options(run: ToolRun, asking: Asking) -> list[str]:
+def _options(run: ToolRun, asking: ApprovalRequest) -> list[str]:
     """The answers that a question takes."""
     if run.in_prose:
         return list(IN_PROSE)
@@ -141,7 +141,7 @@ def place(turn: Turn) -> str:
 
 
 @transaction.atomic
-def answer(person: Person, question_id: int, given: Answer) -> Closed:
+def answer(person: Person, question_id: int, given: SubmittedAnswer) -> EndedQuestion:
     """Answer an open question of one's own conversation; the turn that waited for it is queued.
 
     Raises NotFound (absent, foreign), Conflict (answered already), ValueError (an answer that is none, with words).
@@ -211,18 +211,18 @@ def _bound(question: Question) -> dict[str, str]:
     return {"binds": question.binds, "basis": question.basis}
 
 
-def _closed(question: Question, given: str, by: str) -> Closed:
+def _closed(question: Question, given: str, by: str) -> EndedQuestion:
     # A question about a model was asked beside its turn, which may wait for another answer.
     waits = question.kind not in EFFECTS
     if waits:
         Turn.objects.filter(questions=question, status="waiting").update(status="queued")
-    announced = announce(question.conversation_id, ClosedQuestion(question.pk, given, by))
+    announced = announce(question.conversation_id, EndedQuestion(question.pk, given, by))
     turn = question.turn_id if waits else None
-    return Closed(question.pk, str(question.conversation_id), given, turn, (announced,))
+    return EndedQuestion(question.pk, str(question.conversation_id), given, turn, (announced,))
 
 
 @transaction.atomic
-def expire() -> list[Closed]:
+def expire() -> list[EndedQuestion]:
     """Close the questions whose time is over: what they asked for is not run, and the model is told."""
     closed = []
     late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")
@@ -242,7 +242,7 @@ def close_all(turn: Turn, given: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ApprovalDecision:
     """What was decided about a call: run it over what has this `basis`, or tell the model why not.
 
     `level` is that of the tool a person was asked about.
@@ -260,20 +260,20 @@ WHY = {
 }
 
 
-def decision(run: ToolRun, turn: Turn) -> Decision | None:
+def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
     """What was decided about a call that waited. An approval of anything but exactly this call does not count."""
     question = run.questions.exclude(answer="").order_by("id").last()
     if question is None:
         return None
     if question.answer not in ALLOWS:
-        return Decision(False, WHY.get(question.answer, WHY["deny"]))
+        return ApprovalDecision(False, WHY.get(question.answer, WHY["deny"]))
     call = ToolCall(run.call_id, run.name, run.arguments)
     if question.binds != policy.fingerprint(call, place(turn)):
-        return Decision(False, "The call was changed after it was allowed, so it was not run.")
+        return ApprovalDecision(False, "The call was changed after it was allowed, so it was not run.")
     # A program was let run when it was allowed, and waits since then for a call of its own.
     if run.snapshot is None and question.answered_at and timezone.now() - question.answered_at > TIME_TO_ANSWER:
-        return Decision(False, "It was allowed too long ago to be run only now. Ask for it anew.")
-    return Decision(True, basis=question.basis, level=run.level)
+        return ApprovalDecision(False, "It was allowed too long ago to be run only now. Ask for it anew.")
+    return ApprovalDecision(True, basis=question.basis, level=run.level)
 
 
 def granted(conversation_id: str) -> frozenset[str]:
@@ -282,17 +282,17 @@ def granted(conversation_id: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class GrantedTool:
     """A tool that a person allowed for a whole conversation."""
 
     tool: str
     since: datetime
 
 
-def grants(person: Person, conversation_id: str) -> tuple[Granted, ...]:
+def grants(person: Person, conversation_id: str) -> tuple[GrantedTool, ...]:
     """What runs without being asked for in one's own conversation. Raises NotFound."""
     rows = Grant.objects.filter(conversation=own(person, conversation_id), revoked_at=None)
-    return tuple(Granted(row.tool, row.granted_at) for row in rows)
+    return tuple(GrantedTool(row.tool, row.granted_at) for row in rows)
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from chat.transcript.announcements import (
     Announcement,
     Announcements,
     AskedQuestion,
-    ClosedQuestion,
+    EndedQuestion,
     announce_all,
 )
 from chat.transcript.conversations.conversations import Person, own, say
@@ -24,13 +24,13 @@ from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.detection.test_run import longest
 from toolsupport.registry.knowledge import effective_values as known_of
 from toolsupport.registry.knowledge import event_log, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.people.permissions import Action, actions_of
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import change_feed, detection_reports, detections
 from toolsupport.registry.testing.detection_reports import ShownDetection
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 
 KIND = "unknown_model"
 # What may be answered: test it, a decision, or nothing while there was time.
@@ -53,7 +53,7 @@ def ask(person: Person, conversation_id: str) -> Announcements:
     ended = tuple(others.values_list("pk", flat=True))
     others.update(answer="superseded", answered_at=Now())
     question = _ask(person, conversation, build) if _worth_asking(person, conversation, build) else None
-    closed = [ClosedQuestion(pk, "superseded") for pk in ended]
+    closed = [EndedQuestion(pk, "superseded") for pk in ended]
     asked = [AskedQuestion(present.question(question))] if question else []
     return announce_all(conversation.pk, *closed, *asked)
 
@@ -83,7 +83,7 @@ def begin_test(person: Person, conversation: Conversation, profile: int) -> Noti
         raise NotAllowed(f"Your role does not allow you to {Action.DETECT}.")
     if Action.DECIDE_FOR_ALL not in allowed:
         detections.check_rate(person.pk)
-    opened = detections.open_test(Asked(profile, "chat", actor=person.pk))
+    opened = detections.open_test(DetectionRequest(profile, "chat", actor=person.pk))
     here = conversation.profile_id == profile
     return _say(conversation, profile, "detecting") if opened.fresh and here else None
 
@@ -102,12 +102,12 @@ def _decide(person: Person, conversation: Conversation, profile: int, value: boo
         raise Conflict(f"This was decided already. {overrides.stands(profile, 'tools')}", "decided")
     reason = "Answered in a chat."
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):
-        overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
+        overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
         chat_settings.change(conversation.pk, **{HEARD: change_feed.decisions([profile])[profile]})
         return _say(conversation, profile, "saved", WORDS[value])
     session = str(conversation.pk)
-    overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, session=session))
-    overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, proposed=True))
+    overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, session=session))
+    overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, proposed=True))
     return _say(conversation, profile, "proposed", WORDS[value])
 
 

@@ -32,12 +32,12 @@ from chat.transcript.messages.history import WAITS, log_of
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
 from chat.transcript.settings import turn_settings
-from chat.transcript.settings.turn_settings import ChatBriefing
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import resume
 from chat.transcript.turns.end import Ended, supersede
 from chat.transcript.turns.leases import expire
-from chat.transcript.turns.resume import Resumed
+from chat.transcript.turns.resume import ResumePoint
 from toolsupport.core import types
 from toolsupport.core.errors import Busy
 from toolsupport.core.prompt import GO_ON
@@ -53,7 +53,7 @@ class Draft:
     begins by running it. `forks`: the first new message may stand beside others.
     """
 
-    briefing: ChatBriefing
+    briefing: ChatRequestContext
     message: Message
     call: ToolRun | None = None
     forks: bool = False
@@ -82,7 +82,7 @@ class TurnRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedTurn:
     """A turn this process owns now, with all it needs to run. `searched`: tools were looked for in its conversation.
 
     `heard` are the tools whose results stand in the history. `opening` is announced as soon as the turn runs, `reply`
@@ -95,10 +95,10 @@ class Claimed:
     person: int
     profile: int
     model: str
-    briefing: ChatBriefing
-    history: tuple[types.Message, ...]
+    briefing: ChatRequestContext
+    history: tuple[types.ChatMessage, ...]
     granted: frozenset[str] = frozenset()
-    resumed: Resumed | None = None
+    resumed: ResumePoint | None = None
     searched: bool = True
     heard: frozenset[str] = frozenset()
     opening: Announcements = ()
@@ -106,7 +106,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedMessage:
     """The request is kept. `repeated` says that its turn was known already: nothing was done again.
 
     `message` is the first one of the turn, or the one it answers. A turn that began at once has `claimed`.
@@ -117,12 +117,12 @@ class Accepted:
     message: ShownMessage
     announced: Announcements = ()
     repeated: bool = False
-    claimed: Claimed | None = None
+    claimed: ClaimedTurn | None = None
     ended: tuple[Ended, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TurnAdmission:
     """Whether there is room for a turn: the one that is `known` already, and those that `ended` to make room."""
 
     known: int | None = None
@@ -130,7 +130,7 @@ class Room:
 
 
 @transaction.atomic
-def begin(request: TurnRequest) -> Accepted:
+def begin(request: TurnRequest) -> AcceptedMessage:
     """Write a turn with all that it begins with. A request that is known already finds its turn.
 
     Raises NotFound, Busy, ConfigError or what the builder raises, and then nothing is kept.
@@ -139,14 +139,14 @@ def begin(request: TurnRequest) -> Accepted:
     client_id = request.builder.client_id_in(conversation)
     room = room_for(conversation, client_id, request.owner)
     if room.known is not None:
-        return Accepted(room.known, present.message(question_of(room.known)), repeated=True)
+        return AcceptedMessage(room.known, present.message(question_of(room.known)), repeated=True)
     draft = request.builder.draft(conversation)
     turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
     _insert_turn(turn, draft.briefing)
     return replace(_opened(turn, draft), ended=room.ended)
 
 
-def _insert_turn(turn: Turn, briefing: ChatBriefing) -> None:
+def _insert_turn(turn: Turn, briefing: ChatRequestContext) -> None:
     conversation = turn.conversation
     turn.profile_id = conversation.profile_id or 0
     turn.capabilities, turn.format = briefing.brief.capabilities.to_json(), briefing.brief.format
@@ -159,7 +159,7 @@ def _insert_turn(turn: Turn, briefing: ChatBriefing) -> None:
         turn.save(force_insert=True)
 
 
-def _opened(turn: Turn, draft: Draft) -> Accepted:
+def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
     """Write the first messages of a turn, which end the branch that is shown from now on."""
     is_new = draft.message.pk is None
     runs = _insert_message(turn, draft) if is_new else []
@@ -167,7 +167,7 @@ def _opened(turn: Turn, draft: Draft) -> Accepted:
     shown = present.message(asked, runs, siblings=branches.siblings(asked) if draft.forks and is_new else ())
     first = (StartedMessage(shown),) if is_new else ()
     if not turn.owner:
-        return Accepted(turn.pk, shown, announce_messages(turn.conversation, *first))
+        return AcceptedMessage(turn.pk, shown, announce_messages(turn.conversation, *first))
     if draft.call is None:
         begun = _with_reply(turn, draft.briefing, *first, forks=draft.forks and not is_new)
     else:
@@ -178,8 +178,8 @@ def _opened(turn: Turn, draft: Draft) -> Accepted:
     begun = replace(begun, opening=begun.opening[len(first) :])
     if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
         # For this turn only: in the transcript nobody wrote it.
-        begun = replace(begun, history=(*begun.history, types.Message(Role.USER, GO_ON)))
-    return Accepted(turn.pk, shown, told, claimed=begun)
+        begun = replace(begun, history=(*begun.history, types.ChatMessage(Role.USER, GO_ON)))
+    return AcceptedMessage(turn.pk, shown, told, claimed=begun)
 
 
 def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
@@ -195,7 +195,7 @@ def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
     return [run]
 
 
-def _with_reply(turn: Turn, briefing: ChatBriefing, *first: Thing, forks: bool = False) -> Claimed:
+def _with_reply(turn: Turn, briefing: ChatRequestContext, *first: Thing, forks: bool = False) -> ClaimedTurn:
     """A turn that runs, with the empty message that its model writes into; `first` is announced before both."""
     conversation = turn.conversation
     leaf = conversation.leaf_id
@@ -207,15 +207,15 @@ def _with_reply(turn: Turn, briefing: ChatBriefing, *first: Thing, forks: bool =
     return replace(_claimed(turn, briefing, opening), reply=reply.pk)
 
 
-def _started(turn: Turn, briefing: ChatBriefing) -> StartedTurn:
+def _started(turn: Turn, briefing: ChatRequestContext) -> StartedTurn:
     brief = briefing.brief
     return StartedTurn(turn.pk, brief.model, brief.format, tuple(tool.name for tool in brief.tools))
 
 
-def _claimed(turn: Turn, briefing: ChatBriefing, opening: Announcements) -> Claimed:
+def _claimed(turn: Turn, briefing: ChatRequestContext, opening: Announcements) -> ClaimedTurn:
     conversation = turn.conversation
     log = log_of(conversation, turn.pk, attachments.sees(turn.capabilities))
-    return Claimed(
+    return ClaimedTurn(
         turn=turn.pk,
         store=TurnStore(turn.owner, turn.pk),
         conversation=str(conversation.pk),
@@ -232,7 +232,7 @@ def _claimed(turn: Turn, briefing: ChatBriefing, opening: Announcements) -> Clai
 
 
 @transaction.atomic
-def claim(turn_id: int, owner: str) -> Claimed | None:
+def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
     """Make a queued turn this process's own; None when another was faster or it was stopped meanwhile."""
     mine = Turn.objects.filter(pk=turn_id, status="queued")
     hold(*mine.values_list("conversation_id", flat=True))
@@ -251,14 +251,14 @@ def claim(turn_id: int, owner: str) -> Claimed | None:
     return replace(_claimed(turn, briefing, opening), resumed=resume.resumed(turn, runs, rounds))
 
 
-def room_for(conversation: Conversation, client_id: str, owner: str) -> Room:
+def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmission:
     """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn.
 
     What `owner` runs itself is alive, though the database took no lease of it for a while.
     """
     room, ended = sql.room(conversation, client_id), list[Ended]()
     if room.known is not None:
-        return Room(room.known)
+        return TurnAdmission(room.known)
     if room.open_here:
         # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
         here = Turn.objects.filter(conversation=conversation)
@@ -271,7 +271,7 @@ def room_for(conversation: Conversation, client_id: str, owner: str) -> Room:
     # A turn that waits for a person runs nowhere.
     if room.running >= most:
         raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
-    return Room(ended=tuple(ended))
+    return TurnAdmission(ended=tuple(ended))
 
 
 def question_of(turn_id: int) -> Message:

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from chat.models import OPEN, UNFINISHED, Message, ToolRun, Turn
 from chat.transcript import sql
-from chat.transcript.announcements import Announcements, ClosedQuestion, EndedTurn, FinishedMessage, announce_all
+from chat.transcript.announcements import Announcements, EndedQuestion, EndedTurn, FinishedMessage, announce_all
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.messages import present
@@ -36,7 +36,7 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TurnOutcome:
     """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
 
     `calls` counts what became of its calls.
@@ -76,7 +76,7 @@ def supersede(turns: QuerySet[Turn]) -> list[Ended]:
 
 
 @transaction.atomic
-def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
+def end(owner: str, turn_id: int, outcome: TurnOutcome) -> Ended | None:
     """End a turn of this process. None when it is no longer its own: then nothing is written."""
     status = outcome.reason if outcome.reason in STATUSES else "done"
     turn = sql.end_turn(owner, turn_id, (status, outcome.detail, dict(outcome.usage)))
@@ -109,7 +109,7 @@ def close(turn: Turn, reason: str) -> Ended:
     announced = announce_all(
         turn.conversation_id,
         *(FinishedMessage(_last_state(row, row is last)) for row in again),
-        *(ClosedQuestion(question, reason) for question in closed),
+        *(EndedQuestion(question, reason) for question in closed),
         EndedTurn(turn.pk, "stopped" if reason == "superseded" else reason, turn.reason, turn.usage),
     )
     return Ended(turn.pk, str(turn.conversation_id), reason, announced)

@@ -20,7 +20,7 @@ PATIENCE = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class Heartbeat:
     """What the rows say to a process that keeps its turns alive."""
 
     lost: frozenset[int] = field(default_factory=frozenset)
@@ -28,7 +28,7 @@ class Pulse:
 
 
 @transaction.atomic
-def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]]) -> Pulse:
+def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]]) -> Heartbeat:
     """Renew the leases of `turns`, write grown texts (message, text, thinking), hear what is wanted of them.
 
     Fenced: a turn that is no longer `owner`'s is reported as lost, and its texts are not written.
@@ -38,7 +38,9 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
     mine.update(lease_until=leases.in_future(leases.TURN))
     alive = dict(mine.values_list("pk", "stop_requested_at"))
     sql.write_grown(owner, texts)
-    return Pulse(lost=frozenset(turns) - frozenset(alive), stop=frozenset(pk for pk, asked in alive.items() if asked))
+    return Heartbeat(
+        lost=frozenset(turns) - frozenset(alive), stop=frozenset(pk for pk, asked in alive.items() if asked)
+    )
 
 
 @transaction.atomic

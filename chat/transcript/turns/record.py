@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from chat.models import AUTOMATIC, UNFINISHED, Conversation, Message, ResultTable, ToolRun, Turn
 from chat.tools import BUILTINS
-from chat.tools.policy import Outcome
+from chat.tools.policy import CallOutcome
 from chat.transcript.announcements import (
     AddedNotice,
     Announcement,
@@ -39,7 +39,7 @@ NOT_KEPT = ToolResult(
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCall:
+class RequestedCall:
     """A call as it was asked for; `raw` is what the model really wrote, `program` the row of a program that made it.
 
     `served` is the call that runs in its place, where another tool does the same.
@@ -54,23 +54,23 @@ class AskedCall:
     served: ToolCall | None = None
 
 
-def automatic(call: ToolCall, level: str) -> AskedCall:
+def automatic(call: ToolCall, level: str) -> RequestedCall:
     """A call that no model made: people see it, models do not."""
-    return AskedCall(call, AUTOMATIC, level)
+    return RequestedCall(call, AUTOMATIC, level)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class FinishedReply:
     """An assistant message that is whole."""
 
     text: str
     thinking: str
     thinking_ms: int | None
-    calls: tuple[AskedCall, ...] = ()
+    calls: tuple[RequestedCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class CallRejection:
     """A call that will not run, with the reason that the model (or the `program` that made it) reads.
 
     `suggestion` is the tool that was probably meant.
@@ -98,7 +98,7 @@ def start_reply(turn: Turn) -> Announcement[StartedMessage]:
 
 
 @fenced
-def finish_reply(turn: Turn, message_id: int, reply: Reply) -> Announcement[FinishedMessage]:
+def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> Announcement[FinishedMessage]:
     """The message is whole: its text will not change any more. Its calls are kept, none of them begun."""
     mine = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).filter(turn=turn)
     row = mine.get(pk=message_id)
@@ -111,7 +111,7 @@ def finish_reply(turn: Turn, message_id: int, reply: Reply) -> Announcement[Fini
     return announce(turn.conversation_id, FinishedMessage(shown))
 
 
-def _pending(message: Message, asked: AskedCall) -> None:
+def _pending(message: Message, asked: RequestedCall) -> None:
     served = asked.served or asked.call
     ToolRun.objects.create(
         turn=turn_of(message),
@@ -133,7 +133,7 @@ def _pending(message: Message, asked: AskedCall) -> None:
 
 
 @fenced
-def made_inside(turn: Turn, message_id: int, asked: AskedCall) -> None:
+def made_inside(turn: Turn, message_id: int, asked: RequestedCall) -> None:
     """A program makes a call; it is announced as soon as it begins."""
     _pending(Message.objects.select_related("turn").get(pk=message_id, turn=turn), asked)
 
@@ -161,7 +161,7 @@ def _unfinished(turn_id: int, call_id: str) -> ToolRun:
 
 
 @fenced
-def finish_call(turn: Turn, run_id: int, outcome: Outcome) -> Announcement[FinishedCall]:
+def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> Announcement[FinishedCall]:
     """A tool is done, one way or another."""
     runs = ToolRun.objects.select_related("message__conversation", "turn__profile__server")
     run, result = runs.get(pk=run_id, turn=turn), outcome.result
@@ -177,7 +177,7 @@ def finish_call(turn: Turn, run_id: int, outcome: Outcome) -> Announcement[Finis
     return announce(turn.conversation_id, FinishedCall(run.message_id, present.card(run)))
 
 
-def close_call(store: TurnStore, run_id: int, outcome: Outcome) -> Announcement[FinishedCall]:
+def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> Announcement[FinishedCall]:
     """The same for whatever a tool gave back: a result that cannot be kept fails its call, not the turn.
 
     Where the database itself is away, or the turn is another's, the error is the turn's.
@@ -192,7 +192,7 @@ def close_call(store: TurnStore, run_id: int, outcome: Outcome) -> Announcement[
 
 
 @fenced
-def reject_call(turn: Turn, message_id: int, rejection: Rejection) -> Announcement[RejectedCall]:
+def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> Announcement[RejectedCall]:
     """A call that will not run is kept too, so that the page and the model both know why."""
     message = Message.objects.select_related("conversation", "turn").get(pk=message_id, turn=turn)
     run = ToolRun.objects.create(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chat.models import Conversation, Message
 from chat.transcript.conversations.conversations import keep_first_choice
 from chat.transcript.settings import turn_settings
-from chat.transcript.settings.turn_settings import ChatBriefing
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turns.begin import Draft, question_before
 from toolsupport.core import format_choice
 from toolsupport.core.errors import ConfigError, NotFound
@@ -18,16 +18,16 @@ from toolsupport.registry.models import picker
 UNFINISHED = ("stopped", "interrupted", "model_changed")
 
 
-def _as_set(conversation: Conversation) -> ChatBriefing:
+def _as_set(conversation: Conversation) -> ChatRequestContext:
     return turn_settings.briefing(conversation)
 
 
-def _without_tools(conversation: Conversation) -> ChatBriefing:
+def _without_tools(conversation: Conversation) -> ChatRequestContext:
     conversation.settings = conversation.settings | {"tools_on": False}
     return turn_settings.briefing(conversation)
 
 
-def _in_text(conversation: Conversation) -> ChatBriefing:
+def _in_text(conversation: Conversation) -> ChatRequestContext:
     """Raises ConfigError with the reason where calls cannot be written as text here."""
     name = format_choice.text_for(turn_settings.briefing(conversation).brief.capabilities)
     conversation.settings = conversation.settings | {turn_settings.ASKED_FORMAT: name}
@@ -41,7 +41,7 @@ def _in_text(conversation: Conversation) -> ChatBriefing:
 
 
 # How an answer is written again; the conversation's row is not saved with what they set.
-MODES: Mapping[str, Callable[[Conversation], ChatBriefing]] = {
+MODES: Mapping[str, Callable[[Conversation], ChatRequestContext]] = {
     "same": _as_set,
     "without_tools": _without_tools,
     "text": _in_text,
@@ -49,7 +49,7 @@ MODES: Mapping[str, Callable[[Conversation], ChatBriefing]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class GoOn:
+class ContinueRequest:
     """Continue the answer that ends the branch."""
 
     client_id: str
@@ -67,7 +67,7 @@ class GoOn:
 
 
 @dataclass(frozen=True, slots=True)
-class Anew:
+class RegenerateRequest:
     """Answer again what `message` (an answer, or what it answers) was about; `mode` is a key of MODES.
 
     `model` names another one, as in choosing a model, for this answer only.

@@ -14,7 +14,7 @@ from toolsupport.core.types import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatRequest:
     """Run this call (the number of its row) again.
 
     What the policy says about it, and whether a person is asked, is as if a model had made it now.

@@ -19,7 +19,7 @@ from chat.transcript.turns.begin import Draft
 from toolsupport.core import calls, tool_translation
 from toolsupport.core.errors import Busy
 from toolsupport.core.events import CallRejected
-from toolsupport.core.types import JSON, Brief, Role, ToolCall
+from toolsupport.core.types import JSON, RequestSpec, Role, ToolCall
 from toolsupport.registry.models import picker
 
 # How long the result of a call waits to be fetched by the same request.
@@ -28,7 +28,7 @@ ASKED, TOLD = "asked", "told"
 BY_PROGRAM = "asked for by a program"
 
 
-class WrongCall(ValueError):
+class InvalidCall(ValueError):
     """A call that cannot be made; `param` names the field that is wrong."""
 
     def __init__(self, message: str, param: str) -> None:
@@ -37,7 +37,7 @@ class WrongCall(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
+class CallRequest:
     """What a program wants to be run, as if the model (the id of its profile) had asked for it."""
 
     profile: int
@@ -57,7 +57,7 @@ class Requested:
         return f"{key}{turns.count()}"
 
     def draft(self, conversation: Conversation) -> Draft:
-        """Raises ConfigError, WrongCall."""
+        """Raises ConfigError, InvalidCall."""
         conversation.profile_id = self.profile
         briefing = turn_settings.briefing(conversation)
         call = _pending(*checked(self, briefing.brief))
@@ -66,7 +66,7 @@ class Requested:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RequestedCallState:
     """What became of a call: the open `question` it waits for, or the whole `call` with the `result`; else it runs."""
 
     question: int | None = None
@@ -74,16 +74,16 @@ class State:
     result: str = ""
 
 
-def checked(wish: Requested, brief: Brief) -> tuple[ToolCall, ToolCall]:
-    """The call as it was asked for, and the one that runs for it. Raises WrongCall."""
+def checked(wish: CallRequest, brief: RequestSpec) -> tuple[ToolCall, ToolCall]:
+    """The call as it was asked for, and the one that runs for it. Raises InvalidCall."""
     left_out = next((one for one in brief.excluded if one.tool == wish.name), None)
     call = ToolCall("program", wish.name, wish.arguments)
     found = calls.check(call, brief.callable)
     if not isinstance(found, CallRejected):
         return found.call, tool_translation.serve(found.call, brief).call
     if found.fault == "schema":
-        raise WrongCall(found.reason, "arguments")
-    raise WrongCall(f"This model may not call {wish.name}: {left_out.reason}" if left_out else found.reason, "name")
+        raise InvalidCall(found.reason, "arguments")
+    raise InvalidCall(f"This model may not call {wish.name}: {left_out.reason}" if left_out else found.reason, "name")
 
 
 def _not_fetched(turn: Turn | None) -> Turn | None:
@@ -108,16 +108,16 @@ def _pending(asked: ToolCall, served: ToolCall) -> ToolRun:
 
 
 @transaction.atomic
-def state(turn_id: int) -> State:
+def state(turn_id: int) -> RequestedCallState:
     """What became of the call of a turn; once it is over, and was told, the same request is a new one."""
     turn = Turn.objects.get(pk=turn_id)
     run = turn.tool_runs.order_by("id")[0]
     if turn.status in OPEN:
         question = run.questions.filter(answer="").order_by("id").last() if turn.status == "waiting" else None
-        return State(question=question.pk if question else None)
+        return RequestedCallState(question=question.pk if question else None)
     Turn.objects.filter(pk=turn_id).update(program=TOLD)
     call: dict[str, Any] = present.call(run).to_json() | {"asked_as": run.asked_as}
-    return State(call=call, result=run.result or run.error)
+    return RequestedCallState(call=call, result=run.result or run.error)
 
 
 def profile(model: str) -> int:

@@ -11,14 +11,14 @@ from chat.tools.tool import Pause
 from chat.transcript.messages.history import WAITS, call_of
 from chat.transcript.questions import questions
 from chat.transcript.settings import turn_settings
-from chat.transcript.settings.turn_settings import ChatBriefing
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from toolsupport.core.events import CallReady
 from toolsupport.core.format_fallback import in_format
 from toolsupport.core.types import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class ResumePoint:
     """Where a turn that waited goes on: its calls not answered yet, what was decided, what it did before.
 
     Calls are as the model made them; `served` are those that run for them, by id.
@@ -28,7 +28,7 @@ class Resumed:
 
     message: int
     pending: tuple[ToolCall, ...]
-    decisions: Mapping[str, questions.Decision]
+    decisions: Mapping[str, questions.ApprovalDecision]
     rounds: int
     done: tuple[ToolCall, ...]
     usage: Mapping[str, Any]
@@ -38,13 +38,13 @@ class Resumed:
     calls_only: bool = False
 
 
-def resumed(turn: Turn, runs: list[ToolRun], rounds: int) -> Resumed:
+def resumed(turn: Turn, runs: list[ToolRun], rounds: int) -> ResumePoint:
     """From the rows of the calls of a turn, in the order they were made, and how often its model was asked."""
     waiting = [run for run in runs if run.status in WAITS]
     decided = {run.call_id: questions.decision(run, turn) for run in runs if run.status == "waiting"}
     pending = [run for run in waiting if run.program_id is None]
     inner = next((run for run in waiting if run.program_id is not None), None)
-    return Resumed(
+    return ResumePoint(
         message=runs[-1].message_id,
         pending=tuple(call_of(run) for run in pending),
         decisions={call_id: decision for call_id, decision in decided.items() if decision is not None},
@@ -63,7 +63,7 @@ def _pause(inner: ToolRun) -> Pause:
     return Pause(CallReady(call_of(inner)), bytes(inner.program.snapshot))
 
 
-def gone_on(turn: Turn, briefing: ChatBriefing) -> ChatBriefing:
+def gone_on(turn: Turn, briefing: ChatRequestContext) -> ChatRequestContext:
     """A turn goes on in the format it fell back to before."""
     brief = briefing.brief
     if turn.format not in brief.fallbacks:

@@ -17,7 +17,7 @@ START = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentMessage:
     """What a person sent. `client_id` makes sending it twice one act.
 
     It stands after `parent`: None for the end of the branch that is shown, START for the very beginning.

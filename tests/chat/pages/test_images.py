@@ -15,8 +15,8 @@ from chat.tools.files.images import kind_of
 from chat.transcript import sql
 from chat.transcript.messages import attachments
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns.begin import Accepted
-from chat.transcript.turns.sent_message import Sent
+from chat.transcript.turns.begin import AcceptedMessage
+from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import NotFound
@@ -104,8 +104,8 @@ def test_nobody_else_sees_or_adds_one(
     assert client.post(url(conversation, "add/")).status_code == status
 
 
-def ask(alice: User, conversation: Conversation, *paths: str, client_id: str = "c") -> Accepted:
-    return accept(alice, str(conversation.pk), Sent(client_id, "What is this?", attachments=paths), "me")
+def ask(alice: User, conversation: Conversation, *paths: str, client_id: str = "c") -> AcceptedMessage:
+    return accept(alice, str(conversation.pk), SentMessage(client_id, "What is this?", attachments=paths), "me")
 
 
 def seeing(conversation: Conversation) -> None:

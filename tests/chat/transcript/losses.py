@@ -10,7 +10,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from chat.models import Conversation, Grant, Memory, Message, Question, ResultTable, ToolRun, Turn
-from chat.transcript.turns.end import Outcome, end
+from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.leases import settle
 from toolsupport.models import CallMetric, HistoryEntry, ModelProfile, PromptCount, ProvenCall
 
@@ -37,13 +37,13 @@ def taken(turn: int) -> None:
 
 
 def finished(turn: int) -> None:
-    assert end(ME, turn, Outcome("done")) is not None
+    assert end(ME, turn, TurnOutcome("done")) is not None
 
 
 def finished_elsewhere(turn: int) -> None:
     """Another process took it and came to the end of it."""
     taken(turn)
-    assert end(ANOTHER, turn, Outcome("done")) is not None
+    assert end(ANOTHER, turn, TurnOutcome("done")) is not None
 
 
 def waits(turn: int) -> None:

@@ -17,7 +17,7 @@ from django.db import connection
 from chat.broadcast.announcement_frames import FRAMES
 from chat.models import Conversation
 from chat.transcript import announcements
-from chat.transcript.announcements import ClosedQuestion, SelectedBranch, announce, announce_all
+from chat.transcript.announcements import EndedQuestion, SelectedBranch, announce, announce_all
 from tests import databases
 from tests.conftest import DATA_DIR
 from tests.factories import ConversationFactory
@@ -76,10 +76,10 @@ def begun(writers: list[subprocess.Popen[str]]) -> list[subprocess.Popen[str]]:
 @pytest.mark.django_db
 def test_things_that_are_written_together_follow_each_other() -> None:
     conversation = ConversationFactory()
-    first = announce(conversation.pk, ClosedQuestion(1, "once"))
-    rest = announce_all(conversation.pk, ClosedQuestion(2, "once"), ClosedQuestion(3, "deny"))
+    first = announce(conversation.pk, EndedQuestion(1, "once"))
+    rest = announce_all(conversation.pk, EndedQuestion(2, "once"), EndedQuestion(3, "deny"))
     assert [each.seq for each in (first, *rest)] == [1, 2, 3]
-    assert [each.thing for each in rest] == [ClosedQuestion(2, "once"), ClosedQuestion(3, "deny")]
+    assert [each.thing for each in rest] == [EndedQuestion(2, "once"), EndedQuestion(3, "deny")]
     assert announce_all(conversation.pk) == ()
     conversation.refresh_from_db()
     assert conversation.tail == 3

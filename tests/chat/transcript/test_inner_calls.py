@@ -7,20 +7,20 @@ from django.contrib.auth.models import User
 
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.pages import export_formats
-from chat.tools.policy import Outcome, fingerprint
+from chat.tools.policy import CallOutcome, fingerprint
 from chat.transcript.announcements import StartedCall
 from chat.transcript.conversations.export import export
 from chat.transcript.messages import history, present
 from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.questions import questions
-from chat.transcript.questions.questions import Answer, Asking, Spent
+from chat.transcript.questions.questions import ApprovalRequest, SubmittedAnswer, TurnUsage
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import end as turn_end
 from chat.transcript.turns import record
 from chat.transcript.turns.begin import claim
 from chat.transcript.turns.end import end, request_stop
-from chat.transcript.turns.repeat_call import Repeat
-from chat.transcript.turns.sent_message import Sent
+from chat.transcript.turns.repeat_call import RepeatRequest
+from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept, reply_of, things
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
@@ -36,9 +36,11 @@ WRITE = ToolCall("inner-1", "write_file", {"path": "a.md", "content": "x"})
 def program(alice: User) -> ToolRun:
     """A program that runs, in an answer of this process."""
     conversation: Conversation = ConversationFactory(owner=alice)
-    accepted = accept(alice, str(conversation.pk), Sent("c1", "go"), "me")
-    asked = record.AskedCall(CODE, "native", "A3")
-    record.finish_reply(TurnStore("me", accepted.turn), reply_of(accepted).id, record.Reply("", "", None, (asked,)))
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "go"), "me")
+    asked = record.RequestedCall(CODE, "native", "A3")
+    record.finish_reply(
+        TurnStore("me", accepted.turn), reply_of(accepted).id, record.FinishedReply("", "", None, (asked,))
+    )
     record.start_call(TurnStore("me", accepted.turn), CODE.id)
     return ToolRun.objects.get()
 
@@ -49,14 +51,14 @@ def store_of(program: ToolRun) -> TurnStore:
 
 def inside(program: ToolRun) -> ToolRun:
     """The program calls a tool."""
-    made = record.AskedCall(WRITE, "code_mode", "A2", program=program.pk)
+    made = record.RequestedCall(WRITE, "code_mode", "A2", program=program.pk)
     record.made_inside(store_of(program), program.message_id, made)
     return ToolRun.objects.get(program=program)
 
 
 def parked(program: ToolRun, inner: ToolRun) -> ShownCall:
-    asking = Asking(WRITE, "Write?", "", True, state=b"\x00state\xff")
-    [card] = things(questions.park(store_of(program), inner.pk, asking, Spent({})), StartedCall)
+    asking = ApprovalRequest(WRITE, "Write?", "", True, state=b"\x00state\xff")
+    [card] = things(questions.park(store_of(program), inner.pk, asking, TurnUsage({})), StartedCall)
     return card.call
 
 
@@ -64,9 +66,9 @@ def parked(program: ToolRun, inner: ToolRun) -> ShownCall:
 def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: ToolRun) -> None:
     inner = inside(program)
     record.start_call(store_of(program), WRITE.id)
-    card = record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3)).thing.call
+    card = record.finish_call(store_of(program), inner.pk, CallOutcome("done", ToolResult("Wrote."), 3)).thing.call
     assert card.program == str(program.pk) and not card.repeatable
-    whole = record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9)).thing.call
+    whole = record.finish_call(store_of(program), program.pk, CallOutcome("done", ToolResult("end"), 9)).thing.call
     assert [call.result for call in whole.inner] == ["Wrote."] and whole.repeatable
     [message] = [one for one in present.messages(program.turn.conversation) if one.calls]
     assert [(call.name, [one.name for one in call.inner]) for call in message.calls] == [
@@ -81,8 +83,8 @@ def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: 
 
 def test_a_model_is_told_of_its_program_only(program: ToolRun) -> None:
     inner = inside(program)
-    record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
-    record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
+    record.finish_call(store_of(program), inner.pk, CallOutcome("done", ToolResult("Wrote."), 3))
+    record.finish_call(store_of(program), program.pk, CallOutcome("done", ToolResult("end"), 9))
     program.turn.conversation.refresh_from_db()
     log = history.canonical(program.turn.conversation)
     assert [call.name for message in log for call in message.calls] == ["python_execution"]
@@ -93,7 +95,7 @@ def test_a_model_is_told_of_its_program_only(program: ToolRun) -> None:
 def test_a_parked_program_is_gone_on_with_from_its_rows(alice: User, program: ToolRun) -> None:
     found = parked(program, inside(program))
     assert (found.id, found.status, found.asks) == (str(program.pk), "waiting", True)
-    questions.answer(alice, Question.objects.get(answer="").pk, Answer("once"))
+    questions.answer(alice, Question.objects.get(answer="").pk, SubmittedAnswer("once"))
     accepted = claim(program.turn_id, "another process")
     assert accepted is not None and accepted.resumed is not None
     resumed = accepted.resumed
@@ -113,7 +115,7 @@ def test_the_state_is_forgotten_with_the_end(alice: User, program: ToolRun) -> N
 def test_an_allowed_call_is_bound_to_its_arguments(alice: User, program: ToolRun) -> None:
     inner = inside(program)
     parked(program, inner)
-    questions.answer(alice, Question.objects.get(answer="").pk, Answer("once"))
+    questions.answer(alice, Question.objects.get(answer="").pk, SubmittedAnswer("once"))
     ToolRun.objects.filter(pk=inner.pk).update(arguments={"path": "b.md", "content": "x"})
     inner.refresh_from_db()
     decision = questions.decision(inner, Turn.objects.select_related("conversation").get())
@@ -123,16 +125,16 @@ def test_an_allowed_call_is_bound_to_its_arguments(alice: User, program: ToolRun
 
 def test_a_call_of_a_program_is_not_run_again_alone(alice: User, program: ToolRun) -> None:
     inner = inside(program)
-    record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
-    record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
-    end("me", program.turn_id, turn_end.Outcome("done"))
+    record.finish_call(store_of(program), inner.pk, CallOutcome("done", ToolResult("Wrote."), 3))
+    record.finish_call(store_of(program), program.pk, CallOutcome("done", ToolResult("end"), 9))
+    end("me", program.turn_id, turn_end.TurnOutcome("done"))
     with pytest.raises(NotFound):
-        accept(alice, str(program.turn.conversation_id), Repeat("again", str(inner.pk)), "me")
+        accept(alice, str(program.turn.conversation_id), RepeatRequest("again", str(inner.pk)), "me")
 
 
 # F4
 def test_a_call_that_did_not_fit_stands_in_its_program_too(program: ToolRun) -> None:
-    rejection = record.Rejection("r1", "write_file", "No path.", "{}", program.pk)
+    rejection = record.CallRejection("r1", "write_file", "No path.", "{}", program.pk)
     card = record.reject_call(store_of(program), program.message_id, rejection).thing.call
     assert (card.program, card.status) == (str(program.pk), "rejected")
     message = Message.objects.get(pk=program.message_id)

@@ -16,13 +16,13 @@ from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import leases as turn_leases
 from chat.transcript.turns import record
-from chat.transcript.turns.begin import Accepted, claim
-from chat.transcript.turns.end import Ended, Outcome, close, end
+from chat.transcript.turns.begin import AcceptedMessage, claim
+from chat.transcript.turns.end import Ended, TurnOutcome, close, end
 from chat.transcript.turns.leases import keep_alive, settle
-from chat.transcript.turns.regenerate import Anew
-from chat.transcript.turns.repeat_call import Repeat
-from chat.transcript.turns.requested_call import Requested
-from chat.transcript.turns.sent_message import Sent
+from chat.transcript.turns.regenerate import RegenerateRequest
+from chat.transcript.turns.repeat_call import RepeatRequest
+from chat.transcript.turns.requested_call import CallRequest
+from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept, reply_of
 from tests.chat.transcript.losses import (
     ANOTHER,
@@ -48,17 +48,19 @@ WRITE = ToolCall("c1", "read_file", {"path": "a"})
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
     profile = ModelProfileFactory()
-    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", True))
     made: Conversation = ConversationFactory(owner=alice, profile=profile, title="")
     return made
 
 
 @pytest.fixture
-def begun(alice: User, conversation: Conversation) -> Accepted:
+def begun(alice: User, conversation: Conversation) -> AcceptedMessage:
     """An answer that this process writes, with a call that waits to run."""
-    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
-    asked = record.AskedCall(WRITE, "native", "A1")
-    record.finish_reply(TurnStore(ME, accepted.turn), reply_of(accepted).id, record.Reply("So far", "", None, (asked,)))
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
+    asked = record.RequestedCall(WRITE, "native", "A1")
+    record.finish_reply(
+        TurnStore(ME, accepted.turn), reply_of(accepted).id, record.FinishedReply("So far", "", None, (asked,))
+    )
     return accepted
 
 
@@ -73,7 +75,7 @@ def text_of(turn: int) -> str:
 def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
     alice: User, conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
-    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     loss(accepted.turn)
     # As if another process wrote the message on: a text that is not finished could be written over.
     Message.objects.filter(pk=reply_of(accepted).id).update(finished=False, content="theirs")
@@ -87,17 +89,19 @@ def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
 def test_the_end_of_a_turn_that_was_lost_changes_nothing(
     alice: User, conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
-    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     loss(accepted.turn)
     Message.objects.filter(pk=reply_of(accepted).id).update(finished=False, content="theirs")
     before = dump()
-    outcome = Outcome("done", "", {"x": 1}, (reply_of(accepted).id, "mine", "mine", 1), (CallCount("native", "ready"),))
+    outcome = TurnOutcome(
+        "done", "", {"x": 1}, (reply_of(accepted).id, "mine", "mine", 1), (CallCount("native", "ready"),)
+    )
     assert end(ME, accepted.turn, outcome) is None
     assert dump() == before
 
 
 def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None:
-    own, other = (accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2))
+    own, other = (accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2))
     taken(other.turn)
     for turn in (own.turn, other.turn):
         run_out(turn)
@@ -106,15 +110,15 @@ def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None
 
 
 def test_a_text_is_written_into_messages_of_its_own_turn_only(alice: User) -> None:
-    own, other = (accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2))
-    end(ME, own.turn, Outcome("done", reply=(reply_of(other).id, "wrong", "", None)))
+    own, other = (accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2))
+    end(ME, own.turn, TurnOutcome("done", reply=(reply_of(other).id, "wrong", "", None)))
     assert text_of(other.turn) == ""
 
 
-def test_a_reply_that_is_whole_is_not_written_over(begun: Accepted) -> None:
+def test_a_reply_that_is_whole_is_not_written_over(begun: AcceptedMessage) -> None:
     keep_alive(ME, [begun.turn], [(reply_of(begun).id, "more", "")])
     assert text_of(begun.turn) == "So far"
-    end(ME, begun.turn, Outcome("done", reply=(reply_of(begun).id, "more", "", None)))
+    end(ME, begun.turn, TurnOutcome("done", reply=(reply_of(begun).id, "more", "", None)))
     assert text_of(begun.turn) == "So far"
 
 
@@ -133,7 +137,7 @@ MOMENT = timezone.now().replace(microsecond=500_000)
     ],
 )
 def test_a_lease_holds_until_its_last_moment(
-    begun: Accepted, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
+    begun: AcceptedMessage, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(lease_until=until)
     monkeypatch.setattr(turn_leases, "Now", lambda: Value(MOMENT))
@@ -141,7 +145,7 @@ def test_a_lease_holds_until_its_last_moment(
 
 
 @pytest.mark.parametrize("status", ["queued", "waiting", "done", "failed", "stopped", "interrupted"])
-def test_only_what_runs_is_interrupted(begun: Accepted, status: str) -> None:
+def test_only_what_runs_is_interrupted(begun: AcceptedMessage, status: str) -> None:
     run_out(begun.turn)
     Turn.objects.filter(pk=begun.turn).update(status=status)
     assert settle()[0] == [] and Turn.objects.get(pk=begun.turn).status == status
@@ -149,7 +153,7 @@ def test_only_what_runs_is_interrupted(begun: Accepted, status: str) -> None:
 
 def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other process writes between the look at the expired turns and the change of each."""
-    found = [accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME).turn for _ in range(2)]
+    found = [accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME).turn for _ in range(2)]
     for turn in found:
         run_out(turn)
     ordinary = close
@@ -163,7 +167,7 @@ def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypat
     assert sorted(Turn.objects.filter(pk__in=found).values_list("status", flat=True)) == ["interrupted", "running"]
 
 
-def test_a_new_lease_is_as_long_as_a_renewed_one(begun: Accepted) -> None:
+def test_a_new_lease_is_as_long_as_a_renewed_one(begun: AcceptedMessage) -> None:
     """Three heartbeats of 1.6 s may be missed; the written statement has the length in itself."""
     first = Turn.objects.get(pk=begun.turn)
     keep_alive(ME, [begun.turn], [])
@@ -174,7 +178,7 @@ def test_a_new_lease_is_as_long_as_a_renewed_one(begun: Accepted) -> None:
         assert leases.TURN - timedelta(seconds=2) < left <= leases.TURN + timedelta(milliseconds=50)
 
 
-def test_the_sweep_spares_what_runs_in_this_process(begun: Accepted) -> None:
+def test_the_sweep_spares_what_runs_in_this_process(begun: AcceptedMessage) -> None:
     run_out(begun.turn)
     assert settle([begun.turn])[0] == []
     assert [one.turn for one in settle()[0]] == [begun.turn]
@@ -183,13 +187,13 @@ def test_the_sweep_spares_what_runs_in_this_process(begun: Accepted) -> None:
 # -- room for another turn, in the process that runs one --
 
 
-def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> Accepted:
+def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> AcceptedMessage:
     here = str(conversation.pk)
-    read = Requested(conversation.profile_id or 0, "read_file", {"path": "a"})
-    ways: dict[str, Callable[[], Accepted]] = {
-        "message": partial(accept, person, here, Sent("c2", "more"), owner),
-        "again": partial(accept, person, here, Anew("c2", reply), owner),
-        "repeat": partial(accept, person, here, Repeat("c2", str(ToolRun.objects.get().pk)), owner),
+    read = CallRequest(conversation.profile_id or 0, "read_file", {"path": "a"})
+    ways: dict[str, Callable[[], AcceptedMessage]] = {
+        "message": partial(accept, person, here, SentMessage("c2", "more"), owner),
+        "again": partial(accept, person, here, RegenerateRequest("c2", reply), owner),
+        "repeat": partial(accept, person, here, RepeatRequest("c2", str(ToolRun.objects.get().pk)), owner),
         "program": partial(accept, person, here, read, owner),
     }
     return ways[kind]()
@@ -197,7 +201,7 @@ def begin(kind: str, person: User, conversation: Conversation, owner: str, reply
 
 @pytest.mark.parametrize("kind", ["message", "again", "repeat", "program"])
 def test_what_runs_in_this_process_is_not_expired_by_the_next_message(
-    alice: User, conversation: Conversation, begun: Accepted, kind: str
+    alice: User, conversation: Conversation, begun: AcceptedMessage, kind: str
 ) -> None:
     ToolRun.objects.update(status="done")
     run_out(begun.turn)
@@ -210,14 +214,14 @@ def test_what_runs_in_this_process_is_not_expired_by_the_next_message(
 
 
 def test_what_waits_for_a_person_gives_way_in_every_process(
-    alice: User, conversation: Conversation, begun: Accepted
+    alice: User, conversation: Conversation, begun: AcceptedMessage
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(status="waiting", owner="")
     assert [one.turn for one in begin("message", alice, conversation, ME, 0).ended] == [begun.turn]
 
 
 def test_a_claimed_turn_carries_its_store(alice: User, conversation: Conversation) -> None:
-    queued = accept(alice, str(conversation.pk), Sent("c1", "hello"))
+    queued = accept(alice, str(conversation.pk), SentMessage("c1", "hello"))
     accepted = claim(queued.turn, ANOTHER)
     assert accepted is not None
     assert accepted.store == TurnStore(ANOTHER, queued.turn)

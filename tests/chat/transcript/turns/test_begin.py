@@ -14,10 +14,10 @@ from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.announcements import StartedMessage, StartedTurn
 from chat.transcript.turns import begin as begins
 from chat.transcript.turns.begin import TurnBuilder
-from chat.transcript.turns.regenerate import Anew, GoOn
-from chat.transcript.turns.repeat_call import Repeat
-from chat.transcript.turns.requested_call import Requested
-from chat.transcript.turns.sent_message import Sent
+from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
+from chat.transcript.turns.repeat_call import RepeatRequest
+from chat.transcript.turns.requested_call import CallRequest
+from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept, numbers
 from tests.chat.transcript.losses import dump
 from tests.factories import ConversationFactory, ModelProfileFactory
@@ -29,12 +29,12 @@ READ = {"path": "a.md"}
 
 # Each kind of request, with the kinds of the things that it announces, in their order.
 KINDS: dict[str, tuple[Callable[[Message], TurnBuilder], list[type]]] = {
-    "message": (lambda answer: Sent("new", "more"), [StartedMessage, StartedTurn, StartedMessage]),
-    "message elsewhere": (lambda answer: Sent("new", "more", 0), [StartedMessage, StartedTurn, StartedMessage]),
-    "continue": (lambda answer: GoOn("new"), [StartedTurn, StartedMessage]),
-    "again": (lambda answer: Anew("new", answer.pk), [StartedTurn, StartedMessage]),
-    "repeat": (lambda answer: Repeat("new", str(answer.tool_runs.get().pk)), [StartedMessage, StartedTurn]),
-    "program": (lambda answer: Requested(profile_of(answer), "read_file", READ), [StartedMessage, StartedTurn]),
+    "message": (lambda answer: SentMessage("new", "more"), [StartedMessage, StartedTurn, StartedMessage]),
+    "message elsewhere": (lambda answer: SentMessage("new", "more", 0), [StartedMessage, StartedTurn, StartedMessage]),
+    "continue": (lambda answer: ContinueRequest("new"), [StartedTurn, StartedMessage]),
+    "again": (lambda answer: RegenerateRequest("new", answer.pk), [StartedTurn, StartedMessage]),
+    "repeat": (lambda answer: RepeatRequest("new", str(answer.tool_runs.get().pk)), [StartedMessage, StartedTurn]),
+    "program": (lambda answer: CallRequest(profile_of(answer), "read_file", READ), [StartedMessage, StartedTurn]),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -47,7 +47,7 @@ def profile_of(answer: Message) -> int:
 def answer(alice: User) -> Message:
     """An answer that was stopped after one call."""
     profile = ModelProfileFactory()
-    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", True))
     here = ConversationFactory(owner=alice, profile=profile)
     asked = Message.objects.create(conversation=here, role="user", content="read it")
     turn = Turn.objects.create(conversation=here, client_id="old", profile=profile, status="stopped")
@@ -57,7 +57,7 @@ def answer(alice: User) -> Message:
     return row
 
 
-def ask(person: User, answer: Message, kind: str, owner: str = "me") -> begins.Accepted:
+def ask(person: User, answer: Message, kind: str, owner: str = "me") -> begins.AcceptedMessage:
     return accept(person, str(answer.conversation_id), KINDS[kind][0](answer), owner)
 
 
@@ -102,7 +102,7 @@ def test_only_its_owner_begins_a_turn_in_a_conversation(bob: User, charlie: User
 
 @every_kind
 def test_not_while_another_answer_is_written(alice: User, answer: Message, kind: str) -> None:
-    accept(alice, str(answer.conversation_id), Sent("c", "other"), "me")
+    accept(alice, str(answer.conversation_id), SentMessage("c", "other"), "me")
     before = dump()
     with pytest.raises(Busy):
         ask(alice, answer, kind)

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from chat.models import Conversation, Message, ToolRun
 from chat.transcript.conversations.conversations import show
 from chat.transcript.messages import history
-from chat.transcript.turns.begin import Accepted
-from chat.transcript.turns.repeat_call import Repeat
+from chat.transcript.turns.begin import AcceptedMessage
+from chat.transcript.turns.repeat_call import RepeatRequest
 from tests.chat.beginning import accept, numbers
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, NotFound
@@ -29,8 +29,8 @@ def run(alice: User) -> ToolRun:
     return ToolRun.objects.create(turn=turn, message=answer, status="done", result="old", **CALL)
 
 
-def repeat(person: User, run: ToolRun, call: str = "", client_id: str = "again") -> Accepted:
-    wish = Repeat(client_id, call or str(run.pk))
+def repeat(person: User, run: ToolRun, call: str = "", client_id: str = "again") -> AcceptedMessage:
+    wish = RepeatRequest(client_id, call or str(run.pk))
     return accept(person, str(run.message.conversation_id), wish, "me")
 
 
@@ -93,5 +93,5 @@ def test_bob_repeats_nothing_of_alice(alice: User, bob: User, run: ToolRun) -> N
         repeat(bob, run)
     theirs: Conversation = ConversationFactory(owner=bob)
     with pytest.raises(NotFound):
-        accept(bob, str(theirs.pk), Repeat("c", str(run.pk)), "me")
+        accept(bob, str(theirs.pk), RepeatRequest("c", str(run.pk)), "me")
     assert ToolRun.objects.count() == 1
