@@ -269,7 +269,7 @@ class TurnRunner:
         if ended is not None:
             self.announce_ends([ended])
         else:
-            await self._show_rows(run.claimed.conversation)
+            await self._show_rows(conversation)
 
     def _complain(self, error: Exception) -> None:
         """Tell, once, the pages of running answers that these are not written down at the moment."""

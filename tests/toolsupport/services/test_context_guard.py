@@ -16,6 +16,7 @@ from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
 
+SMALL = ContextWindow(1000)
 TOOLS = tuple(ToolSpec(name, "x" * 400) for name in ("read_file", "bash", "fetch"))
 VERDICTS = (
     *(ToolDecision(Candidate(tool), True, "builtin", "") for tool in TOOLS[:2]),
@@ -23,9 +24,7 @@ VERDICTS = (
 )
 
 
-def briefing(
-    counts: TokenCounts | None = None, tools: bool = True, window: ContextWindow = ContextWindow(1000)
-) -> RequestContext:
+def briefing(counts: TokenCounts | None = None, tools: bool = True, window: ContextWindow = SMALL) -> RequestContext:
     brief = RequestSpec("m", Capabilities({}), TOOLS if tools else (), format="native" if tools else "")
     brief = replace(brief, options={"num_ctx": window.given, "temperature": 0.1})
     toolbox = Toolbox(VERDICTS if tools else (), brief.format, "")
