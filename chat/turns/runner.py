@@ -172,22 +172,24 @@ class TurnRunner:
         task = self._tasks[claimed.turn] = self.spawn(self._run(run))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
 
-    async def answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.EndedQuestion:
+    async def answer(
+        self, user_id: int, question_id: int, given: questions.SubmittedAnswer
+    ) -> questions.ClosedQuestion:
         """Answer a question; the turn that waited for it goes on here. Raises NotFound, Conflict, ValueError."""
         closed = await in_database(self._answer)(user_id, question_id, given)
         await self.go_on(closed)
         return closed
 
-    def _answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.EndedQuestion:
+    def _answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.ClosedQuestion:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
-    async def go_on(self, closed: questions.EndedQuestion) -> None:
+    async def go_on(self, closed: questions.ClosedQuestion) -> None:
         """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
         self.announce(closed.conversation, closed.announced)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
 
-    def nudge(self, closed: questions.EndedQuestion) -> None:
+    def nudge(self, closed: questions.ClosedQuestion) -> None:
         """The same from another thread, such as a page's. Where no runner runs here, one elsewhere finds the row."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
@@ -257,10 +259,10 @@ class TurnRunner:
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
-        turn = run.claimed.turn
+        turn, conversation = run.claimed.turn, run.claimed.conversation
         while True:
             try:
-                ended = await self.clerk.write(run.claimed.conversation, lambda: end.end(self.owner, turn, outcome))
+                ended = await self.clerk.write(conversation, lambda: end.end(self.owner, turn, outcome))
                 break
             except (OperationalError, InterfaceError) as error:
                 # Kept alive until the database takes it; what it would never take is no reason to wait.
@@ -280,7 +282,7 @@ class TurnRunner:
         for run in self.runs.values():
             self.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
 
-    def announce_ends(self, ended: Iterable[end.Ended]) -> None:
+    def announce_ends(self, ended: Iterable[end.TurnEnd]) -> None:
         """Show how turns ended."""
         for each in ended:
             self.announce(each.conversation, each.announced)

@@ -177,7 +177,7 @@ async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.Too
 async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
-    def request() -> tuple[int | None, end.Ended | None, str]:
+    def request() -> tuple[int | None, end.TurnEnd | None, str]:
         asked = end.request_stop(person(place.user_id, Action.CHAT), place.conversation)
         return *asked, process_lists.leader_of(place.conversation)
 

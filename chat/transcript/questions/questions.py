@@ -80,7 +80,7 @@ class SubmittedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class EndedQuestion:
+class ClosedQuestion:
     """A question was answered, or its time ran out. `turn` waits to be claimed."""
 
     question: int
@@ -141,7 +141,7 @@ def place(turn: Turn) -> str:
 
 
 @transaction.atomic
-def answer(person: Person, question_id: int, given: SubmittedAnswer) -> EndedQuestion:
+def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
     """Answer an open question of one's own conversation; the turn that waited for it is queued.
 
     Raises NotFound (absent, foreign), Conflict (answered already), ValueError (an answer that is none, with words).
@@ -211,18 +211,18 @@ def _bound(question: Question) -> dict[str, str]:
     return {"binds": question.binds, "basis": question.basis}
 
 
-def _closed(question: Question, given: str, by: str) -> EndedQuestion:
+def _closed(question: Question, given: str, by: str) -> ClosedQuestion:
     # A question about a model was asked beside its turn, which may wait for another answer.
     waits = question.kind not in EFFECTS
     if waits:
         Turn.objects.filter(questions=question, status="waiting").update(status="queued")
     announced = announce(question.conversation_id, EndedQuestion(question.pk, given, by))
     turn = question.turn_id if waits else None
-    return EndedQuestion(question.pk, str(question.conversation_id), given, turn, (announced,))
+    return ClosedQuestion(question.pk, str(question.conversation_id), given, turn, (announced,))
 
 
 @transaction.atomic
-def expire() -> list[EndedQuestion]:
+def expire() -> list[ClosedQuestion]:
     """Close the questions whose time is over: what they asked for is not run, and the model is told."""
     closed = []
     late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")

@@ -35,7 +35,7 @@ from chat.transcript.settings import turn_settings
 from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import resume
-from chat.transcript.turns.end import Ended, supersede
+from chat.transcript.turns.end import TurnEnd, supersede
 from chat.transcript.turns.leases import expire
 from chat.transcript.turns.resume import ResumePoint
 from toolsupport.core import types
@@ -118,7 +118,7 @@ class AcceptedMessage:
     announced: Announcements = ()
     repeated: bool = False
     claimed: ClaimedTurn | None = None
-    ended: tuple[Ended, ...] = ()
+    ended: tuple[TurnEnd, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class TurnAdmission:
     """Whether there is room for a turn: the one that is `known` already, and those that `ended` to make room."""
 
     known: int | None = None
-    ended: tuple[Ended, ...] = ()
+    ended: tuple[TurnEnd, ...] = ()
 
 
 @transaction.atomic
@@ -256,7 +256,7 @@ def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmi
 
     What `owner` runs itself is alive, though the database took no lease of it for a while.
     """
-    room, ended = sql.room(conversation, client_id), list[Ended]()
+    room, ended = sql.room(conversation, client_id), list[TurnEnd]()
     if room.known is not None:
         return TurnAdmission(room.known)
     if room.open_here:

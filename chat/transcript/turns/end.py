@@ -26,7 +26,7 @@ STATUSES = ("done", "stopped", "interrupted", "failed", "model_changed")
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class TurnEnd:
     """A turn is over: `announced` is the last state of its messages, what it asks no more, and its end."""
 
     turn: int
@@ -50,7 +50,7 @@ class TurnOutcome:
 
 
 @transaction.atomic
-def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Ended | None]:
+def request_stop(person: Person, conversation_id: str) -> tuple[int | None, TurnEnd | None]:
     """Ask for the open turn to stop: (its id or None, its end if nobody runs it). Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
@@ -64,7 +64,7 @@ def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Ende
     return turn.pk, None
 
 
-def supersede(turns: QuerySet[Turn]) -> list[Ended]:
+def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
     """End those of `turns` that wait for an answer: a new message came instead. Must run inside a transaction."""
     ended = []
     for turn in turns.filter(status="waiting").select_related("conversation", "profile"):
@@ -76,7 +76,7 @@ def supersede(turns: QuerySet[Turn]) -> list[Ended]:
 
 
 @transaction.atomic
-def end(owner: str, turn_id: int, outcome: TurnOutcome) -> Ended | None:
+def end(owner: str, turn_id: int, outcome: TurnOutcome) -> TurnEnd | None:
     """End a turn of this process. None when it is no longer its own: then nothing is written."""
     status = outcome.reason if outcome.reason in STATUSES else "done"
     turn = sql.end_turn(owner, turn_id, (status, outcome.detail, dict(outcome.usage)))
@@ -88,7 +88,7 @@ def end(owner: str, turn_id: int, outcome: TurnOutcome) -> Ended | None:
     return close(turn, outcome.reason)
 
 
-def close(turn: Turn, reason: str) -> Ended:
+def close(turn: Turn, reason: str) -> TurnEnd:
     """Finish what a turn left open, so that nothing of it changes any more."""
     profile = profile_cache.profile(turn.profile_id)
     if profile is not None:
@@ -112,7 +112,7 @@ def close(turn: Turn, reason: str) -> Ended:
         *(EndedQuestion(question, reason) for question in closed),
         EndedTurn(turn.pk, "stopped" if reason == "superseded" else reason, turn.reason, turn.usage),
     )
-    return Ended(turn.pk, str(turn.conversation_id), reason, announced)
+    return TurnEnd(turn.pk, str(turn.conversation_id), reason, announced)
 
 
 def _last_state(row: Message, last: bool) -> ShownMessage:

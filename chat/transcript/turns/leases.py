@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from chat.models import Turn
 from chat.transcript import sql
 from chat.transcript.locks import hold
-from chat.transcript.turns.end import Ended, close
+from chat.transcript.turns.end import TurnEnd, close
 from toolsupport.registry.testing import leases
 
 PATIENCE = timedelta(seconds=2)
@@ -44,7 +44,7 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 
 
 @transaction.atomic
-def settle(running: Collection[int] = ()) -> tuple[list[Ended], list[int]]:
+def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
     """Interrupt the turns whose lease ran out; also gives the queued turns that nobody claimed in time.
 
     Those that are `running` in this very process live, though the database took no lease of theirs for a while.
@@ -54,7 +54,7 @@ def settle(running: Collection[int] = ()) -> tuple[list[Ended], list[int]]:
     return ended, list(waiting.values_list("pk", flat=True)[:50])
 
 
-def expire(turns: QuerySet[Turn]) -> list[Ended]:
+def expire(turns: QuerySet[Turn]) -> list[TurnEnd]:
     """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
     ran_out = Q(status="running") & (Q(lease_until__lt=Now()) | Q(lease_until=None))
     expired = turns.filter(ran_out)

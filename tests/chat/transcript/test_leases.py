@@ -17,7 +17,7 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import leases as turn_leases
 from chat.transcript.turns import record
 from chat.transcript.turns.begin import AcceptedMessage, claim
-from chat.transcript.turns.end import Ended, TurnOutcome, close, end
+from chat.transcript.turns.end import TurnEnd, TurnOutcome, close, end
 from chat.transcript.turns.leases import keep_alive, settle
 from chat.transcript.turns.regenerate import RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
@@ -158,7 +158,7 @@ def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypat
         run_out(turn)
     ordinary = close
 
-    def renewed_before(turn: Turn, reason: str) -> Ended:
+    def renewed_before(turn: Turn, reason: str) -> TurnEnd:
         keep_alive(ME, found, [])
         return ordinary(turn, reason)
 
