@@ -23,6 +23,7 @@ from chat.broadcast.socket_revocation import SocketRevocation
 from chat.transcript.announcements import Announcement, Thing
 from chat.transcript.people.person import kept_out, person
 from chat.transcript.questions import questions
+from chat.transcript.questions.questions import ClosedQuestion, SubmittedAnswer
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import end, leases, process_lists
 from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn, TurnBuilder, TurnRequest, begin, claim
@@ -172,24 +173,22 @@ class TurnRunner:
         task = self._tasks[claimed.turn] = self.spawn(self._run(run))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
 
-    async def answer(
-        self, user_id: int, question_id: int, given: questions.SubmittedAnswer
-    ) -> questions.ClosedQuestion:
+    async def answer(self, user_id: int, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
         """Answer a question; the turn that waited for it goes on here. Raises NotFound, Conflict, ValueError."""
         closed = await in_database(self._answer)(user_id, question_id, given)
         await self.go_on(closed)
         return closed
 
-    def _answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.ClosedQuestion:
+    def _answer(self, user_id: int, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
-    async def go_on(self, closed: questions.ClosedQuestion) -> None:
+    async def go_on(self, closed: ClosedQuestion) -> None:
         """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
         self.announce(closed.conversation, closed.announced)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
 
-    def nudge(self, closed: questions.ClosedQuestion) -> None:
+    def nudge(self, closed: ClosedQuestion) -> None:
         """The same from another thread, such as a page's. Where no runner runs here, one elsewhere finds the row."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
