@@ -90,7 +90,7 @@ def room(conversation: Conversation, client_id: str) -> OpenTurns:
 
 RUNNING = """INSERT INTO chat_turn (conversation_id, client_id, profile_id, status, owner, capabilities, format, usage,
 reason, program, created_at, started_at, lease_until)
-VALUES (%s, %s, %s, %s, %s, %s, %s, '{{}}', '', %s, %s, %s, {in_5_seconds}) RETURNING id"""
+VALUES (%s, %s, %s, %s, %s, %s, %s, '{{}}', '', %s, %s, %s, {turn_lease}) RETURNING id"""
 
 
 def insert_running(turn: Turn) -> None:

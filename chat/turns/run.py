@@ -246,8 +246,8 @@ class TurnRun:
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
         format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
-        named = {"format": format_, "suggestion": event.suggestion}
-        await self._reject(record.CallRejection(event.id, event.name, event.reason, event.raw, **named))
+        rejection = record.CallRejection(event.id, event.name, event.reason, event.raw, format=format_)
+        await self._reject(replace(rejection, suggestion=event.suggestion))
 
     async def _reject(self, rejection: record.CallRejection) -> None:
         self._announce(await in_database(record.reject_call)(self.store, self.message, rejection))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -34,6 +33,7 @@ from chat.turns.run import TurnRun
 from toolsupport.config import metrics
 from toolsupport.core.errors import Busy, Lost
 from toolsupport.registry.people.permissions import Action
+from toolsupport.services.supervisor import TaskSupervisor
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +51,7 @@ class TurnRunner:
         self.owner = uuid.uuid4().hex
         self.listeners = SocketRegistry()
         self.doorman = SocketRevocation()
+        self.supervisor = TaskSupervisor("the chat", expected=(Lost,))
         self.clerk = BatchWriter(self.spawn)
         self.watcher = ModelWatcher(self.listeners, self.announce)
         self.runs: dict[int, TurnRun] = {}
@@ -59,7 +60,6 @@ class TurnRunner:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
-        self._others: set[asyncio.Task[Any]] = set()
         self._ticks = 0
         self._cannot_write = False
 
@@ -77,17 +77,8 @@ class TurnRunner:
             self.elsewhere.start(self.spawn)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """A supervised task with a context of its own: a request's database handles must not leak into it."""
-        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
-        self._others.add(task)
-        task.add_done_callback(self._over)
-        return task
-
-    def _over(self, task: asyncio.Task[Any]) -> None:
-        self._others.discard(task)
-        # Nobody else may be waiting for it: what it died of would never be known.
-        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, Lost):
-            log.error("a task of the chat ended by a mistake", exc_info=error)
+        """A supervised task; it ends with `stop`."""
+        return self.supervisor.spawn(work)
 
     async def drain(self, seconds: float) -> None:
         """Take nothing new, let running turns finish for so long, then interrupt the rest."""
@@ -104,9 +95,7 @@ class TurnRunner:
         await self.drain(0)
         if self.elsewhere is not None:
             await self.elsewhere.relay.close()
-        for task in list(self._others):
-            task.cancel()
-        await asyncio.gather(*self._others, return_exceptions=True)
+        await self.supervisor.stop()
 
     def listen(self, conversation: str, send: Send, close: Close) -> tuple[PageSocket, asyncio.Task[Any]]:
         """Add an open page; its pump is owned here and ends with `forget`. `close` is for one too far behind."""

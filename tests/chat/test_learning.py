@@ -125,7 +125,7 @@ async def test_a_refusal_is_answered_without_tools_and_asked_about(conversation:
     assert not of(told, frames.QuestionAskedFrame)  # one open question for a conversation
 
 
-def decide(conversation: Conversation, choice: str) -> questions.EndedQuestion:
+def decide(conversation: Conversation, choice: str) -> questions.ClosedQuestion:
     question = Question.objects.get(conversation=conversation, answer="")
     return questions.answer(conversation.owner, question.pk, questions.SubmittedAnswer(choice))
 

@@ -42,7 +42,7 @@ from toolsupport.core import types
 from toolsupport.core.errors import Busy
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role
-from toolsupport.registry.testing.leases import TURN, in_future
+from toolsupport.registry.leases import TURN, in_future
 
 
 @dataclass(frozen=True, slots=True)

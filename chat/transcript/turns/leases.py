@@ -14,7 +14,7 @@ from chat.models import Turn
 from chat.transcript import sql
 from chat.transcript.locks import hold
 from chat.transcript.turns.end import TurnEnd, close
-from toolsupport.registry.testing import leases
+from toolsupport.registry import leases
 
 PATIENCE = timedelta(seconds=2)
 
@@ -56,7 +56,7 @@ def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
 
 def expire(turns: QuerySet[Turn]) -> list[TurnEnd]:
     """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
-    ran_out = Q(status="running") & (Q(lease_until__lt=Now()) | Q(lease_until=None))
+    ran_out = Q(leases.ran_out(), status="running")
     expired = turns.filter(ran_out)
     hold(*expired.values_list("conversation_id", flat=True))
     ended = []

@@ -1,4 +1,4 @@
-"""One process that writes into a conversation in many ways: prints the numbers that its writes were given."""
+"""One process that writes into a conversation in many ways, once for each line it reads, and prints the numbers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from chat.transcript.turns.begin import TurnRequest, begin  # noqa: E402
 from chat.transcript.turns.end import TurnOutcome, end  # noqa: E402
 from chat.transcript.turns.sent_message import SentMessage  # noqa: E402
 from toolsupport.core.errors import Busy  # noqa: E402
-
-ROUNDS = 12
 
 
 def answered(person: User, conversation: str) -> list[int]:
@@ -55,11 +53,10 @@ def several(row: Conversation) -> list[int]:
 
 def main(conversation: str) -> None:
     row = Conversation.objects.get(pk=conversation)
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    sys.stdin.readline()
-    written = [(answered(row.owner, conversation), noticed(row), several(row)) for _ in range(ROUNDS)]
-    sys.stdout.write(json.dumps([number for round_ in written for write in round_ for number in write]))
+    print(json.dumps([]), flush=True)
+    for _ in sys.stdin:
+        numbers = [*answered(row.owner, conversation), *noticed(row), *several(row)]
+        print(json.dumps(numbers), flush=True)
 
 
 if __name__ == "__main__":

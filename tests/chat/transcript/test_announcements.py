@@ -22,7 +22,7 @@ from tests import databases
 from tests.conftest import DATA_DIR
 from tests.factories import ConversationFactory
 
-PROCESSES = 2
+PROCESSES, ROUNDS = 2, 12
 
 
 def environment() -> dict[str, str]:
@@ -53,24 +53,37 @@ def test_processes_that_write_at_once_number_without_a_gap() -> None:
             )
             for _ in range(PROCESSES)
         ]
+        found: list[list[int]] = [line_of(writer) for writer in writers]
+        for _ in range(ROUNDS):
+            for writer in writers:
+                begin_round(writer)
+            for numbers, writer in zip(found, writers, strict=True):
+                numbers += line_of(writer)
         for writer in writers:
-            assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
-        found = [json.loads(writer.communicate()[0]) for writer in begun(writers)]
+            assert writer.stdin is not None
+            writer.stdin.close()
     for numbers in found:
         assert numbers == sorted(set(numbers))
     together = sorted(number for numbers in found for number in numbers)
     assert together == list(range(1, len(together) + 1))
     assert Conversation.objects.get().tail == len(together)
-    assert any(one[0] < two[0] < one[-1] for one, two in (found, found[::-1])), "they wrote one after the other"
+    # Neither wrote before the other, and whole turns are among what they wrote.
+    assert all(one[0] < two[-1] for one in found for two in found)
+    assert len(together) > 4 * ROUNDS * PROCESSES
 
 
-def begun(writers: list[subprocess.Popen[str]]) -> list[subprocess.Popen[str]]:
-    """All begin before any is waited for."""
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
-    return writers
+def begin_round(writer: subprocess.Popen[str]) -> None:
+    """Without waiting for it: all write at the same time."""
+    assert writer.stdin is not None
+    writer.stdin.write("go\n")
+    writer.stdin.flush()
+
+
+def line_of(writer: subprocess.Popen[str]) -> list[int]:
+    """The numbers of a round, once it is over."""
+    assert writer.stdout is not None
+    numbers: list[int] = json.loads(writer.stdout.readline())
+    return numbers
 
 
 @pytest.mark.django_db

@@ -37,9 +37,9 @@ from tests.chat.transcript.losses import (
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy
 from toolsupport.core.types import ToolCall
+from toolsupport.registry import leases
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.metrics.call_metrics import CallCount
-from toolsupport.registry.testing import leases
 
 pytestmark = pytest.mark.django_db
 WRITE = ToolCall("c1", "read_file", {"path": "a"})
@@ -140,7 +140,7 @@ def test_a_lease_holds_until_its_last_moment(
     begun: AcceptedMessage, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(lease_until=until)
-    monkeypatch.setattr(turn_leases, "Now", lambda: Value(MOMENT))
+    monkeypatch.setattr(leases, "Now", lambda: Value(MOMENT))
     assert bool(settle()[0]) is gone
 
 

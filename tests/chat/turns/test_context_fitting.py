@@ -8,7 +8,7 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 from django.contrib.auth.models import Group
 
-from chat.broadcast import frames
+from chat.transcript.announcements import AddedNotice
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.context_fitting import ContextRecovery
@@ -37,12 +37,12 @@ def begun(kind: str, url: str, trained: int) -> ClaimedTurn:
     return claimed
 
 
-async def asked(kind: str, trained: int) -> tuple[list[Event], list[frames.ServerFrame], int]:
+async def asked(kind: str, trained: int) -> tuple[list[Event], list[AddedNotice], int]:
     """The events of a turn, what its pages are shown, and how often its server was asked."""
-    told: list[frames.ServerFrame] = []
+    told: list[AddedNotice] = []
     async with scripted(REFUSED, FINE) as server:
         claimed = await in_database(begun)(kind, server.endpoint().base_url, trained)
-        cures = ContextRecovery(claimed, lambda _: None, told.append)
+        cures = ContextRecovery(claimed, lambda _: None, lambda notice: told.append(notice.thing))
         batches = [batch async for batch in cures.ask(claimed.briefing, claimed.history)]
         await providers.close()
         return [event for batch in batches for event in batch], told, len(server.requests)
@@ -52,7 +52,7 @@ async def test_a_context_that_can_grow_is_raised_and_the_question_put_again() ->
     events, told, requests = await asked("ollama", 32_768)
     assert requests == 2 and TextDelta("Hi") in events
     assert not any(isinstance(event, Failed) for event in events)
-    [notice] = [frame for frame in told if isinstance(frame, frames.NoticeFrame)]
+    [notice] = [thing.message for thing in told]
     assert notice.code == "context_raised" and "4,096" in notice.text and "8,192" in notice.text
     assert await in_database(lambda: ModelProfile.objects.get().default_context)() == 8192
 
