@@ -47,7 +47,9 @@ def _mark(servers: Iterable[int]) -> int:
         if profile.pk not in stale and noted.get(profile.pk, profile.build.key) != profile.build.key:
             _note(profile, BACK)
     if wanted == "auto":
-        detections.open_tests([asked for profile in there for asked in _tests(profile, stale.get(profile.pk, ()))])
+        # A model that does not chat any more is not tested.
+        tested = [profile for profile in there if profile.chats]
+        detections.open_tests([asked for profile in tested for asked in _tests(profile, stale.get(profile.pk, ()))])
     return len(changed)
 
 

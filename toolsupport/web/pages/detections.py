@@ -87,7 +87,8 @@ def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
 def start_all(request: AuthedRequest) -> HttpResponse:
     """Test every model that the filter lets through and that is there."""
     rows = model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing())
-    wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in rows if row.enabled and not row.gone]
+    there = [row for row in rows if row.enabled and row.chats and not row.gone]
+    wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in there]
     try:
         opened = open_tests(request, wanted)
     except (Busy, ConfigError) as error:

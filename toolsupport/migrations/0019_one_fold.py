@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0017_reasoning_starts'),
+        ('toolsupport', '0018_modelfile'),
     ]
 
     operations = [
