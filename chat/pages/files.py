@@ -15,7 +15,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.utils.http import content_disposition_header
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -189,10 +188,3 @@ def _panel(
         "said": said,
     }
     return render(request, "chat/files.html", context, status=status)
-
-
-FILE_URLS: list[URLPattern] = [
-    path("chat/<uuid:conversation_id>/files/", files, name="conversation-files"),
-    path("chat/<uuid:conversation_id>/files/download/", download, name="conversation-files-download"),
-    path("chat/<uuid:conversation_id>/files/delete/", delete, name="conversation-files-delete"),
-]

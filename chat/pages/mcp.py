@@ -7,7 +7,6 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django import forms
 from django.http import HttpResponse
-from django.urls import path
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.mcp import mcp_hosts, server_check
@@ -124,16 +123,3 @@ def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
         **said,
     }
     return board(request, "chat/mcp.html", context)
-
-
-MCP_URLS = [
-    path("tools/mcp/", listed, name="mcp"),
-    path("tools/mcp/add/", add, name="mcp-add"),
-    path("tools/mcp/<int:mcp_server_id>/test/", test, name="mcp-test"),
-    path("tools/mcp/<int:mcp_server_id>/switch/", switch, name="mcp-switch"),
-    path("tools/mcp/<int:mcp_server_id>/trust/", trust, name="mcp-trust"),
-    path("tools/mcp/<int:mcp_server_id>/remove/", remove, name="mcp-remove"),
-    path("tools/mcp/tools/<int:mcp_tool_id>/approve/", approve, name="mcp-approve"),
-    path("tools/mcp/tools/<int:mcp_tool_id>/mark/", mark, name="mcp-mark"),
-    path("tools/mcp/tools/<int:mcp_tool_id>/switch/", switch_tool, name="mcp-tool-switch"),
-]

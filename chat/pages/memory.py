@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.tools.files.text_decoding import size_in_words
@@ -58,10 +57,3 @@ def _panel(request: AuthedRequest, here: str, said: dict[str, Any] | None = None
     found = conversations_memory.show(request.user, here)
     context = {"conversation_id": here, "memory": found, "most": size_in_words(MOST_BYTES)}
     return render(request, "chat/memory.html", context | (said or {}))
-
-
-MEMORY_URLS: list[URLPattern] = [
-    path("chat/<uuid:conversation_id>/memory/", memory, name="conversation-memory"),
-    path("chat/<uuid:conversation_id>/memory/write/", write, name="conversation-memory-write"),
-    path("chat/<uuid:conversation_id>/memory/back/", put_back, name="conversation-memory-back"),
-]

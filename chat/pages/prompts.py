@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import prompts
@@ -98,13 +97,3 @@ def choose(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 def _choices(request: AuthedRequest, here: str, said: str = "") -> HttpResponse:
     context = {"conversation": {"id": here}, "choices": prompts.choices(request.user, here), "said": said}
     return render(request, f"{PAGE}#choices", context)
-
-
-PROMPT_URLS: list[URLPattern] = [
-    path("tools/prompts/", listed, name="prompts"),
-    path("tools/prompts/versions/", versions, name="prompt-versions"),
-    path("tools/prompts/write/", write, name="prompt-write"),
-    path("tools/prompts/withdraw/", withdraw, name="prompt-withdraw"),
-    path("chat/<uuid:conversation_id>/prompts/", chosen, name="conversation-prompts"),
-    path("chat/<uuid:conversation_id>/prompts/choose/", choose, name="conversation-prompts-choose"),
-]

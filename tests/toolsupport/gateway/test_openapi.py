@@ -11,9 +11,9 @@ from django.test import Client
 from chat.urls import urlpatterns as CHAT
 from toolsupport.gateway.chat_request import OPTIONS
 from toolsupport.gateway.openapi import QUESTION, document
-from toolsupport.gateway.urls import PATHS as GATEWAY
+from toolsupport.gateway.urls import urlpatterns as GATEWAY
 from toolsupport.web.api_errors import PLACES
-from toolsupport.web.urls import PATHS as PAGES
+from toolsupport.web.urls import urlpatterns as PAGES
 
 
 def test_every_address_for_programs_is_described_and_is_there() -> None:  # G3
