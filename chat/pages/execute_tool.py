@@ -16,7 +16,8 @@ from django.views.decorators.http import require_POST
 from chat.transcript.turns import requested_call
 from chat.transcript.turns.requested_call import CallRequest, InvalidCall, RequestedCallState
 from chat.turns import ephemeral_run, runner
-from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
+from toolsupport.core.error_table import KINDS
+from toolsupport.core.errors import NotFound
 from toolsupport.core.types import is_json_object
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web import api_errors
@@ -27,13 +28,6 @@ BODY_LIMIT = 2 * 1024 * 1024
 LOOK, LONGEST = 1.0, 120
 ENDS = ("turn.ended", "turn.waiting")
 
-# Which error is told with which status and code.
-ERRORS: dict[type[Exception], tuple[int, str]] = {
-    Busy: (429, "busy"),
-    ConfigError: (502, "not_configured"),
-    NotAllowed: (403, "not_allowed"),
-    InvalidCall: (400, "invalid_value"),
-}
 WAITS = "A person has to allow this call. Answer the question in its conversation, then send the same request again."
 LATE = "The call still runs. Send the same request again to get its result."
 
@@ -50,14 +44,10 @@ async def execute(request: AuthedRequest) -> JsonResponse:
         return await _in_chat(wish, request.user.pk, str(said["conversation"]))
     except NotFound as error:
         return api_errors.answer(404, str(error), "conversation", "conversation_not_found")
-    except tuple(ERRORS) as error:
-        return refusal(error)
-
-
-def refusal(error: Exception) -> JsonResponse:
-    """The answer to what cannot be done."""
-    status, code = next(told for kind, told in ERRORS.items() if isinstance(error, kind))
-    return api_errors.answer(status, str(error), getattr(error, "param", None) or None, code)
+    except InvalidCall as error:
+        return api_errors.answer(400, str(error), error.param or None, "invalid_value")
+    except KINDS as error:
+        return api_errors.refusal(error)
 
 
 def asked(body: bytes) -> dict[str, Any]:

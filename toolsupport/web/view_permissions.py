@@ -17,10 +17,12 @@ from django.shortcuts import resolve_url
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
+from toolsupport.core.error_table import row_of
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.registry.people import permissions
 from toolsupport.registry.people.permissions import PUBLIC, SCOPES, Action
 
+PAGES: dict[int, type[Exception]] = {403: PermissionDenied, 404: Http404}
 View = Callable[..., Any]  # returns a response, or a coroutine of one
 
 
@@ -118,13 +120,11 @@ def _marked(view: View, declared: View, permission: str) -> View:
 
 @contextmanager
 def _as_answers_of_the_web() -> Iterator[None]:
-    """The one place that turns the errors of our own tree into those of the web."""
+    """The one place that turns the errors of our own tree into those that Django has a page for."""
     try:
         yield
-    except NotFound as error:
-        raise Http404(str(error)) from error
-    except NotAllowed as error:
-        raise PermissionDenied(str(error)) from error
+    except (NotFound, NotAllowed) as error:
+        raise PAGES[row_of(error).status](str(error)) from error
 
 
 def _to_login(request: HttpRequest) -> HttpResponseBase:
