@@ -11,6 +11,7 @@ import orjson
 from django.conf import settings
 
 from toolsupport.config.environment import GIVEN
+from toolsupport.core.team_switches import SWITCHES
 from toolsupport.models import Setting
 from toolsupport.registry import raw_sql
 
@@ -52,14 +53,7 @@ KNOWN = {
     "left_out": SettingSpec({}, _are_left_out),
     "disabled_formats": SettingSpec([], _are_names),
     "primary_format": SettingSpec("", lambda value: isinstance(value, str)),
-    "filter_only": SettingSpec(False, _is_switch, "TOOLSUPPORT_FILTER_ONLY"),
-    "text_formats": SettingSpec(
-        "measured", lambda value: value in ("measured", "all", "off"), "TOOLSUPPORT_TEXT_FORMATS"
-    ),
-    "code_mode": SettingSpec(True, _is_switch, "TOOLSUPPORT_CODE_MODE"),
-    "runtime_learning": SettingSpec(True, _is_switch, "TOOLSUPPORT_RUNTIME_LEARNING"),
-    "drift": SettingSpec("ask", lambda value: value in ("off", "ask", "auto"), "TOOLSUPPORT_DRIFT"),
-    "startup_refresh": SettingSpec(True, _is_switch, "TOOLSUPPORT_STARTUP_REFRESH"),
+    **{switch.name: SettingSpec(switch.default, switch.valid, switch.variable) for switch in SWITCHES},
 }
 
 
