@@ -1,4 +1,4 @@
-"""What the pages are told after a server refused the tools of a running answer."""
+"""Frames for pages after a server refused the tools of a running answer."""
 
 from __future__ import annotations
 

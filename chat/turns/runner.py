@@ -85,7 +85,7 @@ class Runner:
         self._others.discard(task)
         # Nobody else may be waiting for it: what it died of would never be known.
         if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, Lost):
-            log.error("a task of the chat ended by a mistake", exc_info=error)
+            log.error("chat task failed", exc_info=error)
 
     async def drain(self, seconds: float) -> None:
         """Take nothing new, let running turns finish for so long, then interrupt the rest."""
@@ -268,7 +268,7 @@ class Runner:
         except Lost:
             await self._end(run, *ENDS["lost"])
         except DatabaseError as error:
-            log.error("turn %s could not be written down: %s", claimed.turn, error)
+            log.error("could not write turn %s: %s", claimed.turn, error)
             await self._end(run, "failed", NOT_WRITTEN)
         except Exception:
             log.exception("turn %s failed", claimed.turn)
@@ -281,7 +281,7 @@ class Runner:
         """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
         if reason == "lost":
-            log.warning("turn %s was taken from this process, which stopped it", run.claimed.turn)
+            log.warning("stopped turn %s: another process took it over", run.claimed.turn)
             self.spawn(self._show_rows(run.claimed.conversation))
             return
         reply = run.last_reply() if run.message else None
@@ -315,7 +315,7 @@ class Runner:
         if self._cannot_write:
             return
         self._cannot_write = True
-        log.error("running answers cannot be written down, trying again: %s", error)
+        log.error("could not write running answers, retrying: %s", error)
         for run in self.runs.values():
             self.tell(run.claimed.conversation, frames.Error("storage", NOT_KEPT_YET))
 
@@ -338,7 +338,7 @@ class Runner:
             except DatabaseError as error:
                 self._complain(error)
             except Exception:
-                log.exception("the heartbeat of the running answers failed; it goes on")
+                log.exception("heartbeat of running answers failed, continuing")
 
     async def _tick(self) -> None:
         """Write what grew, renew leases, hear stop requests."""

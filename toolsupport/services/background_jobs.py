@@ -64,7 +64,7 @@ class Work:
     def _over(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a background task ended with an error", exc_info=error)
+            log.error("background task failed", exc_info=error)
 
     async def stop(self) -> None:
         """Cancel everything but the task that asks for it."""
@@ -96,7 +96,7 @@ class Work:
                 await in_database(leases.release)(job.name, self.owner)
         except Exception:
             # Of the release too: it would end the job in this process for good.
-            log.exception("the job %s failed; it is tried again at its next time", job.name)
+            log.exception("job %s failed, retrying at its next time", job.name)
 
 
 _work: Work | None = None

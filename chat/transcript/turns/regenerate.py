@@ -1,4 +1,4 @@
-"""An answer once more: gone on with where it broke off, or made anew as a branch of its own."""
+"""An answer once more: continued where it broke off, or regenerated as a branch of its own."""
 
 from __future__ import annotations
 

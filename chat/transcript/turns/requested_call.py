@@ -1,4 +1,4 @@
-"""A call that a program makes in a conversation: a turn of its own, which asks no model and is told of once."""
+"""A call by a program in a conversation: a turn of its own without a model, whose outcome is returned once."""
 
 from __future__ import annotations
 
