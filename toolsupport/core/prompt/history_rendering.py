@@ -8,7 +8,7 @@ questions in a row, calls that another model made. What comes out holds to the s
   native: the results follow their calls at once, one for each, in order, under ids that are unique in the request;
           an assistant message stands between a result and the next user message;
   text:   calls stand in the assistant's text, and what all of them gave in one user message, as the format has it;
-  words:  for a model that gets no tools, calls and results are told, and no message has a call.
+  words:  for a model that gets no tools, calls and results are described, and no message has a call.
 """
 
 from __future__ import annotations
