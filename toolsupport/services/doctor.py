@@ -22,7 +22,7 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import audit_log, first_admin
 from toolsupport.registry.servers import servers
 from toolsupport.services import refresh
-from toolsupport.services.refresh import Refreshed
+from toolsupport.services.refresh import RefreshResult
 
 PATIENCE = 5  # seconds
 _migrated = False
@@ -168,7 +168,7 @@ NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, metr
 NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audited, model_servers, simulator)
 
 
-async def _ask() -> tuple[Refreshed, ...]:
+async def _ask() -> tuple[RefreshResult, ...]:
     try:
         await refresh.ensure_servers()
         return await refresh.refresh_all()
@@ -176,7 +176,7 @@ async def _ask() -> tuple[Refreshed, ...]:
         await providers.close()
 
 
-def _server(asked: Refreshed) -> Finding:
+def _server(asked: RefreshResult) -> Finding:
     server = servers.shown(asked.server)
     what = f"server {server.name}"
     if not asked.why:
