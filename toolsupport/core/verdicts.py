@@ -26,6 +26,7 @@ __all__ = [
     "format_works",
     "judge",
     "sure",
+    "switch_ignored",
     "wanted",
 ]
 
@@ -220,6 +221,8 @@ def _not_tried(accepted: Sequence[TrialOutcome]) -> Verdict | None:
 def _called(outcomes: Sequence[TrialOutcome]) -> Verdict:
     """Thinking on and off are judged apart where both were tried."""
     made = of_step(outcomes, "called")
+    if switch_ignored(outcomes):
+        return _of_setting(outcomes, made)
     off = [outcome for outcome in made if outcome.think is False]
     on = [outcome for outcome in made if outcome.think is not False]
     if not off or not on:
@@ -291,12 +294,9 @@ def _of_counts(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome], d
     if right == len(tried):
         streams = {"streaming": True} if any(outcome.passed and outcome.streamed for outcome in made) else {}
         return Verdict("native", f"Called natively: {share(tried)}.", {"tools": True, **streams}, detail)
-    thought = _thought_unswitched(outcomes, made)
-    why = "" if _is_yes(made) else _why_no_is_open(made) or thought
+    why = "" if _is_yes(made) else _why_no_is_open(made)
     if why:
-        # Only what is open for thinking alone is worth a look at text formats.
-        open_for = {"thought": True} if why == thought else {}
-        return Verdict("inconclusive", why, detail={**detail, "why": why, **open_for})
+        return Verdict("inconclusive", why, detail={**detail, "why": why})
     if right == 0 and all(outcome.code in ("no_call", "in_text") for outcome in tried):
         never = any(outcome.code == "no_call" for outcome in of_step(outcomes, "rendered"))
         told = "The tools never reach its prompt." if never else "It was asked in plain words and called nothing."

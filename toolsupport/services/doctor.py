@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async as in_database
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -18,13 +19,15 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
 
 from toolsupport import providers
-from toolsupport.core.errors import ConfigError
+from toolsupport.core.errors import ConfigError, ProviderError
+from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import audit_log, first_admin
 from toolsupport.registry.servers import servers
 from toolsupport.services import refresh
 from toolsupport.services.refresh import RefreshResult
 
 PATIENCE = 5  # seconds
+USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 _migrated = False
 
 
@@ -63,11 +66,16 @@ def data_directory() -> Finding:
 def tables() -> Finding:
     try:
         executor = MigrationExecutor(connection)
+        database_upgrade.refuse_newer(executor)
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except ConfigError as error:
+        return Finding("database", False, str(error))
     except DatabaseError as error:
         return Finding("database", False, f"It cannot be used: {error}. Check DATABASE_URL.")
     if plan:
-        return Finding("database", False, f"Migrations are missing ({len(plan)}). Run: manage.py migrate")
+        return Finding(
+            "database", False, f"Migrations are missing ({len(plan)}). `manage.py serve` applies them at its start."
+        )
     return Finding("database", True, f"{connection.vendor}, up to date")
 
 
@@ -155,7 +163,7 @@ def model_servers() -> Iterator[Finding]:
         return
     if not asked:
         yield Finding("servers", None, "None. Start Ollama, or add one: manage.py add_server NAME URL --kind ollama")
-    yield from (_server(one) for one in asked)
+    yield from asked
 
 
 def simulator() -> Iterator[Finding]:
@@ -170,8 +178,10 @@ NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audit
 
 async def _ask() -> tuple[RefreshResult, ...]:
     try:
-        await refresh.ensure_servers()
-        return await refresh.refresh_all()
+        ids, names = await in_database(servers.enabled_ids)(), await in_database(servers.names)()
+        missing = [server for server in refresh.environment_servers() if server.name not in names]
+        found = await asyncio.gather(*map(_listed, ids), *map(_unlisted, missing))
+        return found or [one for one in [await _unlisted(USUAL_OLLAMA)] if one.ok]
     finally:
         await providers.close()
 
