@@ -158,9 +158,7 @@ def _calls(outcomes: Sequence[TrialOutcome]) -> bool:
 
 
 def _cannot(outcomes: Sequence[TrialOutcome]) -> bool:
-    """A no, or one that only the missing switch of thinking keeps open: a text format may work there."""
-    native = _native(outcomes)
-    return native.values.get("tools") is False or bool(native.detail.get("thought"))
+    return _native(outcomes).values.get("tools") is False
 
 
 def _is_alone(outcomes: Sequence[TrialOutcome]) -> bool:
@@ -219,7 +217,7 @@ def _not_tried(accepted: Sequence[TrialOutcome]) -> Verdict | None:
 
 
 def _called(outcomes: Sequence[TrialOutcome]) -> Verdict:
-    """Thinking on and off are judged apart where both were tried."""
+    """Thinking on and off are judged apart where both were tried, and the server followed the switch."""
     made = of_step(outcomes, "called")
     if switch_ignored(outcomes):
         return _of_setting(outcomes, made)
@@ -228,6 +226,12 @@ def _called(outcomes: Sequence[TrialOutcome]) -> Verdict:
     if not off or not on:
         return _of_setting(outcomes, made)
     return _of_both(_TrialGroup(on, _of_setting(outcomes, on)), _TrialGroup(off, _of_setting(outcomes, off)))
+
+
+def switch_ignored(outcomes: Sequence[TrialOutcome]) -> bool:
+    """Whether the model thought in most trials in which it should not: these show nothing of thinking off."""
+    off = [outcome for outcome in of_step(outcomes, "called") if outcome.think is False]
+    return sum(outcome.thought for outcome in off) * 2 > len(off)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,17 +322,6 @@ def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
         return f"Called natively: {share(tried)}. A no needs {ENOUGH_FOR_NO} trials."
     told = f"{len(silent)} of {len(made)} trials proved nothing, and they may be the ones with calls"
     return f"Called natively: {share(tried)}; {told}. {silent[0].why}"
-
-
-def _thought_unswitched(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome]) -> str:
-    """Why a no is open where the model thought and thinking off was never tried: it may call without."""
-    thought = any(outcome.thought and not outcome.passed for outcome in made)
-    if not thought or any(outcome.think is False for outcome in of_step(outcomes, "called")):
-        return ""
-    told = (
-        f"It thought in these trials ({share(counting(made))} with a right call), and thinking cannot be switched off"
-    )
-    return f"{told} in requests to this server: whether it calls without is open."
 
 
 def _streaming_decides(made: Sequence[TrialOutcome], each: int) -> bool:

@@ -4,7 +4,7 @@ Bytes → events. The reply is a stream of server-sent events, one JSON object b
 keep-alive of the server, and no event. A server that does not stream, asked or not, sends one JSON document: it is
 recognised by its first character and read at its end. `finish_reason` is the end mark, at whatever HTTP status:
 `[DONE]` alone may be missing, and the token counts may come between the two. An error in any envelope ends the reply.
-After Finished or Failed there are no more events, whatever follows. JSON has the same limits as in Ollama's protocol.
+After the end or a failure there are no more events, whatever follows. JSON has the same limits as in Ollama's protocol.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import audit_log, first_admin
 from toolsupport.registry.servers import servers
-from toolsupport.services import refresh
-from toolsupport.services.refresh import RefreshResult
+from toolsupport.registry.servers.addresses import NamedAddress
+from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
 USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
@@ -176,7 +176,8 @@ NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, metr
 NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audited, model_servers, simulator)
 
 
-async def _ask() -> tuple[RefreshResult, ...]:
+async def _ask() -> list[Finding]:
+    """Every server that a start would ask, asked now; nothing is added or written down."""
     try:
         ids, names = await in_database(servers.enabled_ids)(), await in_database(servers.names)()
         missing = [server for server in refresh.environment_servers() if server.name not in names]
@@ -186,11 +187,26 @@ async def _ask() -> tuple[RefreshResult, ...]:
         await providers.close()
 
 
-def _server(asked: RefreshResult) -> Finding:
-    server = servers.shown(asked.server)
-    what = f"server {server.name}"
-    if not asked.why:
-        return Finding(what, True, f"{server.base_url} answers, models: {asked.models}")
-    if server.simulated:
-        return Finding(what, None, "It runs only while `manage.py serve` does.")
-    return Finding(what, False, f"{asked.why} {server.hint if server.hint not in asked.why else ''}".strip())
+async def _listed(server_id: int) -> Finding:
+    server = await in_database(servers.shown)(server_id)
+    try:
+        found = await _asked(server.name, await in_database(servers.endpoint)(server_id))
+    except ConfigError as error:
+        return Finding(f"server {server.name}", False, str(error))
+    if found.ok is False and server.simulated:
+        return Finding(found.what, None, "It runs only while `manage.py serve` does.")
+    return found
+
+
+async def _unlisted(server: NamedAddress) -> Finding:
+    found = await _asked(server.name, Endpoint(server.kind, server.base_url))
+    return replace(found, words=f"{found.words} The next start adds it.")
+
+
+async def _asked(name: str, endpoint: Endpoint) -> Finding:
+    try:
+        report = await providers.survey(endpoint)
+    except ProviderError as error:
+        hint = providers.provider(endpoint.kind).hint
+        return Finding(f"server {name}", False, f"{error} {hint if hint not in str(error) else ''}".strip())
+    return Finding(f"server {name}", True, f"{endpoint.base_url} answers, models: {len(report.models)}")
