@@ -10,8 +10,8 @@ import pytest
 
 from tests import house
 
-WORDS = ("said", "told", "tells", "says", "knows", "hears", "heard", "whoever", "somebody", "nobody", "anew")
-WORDS += ("what became of", "lest", "wherefore")
+WORDS = ["said", "told", "tells", "says", "knows", "hears", "heard", "whoever", "somebody", "nobody", "anew"]
+WORDS += ["what became of", "lest", "wherefore"]
 BANNED = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 # Real uses: quoted texts, and what a server claims about itself, which the interface quotes as "The server says …".
 ALLOWED = ('like "the file says:"', "The server says")

@@ -12,12 +12,12 @@ django.setup()
 
 from django.db import connection  # noqa: E402
 from django.db.migrations.executor import MigrationExecutor  # noqa: E402
+from django.db.migrations.loader import MigrationLoader  # noqa: E402
 
 
 def main() -> None:
     executor = MigrationExecutor(connection)
-    executor.loader.replace_migrations = False
-    executor.loader.build_graph()
+    executor.loader = MigrationLoader(connection, replace_migrations=False)
     executor.migrate([(app, name) for app, _, name in (word.partition("=") for word in sys.argv[1:])])
 
 
