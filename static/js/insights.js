@@ -81,7 +81,8 @@ const draw = (figure, rows) => {
     // Days are days of UTC, wherever the page is read; one alone stands in the middle.
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
     scales: { x: { range: [xs[0] - DAY / 2, xs.at(-1) + DAY / 2] }, y: { range: (_, low, high) => [0, kind === "success" ? 105 : Math.max(1, high * 1.1)] } },
-    axes: [axis({ space: 70, incrs: [1, 2, 7, 14, 30, 90, 365].map((count) => count * DAY), values: [[DAY, "{D} {MMM}", null, null, null, null, null, null, 1]] }),
+    axes: [axis({ space: 70, incrs: [1, 2, 7, 14, 30, 90, 365].map((count) => count * DAY),
+      values: [[DAY, "{D} {MMM}", null, null, null, null, null, null, 1]] }),
       axis({ size: 48, values: (_, values) => values.map((value) => value + unit) })],
     cursor: { y: false, drag: { x: false, y: false } },
     legend: { isolate: false, markers: { width: 3, dash: (_, series) => dash(series - 1)[0] } },
