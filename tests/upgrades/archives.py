@@ -94,8 +94,10 @@ def rules(site: Site, table: str) -> list[Any]:
 
 
 def parts(statement: str) -> list[str]:
-    """What stands between commas, sorted: a table that was made again lists its constraints in another order."""
-    return sorted(part.strip() for part in re.split(r",\s*(?![^()]*\))", statement))
+    """The parts of a definition, sorted: a table that was made again lists its columns in another order."""
+    head, _, rest = statement.partition("(")
+    body, _, tail = rest.rpartition(")")
+    return [head, *sorted(part.strip() for part in re.split(r",\s*(?![^()]*\))", body)), tail]
 
 
 def schema(site: Site) -> dict[str, Any]:
