@@ -1,4 +1,4 @@
-"""Claims are appended and withdrawn; the standings are always their fold."""
+"""Claims are appended and withdrawn; what holds is always their fold."""
 
 from __future__ import annotations
 

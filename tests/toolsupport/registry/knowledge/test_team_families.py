@@ -1,4 +1,4 @@
-"""Families of the team's own: whom they mean, what they outrank, and that the standings follow."""
+"""Families of the team's own: whom they mean, what they outrank, and that what holds follows."""
 
 from __future__ import annotations
 
