@@ -40,6 +40,8 @@ class Mention:
 Item = str | CallEvent | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
+# A fence that is a form of calling in every format: nobody but Gemma and Gemini names one so.
+TOOL_CODE = re.compile(r"\s*`{3,}tool_code\b")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
 STOPS = frozenset(".!?。！？")
 BLANKS = re.compile(r"(?:[^\S\r\n]|[*_])*+")  # emphasis may end behind a call
@@ -82,7 +84,7 @@ class MentionFilter:
         self._held_place = CallPosition()
         self._bare = self._stopped = self._broken = False
         self._signs = self._ahead = ""
-        self._below = self._waits = False
+        self._below = self._waits = self._in_tool_code = False
 
     @property
     def quoted(self) -> bool:
@@ -179,7 +181,14 @@ class MentionFilter:
 
     def _is_quoted(self, place: CallPosition, call: CallEvent) -> bool:
         repeated = (place.reported or place.fenced) and self._is_result(call.raw)
-        return place.quoted or repeated or (place.fenced and not self._may_be_fenced(place))
+        fenced = place.fenced and not self._is_tool_code(place, call.raw) and not self._may_be_fenced(place)
+        return place.quoted or repeated or fenced
+
+    def _is_tool_code(self, place: CallPosition, raw: str) -> bool:
+        """Whether the call stands in a fence of that name, which it may open and close itself."""
+        own = bool(TOOL_CODE.match(raw)) or (self._in_tool_code and place.fenced)
+        self._in_tool_code = own and not raw.endswith("```")
+        return own
 
     def _may_be_fenced(self, place: CallPosition) -> bool:
         return self._fence is FenceRule.FORM or (self._fence is FenceRule.ALONE and place.alone)
