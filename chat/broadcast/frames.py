@@ -254,6 +254,16 @@ class DetectionProgressFrame(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class TurnPhaseFrame(ServerFrame):
+    """Why nothing comes: `phase` is loading, waiting, writing_call, or answering when it goes on; `seconds` so far."""
+
+    type: ClassVar[str] = "turn.phase"
+    turn: int
+    phase: str
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
 class TextDeltaFrame(ServerFrame):
     """`offset` counts UTF-16 code units, as the page's script does."""
 
@@ -381,6 +391,7 @@ SERVER_FRAMES: dict[str, type[ServerFrame]] = {
         QuestionAskedFrame,
         QuestionClosedFrame,
         DetectionProgressFrame,
+        TurnPhaseFrame,
         TextDeltaFrame,
         ThinkingDeltaFrame,
         CallDeltaFrame,
