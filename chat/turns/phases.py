@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 
 from chat.broadcast import frames
+from chat.turns.tool_executor import Spawn
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Event
@@ -34,9 +35,9 @@ class SilenceReport:
         self._begun = self._told = False
         self._phase_before = "waiting"
 
-    async def passed_on(self, batches: Batches) -> Batches:
+    async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
         """The same batches; the reports end with them."""
-        reports = asyncio.create_task(self._report())
+        reports = spawn(self._report())
         await asyncio.sleep(0)  # the question about the model goes first: the request itself makes the server load it
         try:
             async with aclosing(batches):

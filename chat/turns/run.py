@@ -141,7 +141,7 @@ class TurnRun:
 
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         report = SilenceReport(self.claimed.turn, self.briefing, self._tell)
-        return report.passed_on(self.cures.ask(self.briefing, history))
+        return report.passed_on(self.cures.ask(self.briefing, history), self.hands.spawn)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
         """Ask a person and let the turn wait in rows; a call that could not work anyway is told to the model."""

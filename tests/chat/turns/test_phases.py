@@ -89,7 +89,7 @@ async def test_the_page_shows_why_nothing_comes(kind: str, ps: Any, begins: bool
     page = Page()
     async with scripted(ps) as server:
         report = SilenceReport(1, context(server, kind, tools), page.tell)
-        async for _ in report.passed_on(reply(page, begins, phase)):
+        async for _ in report.passed_on(reply(page, begins, phase), asyncio.create_task):
             pass
     assert [name for name in page.phases if name != "waiting"] == [
         *([phase] if phase != "waiting" else []),
@@ -119,6 +119,8 @@ async def test_no_call_is_claimed_where_none_is_held_back(
         yield [Finished("stop")]
 
     async with scripted(LOADED) as server:
-        async for _ in SilenceReport(1, context(server, kind, tools), page.tell).passed_on(begun()):
+        async for _ in SilenceReport(1, context(server, kind, tools), page.tell).passed_on(
+            begun(), asyncio.create_task
+        ):
             pass
     assert "writing_call" not in page.phases
