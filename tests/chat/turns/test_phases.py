@@ -114,7 +114,7 @@ async def test_no_call_is_claimed_where_none_is_held_back(
 
     async def begun() -> AsyncGenerator[list[Event], None]:
         yield [TextDelta("Hi")]
-        monkeypatch.setattr(phases.asyncio, "sleep", counted)
+        monkeypatch.setattr("chat.turns.phases.asyncio.sleep", counted)
         await enough.wait()
         yield [Finished("stop")]
 
