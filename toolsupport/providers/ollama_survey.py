@@ -1,4 +1,4 @@
-"""Reads what an Ollama server says about itself and its models."""
+"""Reads an Ollama server's description of itself and its models."""
 
 from __future__ import annotations
 
@@ -51,6 +51,12 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     )
 
 
+async def is_loaded(endpoint: Endpoint, name: str) -> bool:
+    """Whether an Ollama server has the model in memory. Raises ProviderError."""
+    running = await http_client.get_json(endpoint, "/api/ps")
+    return bool({name, f"{name}:latest"} & {_text(entry, "name") for entry in _entries(running)})
+
+
 async def _if_known(endpoint: Endpoint, path: str) -> JSON:
     """Nothing where a server does not know the path: only the list of models is indispensable."""
     try:
@@ -63,6 +69,7 @@ async def _if_known(endpoint: Endpoint, path: str) -> JSON:
 
 
 def _report(entry: Mapping[str, Any], loaded: set[str]) -> ModelReport:
+    """A model of the list. Its `capabilities` there are not read: they leave out what only its template can do."""
     details, name = _mapping(entry, "details"), _text(entry, "name") or _text(entry, "model")
     return ModelReport(
         name=name,
@@ -71,7 +78,6 @@ def _report(entry: Mapping[str, Any], loaded: set[str]) -> ModelReport:
         family=_text(details, "family"),
         quantization=_text(details, "quantization_level"),
         loaded=name in loaded,
-        capabilities=_capabilities(entry),
         modified_at=_text(entry, "modified_at"),
     )
 
