@@ -100,12 +100,10 @@ def doubled() -> list[Case]:
 
 
 def of_habits() -> list[Case]:
-    """What models write by habit: ReAct's lines, tags named like the tool, Python that is printed."""
+    """What models write by habit: ReAct's lines and tags named like the tool."""
     react = 'Action: weather\nAction Input: {"city": "Oslo"}'
     tags = "<weather>\n<city>Oslo</city>\n<days>3</days>\n</weather>"
     code = "<write_file>\n<path>a</path>\n<content>\nif a < b:\n  <b>x</b>\n</content>\n</write_file>"
-    printed = '```tool_code\nprint(default_api.weather(city="Oslo"))\n```'
-    python = "pythonic tool_code_python auto"
     return [
         case("react auto", "ReAct", react, mended=False),
         case("react auto", "ReAct with its thought", f"Thought: I look.\n{react}", text="Thought: I look.\n"),
@@ -133,6 +131,14 @@ def of_habits() -> list[Case]:
              text="<teleport><to>Oslo</to></teleport>"),
         case("tool_tags auto", "HTML in the tag of a tool", "<note>Be careful.</note>", [],
              text="<note>Be careful.</note>"),
+    ]  # fmt: skip
+
+
+def of_prints() -> list[Case]:
+    """Gemma and Gemini print what a call gives back."""
+    printed = '```tool_code\nprint(default_api.weather(city="Oslo"))\n```'
+    python = "pythonic tool_code_python auto"
+    return [
         case(python, "printed in a fence", printed, [("default_api.weather", {"city": "Oslo"})]),
         case("auto", "printed", 'print(weather(city="Oslo"))'),
         case(python, "two printed in a fence", "```tool_code\nprint(now())\nprint(now())\n```", [("now", {})] * 2),
@@ -145,6 +151,7 @@ def of_habits() -> list[Case]:
 
 CASES = [
     *of_habits(),
+    *of_prints(),
     *(one for name, body in BODIES.items() for one in of_body(name, body)),
     case("hermes auto", "a word between the marks", WORD, [], text=WORD),
     *unquoted(),
