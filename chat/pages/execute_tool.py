@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-import orjson
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_POST
@@ -16,8 +15,10 @@ from django.views.decorators.http import require_POST
 from chat.transcript.turns import requested_call
 from chat.transcript.turns.requested_call import Requested, State, WrongCall
 from chat.turns import ephemeral_run, runner
+from toolsupport.core import strict_json
 from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
-from toolsupport.core.types import is_json_object
+from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.request_schemas import CALLS
 from toolsupport.registry.people.permissions import Action, requires
 from toolsupport.web import api_errors
 
@@ -64,19 +65,13 @@ def asked(body: bytes) -> dict[str, Any]:
     if len(body) > BODY_LIMIT:
         raise WrongCall("The request is larger than this site takes.", "arguments")
     try:
-        said = orjson.loads(body)
+        given: dict[str, Any] = strict_json.read(body)
+        CALLS.check(given)
+    except WrongField as error:
+        raise WrongCall(str(error), error.param) from error
     except ValueError as error:
         raise WrongCall(f"The body is not JSON: {error}.", "") from error
-    if not is_json_object(said):
-        raise WrongCall("The body has to be a JSON object.", "")
-    for field in ("model", "name"):
-        if not isinstance(said.get(field), str) or not said[field].strip():
-            raise WrongCall(f"{field} has to be a text.", field)
-    if not is_json_object(said.setdefault("arguments", {})):
-        raise WrongCall("arguments has to be an object.", "arguments")
-    if not isinstance(said.get("conversation"), str | None):
-        raise WrongCall("conversation has to be the id of a conversation.", "conversation")
-    return said
+    return {"arguments": {}} | given
 
 
 def _wish(said: dict[str, Any]) -> Requested:

@@ -1,0 +1,43 @@
+"""Reads JSON that others wrote, and refuses what readers of JSON understand differently."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+SMALLEST, LARGEST = -(2**63), 2**64 - 1
+
+
+def _refused(number: str) -> int:
+    raise ValueError(f"the number {number[:20]}… has more than 64 bits")
+
+
+def read(text: str | bytes, wide: Callable[[str], Any] = _refused) -> Any:
+    """The value in a text. `wide` reads a whole number of more than 64 bits.
+
+    Raises ValueError with the reason: double keys, NaN, numbers beyond a double, half characters, deep nesting.
+    """
+    try:
+        # orjson is strict about everything but double keys, of which it keeps the last without a word.
+        orjson.loads(text)
+        return json.loads(text, object_pairs_hook=_without_duplicates, parse_int=lambda found: _whole(found, wide))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _whole(found: str, wide: Callable[[str], Any]) -> Any:
+    # 20 characters hold every number of 64 bits.
+    number = int(found) if len(found) <= 20 else LARGEST + 1
+    return number if SMALLEST <= number <= LARGEST else wide(found)
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise ValueError(f"the key {twice[:80]!r} stands there twice")
+    return found
