@@ -95,8 +95,7 @@ async def _streamed(prepared: Prepared) -> HttpResponseBase:
         return _with_headers(error_replies.answer(first[0]), prepared, tally)
     pieces = chat_response.Pieces(prepared.model, tally, prepared.include_usage)
     response = StreamingHttpResponse(_lines(first, batches, pieces), content_type="text/event-stream")
-    # Nobody on the way may gather the pieces: a compressor, a proxy.
-    response.headers["Content-Encoding"] = "identity"
+    # A proxy must not gather the pieces.
     response.headers["X-Accel-Buffering"] = "no"
     return _with_headers(response, prepared, tally)
 
