@@ -43,7 +43,7 @@ LATE = "The call still runs. Send the same request again to get its result."
 async def execute(request: HttpRequest) -> JsonResponse:
     """One call, in a conversation of one's own or in a workspace that is gone afterwards."""
     try:
-        said, person = asked(request.read(BODY_LIMIT + 1)), await request.auser()
+        said, person = await asyncio.to_thread(asked, request.read(BODY_LIMIT + 1)), await request.auser()
         wish = await in_database(_wish)(said)
         if said.get("conversation") is None:
             return JsonResponse(await ephemeral_run.run(wish, person.pk or 0))
