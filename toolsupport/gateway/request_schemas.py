@@ -152,7 +152,7 @@ CALL: JSON = {
     "required": ["model", "name"],
     "properties": {
         "model": MODEL,
-        "name": {"type": "string", "pattern": NAME, "description": "the name of a tool"},
+        "name": {"type": "string", "pattern": NAME, "description": "a text, the name of a tool"},
         "arguments": {"type": "object", "description": "an object"},
         "conversation": {"type": ["string", "null"], "description": "the id of one of your own conversations"},
     },
