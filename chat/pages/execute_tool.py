@@ -13,11 +13,11 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_POST
 
 from chat.transcript.turns import requested_call
-from chat.transcript.turns.requested_call import Requested, State, WrongCall
+from chat.transcript.turns.requested_call import CallRequest, InvalidCall, RequestedCallState
 from chat.turns import ephemeral_run, runner
 from toolsupport.core import strict_json
 from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.request_schemas import CALLS
 from toolsupport.registry.people.permissions import Action, requires
 from toolsupport.web import api_errors
@@ -32,7 +32,7 @@ ERRORS: dict[type[Exception], tuple[int, str]] = {
     Busy: (429, "busy"),
     ConfigError: (502, "not_configured"),
     NotAllowed: (403, "not_allowed"),
-    WrongCall: (400, "invalid_value"),
+    InvalidCall: (400, "invalid_value"),
 }
 WAITS = "A person has to allow this call. Answer the question in its conversation, then send the same request again."
 LATE = "The call still runs. Send the same request again to get its result."
@@ -61,27 +61,27 @@ def refusal(error: Exception) -> JsonResponse:
 
 
 def asked(body: bytes) -> dict[str, Any]:
-    """The fields of a request. Raises WrongCall, which names the field that is wrong."""
+    """The fields of a request. Raises InvalidCall, which names the field that is wrong."""
     if len(body) > BODY_LIMIT:
-        raise WrongCall("The request is larger than this site takes.", "arguments")
+        raise InvalidCall("The request is larger than this site takes.", "arguments")
     try:
         given: dict[str, Any] = strict_json.read(body)
         CALLS.check(given)
-    except WrongField as error:
-        raise WrongCall(str(error), error.param) from error
+    except InvalidField as error:
+        raise InvalidCall(str(error), error.param) from error
     except ValueError as error:
-        raise WrongCall(f"The body is not JSON: {error}.", "") from error
+        raise InvalidCall(f"The body is not JSON: {error}.", "") from error
     return {"arguments": {}} | given
 
 
-def _wish(said: dict[str, Any]) -> Requested:
+def _wish(said: dict[str, Any]) -> CallRequest:
     try:
-        return Requested(requested_call.profile(said["model"]), said["name"], said["arguments"])
+        return CallRequest(requested_call.profile(said["model"]), said["name"], said["arguments"])
     except NotFound as error:
-        raise WrongCall(str(error), "model") from error
+        raise InvalidCall(str(error), "model") from error
 
 
-async def _in_chat(wish: Requested, person: int, conversation: str) -> JsonResponse:
+async def _in_chat(wish: CallRequest, person: int, conversation: str) -> JsonResponse:
     async with _ends(conversation) as ended:
         accepted = await runner.current().repeat(person, conversation, wish)
         for _ in range(LONGEST):
@@ -95,7 +95,7 @@ async def _in_chat(wish: Requested, person: int, conversation: str) -> JsonRespo
     return api_errors.answer(504, LATE, None, "still_running")
 
 
-def _told(state: State) -> JsonResponse:
+def _told(state: RequestedCallState) -> JsonResponse:
     if state.call is not None:
         return JsonResponse({"call": state.call, "result": state.result})
     wrong = api_errors.body(409, WAITS, None, "approval_needed")

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core import strict_json
-from toolsupport.core.types import JSON, Message, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.gateway.conversation import read_messages
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.request_schemas import CHOICES, OPTIONS, QUESTIONS
 
 # The options of sampling that have another name in our requests.
@@ -18,11 +18,11 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType({"max_tokens": "num_predict", 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChatCompletionRequest:
     """What a program wants. `choice` is one of CHOICES; a tool that was named is the only one in `tools`."""
 
     model: str
-    log: tuple[Message, ...]
+    log: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     choice: str = "auto"
     parallel: bool | None = None
@@ -31,21 +31,21 @@ class Asked:
     include_usage: bool = False
 
 
-def read(body: bytes) -> Asked:
-    """Raises WrongField, which names the field that is wrong."""
+def read(body: bytes) -> ChatCompletionRequest:
+    """Raises InvalidField, which names the field that is wrong."""
     try:
         # Schemas of tools hold limits beyond 64 bits (the uint64 of JavaScript), which servers read as floats.
         given = strict_json.read(body, wide=float)
     except ValueError as error:
-        raise WrongField(f"The body is not JSON: {error}.") from error
+        raise InvalidField(f"The body is not JSON: {error}.") from error
     QUESTIONS.check(given)
     return asked(given)
 
 
-def asked(given: JSON) -> Asked:
-    """What a body that fits QUESTION asks for. Raises WrongField where two of its fields do not fit each other."""
+def asked(given: JSON) -> ChatCompletionRequest:
+    """What a body that fits QUESTION asks for. Raises InvalidField where two of its fields do not fit each other."""
     tools, choice = _tools(given)
-    return Asked(
+    return ChatCompletionRequest(
         model=given["model"],
         log=read_messages(given["messages"]),
         tools=tools,
@@ -73,16 +73,16 @@ def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], str]:
     """The tools with how they may be called."""
     tools = tuple(ToolSpec.from_openai(tool) for tool in given.get("tools") or [])
     if len({tool.name for tool in tools}) < len(tools):
-        raise WrongField("Two tools have the same name.", "tools")
+        raise InvalidField("Two tools have the same name.", "tools")
     return _chosen(tools, given.get("tool_choice"))
 
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:
     if choice is None or choice in CHOICES:
         if choice == "required" and not tools:
-            raise WrongField("A call is required, but no tool is offered.", "tool_choice")
+            raise InvalidField("A call is required, but no tool is offered.", "tool_choice")
         return tools, choice or "auto"
     named = tuple(tool for tool in tools if tool.name == choice["function"]["name"])
     if not named:
-        raise WrongField("tool_choice has to be auto, none, required, or name one of the tools.", "tool_choice")
+        raise InvalidField("tool_choice has to be auto, none, required, or name one of the tools.", "tool_choice")
     return named, "required"

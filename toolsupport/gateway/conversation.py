@@ -10,29 +10,29 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.types import JSON, Message, Role, ToolCall
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall
+from toolsupport.gateway.field_errors import InvalidField
 
 IMAGE = re.compile(r"data:image/(?:png|jpeg|jpg|gif|webp);base64,", re.I)
 NOT_FETCHED = "Send an image as a data URL (data:image/png;base64,…): other addresses are not fetched."
 
 
-def read_messages(given: list[JSON]) -> tuple[Message, ...]:
-    """The log, of messages that fit their schema. Raises WrongField with the place of what cannot be read."""
+def read_messages(given: list[JSON]) -> tuple[ChatMessage, ...]:
+    """The log, of messages that fit their schema. Raises InvalidField with the place of what cannot be read."""
     return tuple(READERS[one["role"]](one, f"messages[{number}]") for number, one in enumerate(given))
 
 
-def _system(given: JSON, place: str) -> Message:
-    return Message(Role.SYSTEM, _content(given, place)[0])
+def _system(given: JSON, place: str) -> ChatMessage:
+    return ChatMessage(Role.SYSTEM, _content(given, place)[0])
 
 
-def _user(given: JSON, place: str) -> Message:
+def _user(given: JSON, place: str) -> ChatMessage:
     text, images = _content(given, place)
-    return Message(Role.USER, text, images=images)
+    return ChatMessage(Role.USER, text, images=images)
 
 
-def _assistant(given: JSON, place: str) -> Message:
-    return Message(
+def _assistant(given: JSON, place: str) -> ChatMessage:
+    return ChatMessage(
         Role.ASSISTANT,
         _content(given, place)[0],
         thinking=given.get("reasoning_content") or "",
@@ -40,15 +40,15 @@ def _assistant(given: JSON, place: str) -> Message:
     )
 
 
-def _result(given: JSON, place: str) -> Message:
+def _result(given: JSON, place: str) -> ChatMessage:
     call_id = given.get("tool_call_id")
     if not call_id:
-        raise WrongField("A result has to say which call it belongs to.", f"{place}.tool_call_id")
+        raise InvalidField("A result has to say which call it belongs to.", f"{place}.tool_call_id")
     text, images = _content(given, place)
-    return Message(Role.TOOL, text, call_id=call_id, images=images)
+    return ChatMessage(Role.TOOL, text, call_id=call_id, images=images)
 
 
-READERS: Mapping[str, Callable[[JSON, str], Message]] = MappingProxyType(
+READERS: Mapping[str, Callable[[JSON, str], ChatMessage]] = MappingProxyType(
     {"system": _system, "developer": _system, "user": _user, "assistant": _assistant, "tool": _result}
 )
 
@@ -80,8 +80,8 @@ def _image(part: JSON, place: str) -> bytes:
     url = part["image_url"]["url"]
     head = IMAGE.match(url)
     if head is None:
-        raise WrongField(NOT_FETCHED, place)
+        raise InvalidField(NOT_FETCHED, place)
     try:
         return b64decode(url[head.end() :], validate=True)
     except ValueError as error:
-        raise WrongField("This data URL is not base64.", place) from error
+        raise InvalidField("This data URL is not base64.", place) from error

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 
 from toolsupport.core.types import JSON
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.field_errors import InvalidField
 
 MOST_TOOLS = 256
 MOST_STOPS = 16
@@ -168,7 +168,7 @@ class BodyCheck:
         self._validator = jsonschema_rs.validator_for(schema)
 
     def check(self, body: Any) -> None:
-        """Raises WrongField for the first field that is wrong: it has to be what its description says."""
+        """Raises InvalidField for the first field that is wrong: it has to be what its description says."""
         error = next(self._validator.iter_errors(body), None)
         if error is None:
             return
@@ -176,7 +176,7 @@ class BodyCheck:
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
             place, path = [*place, error.kind.property], [*path, "properties", error.kind.property]
         depth, words = self._described(path)
-        raise WrongField(f"{written(place[:depth]) or 'The body'} has to be {words}.", written(place[:depth]))
+        raise InvalidField(f"{written(place[:depth]) or 'The body'} has to be {words}.", written(place[:depth]))
 
     def _described(self, path: list[Any]) -> tuple[int, str]:
         """The innermost part on this way into the schema that is described in words: how deep it is, and the words."""

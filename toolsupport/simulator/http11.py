@@ -30,7 +30,7 @@ class BadRequest(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReceivedRequest:
     """One request. The path has no query and is not percent-encoded."""
 
     method: str
@@ -49,7 +49,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class StreamedResponse:
     """A response whose pieces come one by one; each becomes one chunk on the wire."""
 
     pieces: AsyncGenerator[bytes, None]
@@ -61,7 +61,9 @@ def connection() -> h11.Connection:
     return h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_LIMIT - READ_SIZE)
 
 
-async def read(http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request | None:
+async def read(
+    http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> ReceivedRequest | None:
     """The next request, None where the client ended the connection before it was whole. Raises BadRequest."""
     try:
         head = await _next(http, reader)
@@ -78,7 +80,7 @@ async def read(http: h11.Connection, reader: asyncio.StreamReader, writer: async
                 raise BadRequest(413)
     except h11.RemoteProtocolError as error:
         raise BadRequest(431 if error.error_status_hint == 431 else 400) from error
-    return None if isinstance(part, h11.ConnectionClosed) else Request(method, path, bytes(body))
+    return None if isinstance(part, h11.ConnectionClosed) else ReceivedRequest(method, path, bytes(body))
 
 
 async def _next(http: h11.Connection, reader: asyncio.StreamReader) -> h11.Event | type[h11.PAUSED]:

@@ -10,12 +10,12 @@ from typing import cast
 import h11
 
 from toolsupport.simulator import http11
-from toolsupport.simulator.client import Client, Ear
-from toolsupport.simulator.desk import Desk
-from toolsupport.simulator.http11 import BadRequest, Request, Response, Stream
-from toolsupport.simulator.memory import Memory
+from toolsupport.simulator.client import Client, DisconnectReader
+from toolsupport.simulator.desk import SimulatorState
+from toolsupport.simulator.http11 import BadRequest, ReceivedRequest, Response, StreamedResponse
+from toolsupport.simulator.memory import ModelMemory
 from toolsupport.simulator.routes import respond
-from toolsupport.simulator.wire.chat import Cut
+from toolsupport.simulator.wire.chat import ConnectionCut
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class Simulator:
         self.host = host
         self.port = port
         self.active = 0
-        self._desk = Desk(Memory(load_seconds), pace_ms / 1000)
+        self._desk = SimulatorState(ModelMemory(load_seconds), pace_ms / 1000)
         self._server: asyncio.Server | None = None
         self._clients: set[Client] = set()
         self._empty = asyncio.Event()
@@ -75,15 +75,15 @@ class Simulator:
         self._server = None
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
-        return asyncio.StreamReaderProtocol(Ear(), self._serve)
+        return asyncio.StreamReaderProtocol(DisconnectReader(), self._serve)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = Client(cast(Ear, reader), writer)
+        client = Client(cast(DisconnectReader, reader), writer)
         self._clients.add(client)
         try:
             while await self._answer_one(client):
                 pass
-        except (ConnectionError, Cut):
+        except (ConnectionError, ConnectionCut):
             pass
         finally:
             # close() flushes what was written: a cut stream arrives whole up to the cut.
@@ -111,10 +111,10 @@ class Simulator:
         client.http.start_next_cycle()
         return True
 
-    async def _answer(self, client: Client, request: Request) -> None:
+    async def _answer(self, client: Client, request: ReceivedRequest) -> None:
         try:
             answer = await respond(self._desk, client, request)
-        except (ConnectionError, Cut):
+        except (ConnectionError, ConnectionCut):
             raise
         except Exception:
             log.exception("The simulator failed at %s %s", request.method, request.path)
@@ -125,7 +125,7 @@ class Simulator:
             await _send_stream(client, answer)
 
 
-async def _send_stream(client: Client, stream: Stream) -> None:
+async def _send_stream(client: Client, stream: StreamedResponse) -> None:
     await client.send(http11.head(client.http, 200, {"Content-Type": stream.content_type}))
     async with aclosing(stream.pieces) as pieces:
         async for piece in pieces:

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from toolsupport.core.types import Role
-from toolsupport.gateway.chat_request import Asked, read
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.chat_request import ChatCompletionRequest, read
+from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.request_schemas import QUESTION
 
 HELLO = {"role": "user", "content": "Hello"}
@@ -21,7 +21,7 @@ SECOND_CALL = "messages[0].tool_calls[1]"
 OTHER = {"type": "function", "function": {"name": "other"}}
 
 
-def asked(**fields: Any) -> Asked:
+def asked(**fields: Any) -> ChatCompletionRequest:
     return read(orjson.dumps({"model": "m", "messages": [HELLO]} | fields))
 
 
@@ -78,30 +78,30 @@ def asked(**fields: Any) -> Asked:
     ],
 )
 def test_a_wrong_field_is_named(fields: dict[str, Any], param: str) -> None:  # G4
-    with pytest.raises(WrongField) as wrong:
+    with pytest.raises(InvalidField) as wrong:
         asked(**fields)
     assert wrong.value.param == param
 
 
 def test_a_wrong_field_is_explained_in_words() -> None:
-    with pytest.raises(WrongField, match=r"^temperature has to be a number from 0 to 2.$"):
+    with pytest.raises(InvalidField, match=r"^temperature has to be a number from 0 to 2.$"):
         asked(temperature=3)
     with pytest.raises(
-        WrongField, match=r"^messages\[1\].role has to be one of system, developer, user, assistant, tool.$"
+        InvalidField, match=r"^messages\[1\].role has to be one of system, developer, user, assistant, tool.$"
     ):
         asked(messages=[HELLO, {"role": "function"}])
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b"3", b"null", b'{"model": NaN}', b"\xff"])
 def test_a_body_that_is_no_object_is_refused(body: bytes) -> None:
-    with pytest.raises(WrongField) as wrong:
+    with pytest.raises(InvalidField) as wrong:
         read(body)
     assert wrong.value.param == ""
 
 
 def test_a_body_that_can_be_read_in_two_ways_is_refused() -> None:
     body = b'{"model": "m", "messages": [{"role": "user", "content": "Hello", "content": "Bye"}]}'
-    with pytest.raises(WrongField, match="'content' stands there twice"):
+    with pytest.raises(InvalidField, match="'content' stands there twice"):
         read(body)
 
 
@@ -158,5 +158,5 @@ def test_the_messages_become_our_log() -> None:
 
 @pytest.mark.parametrize("url", ["https://example.org/a.png", "file:///etc/passwd", "data:text/html;base64,AA==", "x"])
 def test_an_image_is_never_fetched(url: str) -> None:  # SAFETY (Gateway)
-    with pytest.raises(WrongField, match="data URL"):
+    with pytest.raises(InvalidField, match="data URL"):
         asked(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}])

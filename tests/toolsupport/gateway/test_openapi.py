@@ -14,7 +14,7 @@ from django.test import Client
 from chat.urls import urlpatterns as CHAT
 from toolsupport.core.types import JSON
 from toolsupport.gateway.chat_request import asked
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.openapi import document
 from toolsupport.gateway.request_schemas import CALL as CALL_SCHEMA
 from toolsupport.gateway.request_schemas import CALLS, QUESTION, QUESTIONS, BodyCheck
@@ -110,7 +110,7 @@ def test_what_does_not_fit_the_description_is_refused_by_the_name_of_the_field(s
     check.check(MINIMAL)
     refused = set()
     for body, name in samples(schema):
-        with pytest.raises(WrongField) as wrong:
+        with pytest.raises(InvalidField) as wrong:
             check.check(body)
         assert wrong.value.param.partition("[")[0] == name
         refused.add(name)
@@ -120,7 +120,7 @@ def test_what_does_not_fit_the_description_is_refused_by_the_name_of_the_field(s
 @pytest.mark.parametrize("body", [{}, [], None, "text", {"model": "m"}, {"name": "x", "messages": []}])
 @pytest.mark.parametrize("check", [QUESTIONS, CALLS])
 def test_what_is_missing_is_named(check: BodyCheck, body: Any) -> None:
-    with pytest.raises(WrongField, match="has to be"):
+    with pytest.raises(InvalidField, match="has to be"):
         check.check(body)
 
 
