@@ -83,7 +83,9 @@ async def read(
     return None if isinstance(part, h11.ConnectionClosed) else ReceivedRequest(method, path, bytes(body))
 
 
-async def _next(http: h11.Connection, reader: asyncio.StreamReader) -> h11.Event | type[h11.PAUSED]:
+async def _next(
+    http: h11.Connection, reader: asyncio.StreamReader
+) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
     """The next event of the client's side; a connection that ends in the middle of a request is closed, not refused."""
     while (event := http.next_event()) is h11.NEED_DATA:
         data = await reader.read(READ_SIZE)

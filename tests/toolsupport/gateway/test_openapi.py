@@ -94,10 +94,13 @@ def test_the_options_that_programs_ask_for_are_described() -> None:
     assert wanted <= set(document("http://site")["components"]["schemas"]["Question"]["properties"])
 
 
+WRONG: list[Any] = [float("nan"), [[]], {"": []}, True, 10**400, ""]
+
+
 def samples(schema: JSON) -> Iterator[tuple[JSON, str]]:
     """Bodies with one field of the wrong type each, with the name of the field."""
     for name in schema["properties"]:
-        for wrong in (float("nan"), [[]], {"": []}, True, 10**400, ""):
+        for wrong in WRONG:
             if not jsonschema_rs.is_valid(schema["properties"][name], wrong):
                 yield {**MINIMAL, name: wrong}, name
 

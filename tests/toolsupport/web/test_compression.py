@@ -42,12 +42,12 @@ def client(site: Site) -> Iterator[httpx.Client]:
 class Answer:
     """An answer as a browser reads it: of several compressed texts one after another, only the first."""
 
-    def __init__(self, site: Site, client: httpx.Client, path: str, body: bytes | None = None, **headers: str) -> None:
+    def __init__(self, client: httpx.Client, path: str, changed: dict[str, str] | None = None, body: str = "") -> None:
         cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
         own = {"Accept-Encoding": "gzip", "Cookie": cookies, "X-CSRFToken": client.cookies["csrftoken"]}
-        own |= {"Content-Type": "application/json", "Origin": site.url}
-        with closing(http.client.HTTPConnection("127.0.0.1", site.port, timeout=60)) as connection:
-            connection.request("GET" if body is None else "POST", path, body, own | headers)
+        own |= {"Content-Type": "application/json", "Origin": str(client.base_url).rstrip("/")}
+        with closing(http.client.HTTPConnection("127.0.0.1", client.base_url.port, timeout=60)) as connection:
+            connection.request("POST" if body else "GET", path, body, own | (changed or {}))
             answer = connection.getresponse()
             self.status, self.headers = answer.status, answer.headers
             self.pieces = list(iter(lambda: answer.read1(1024 * 1024), b""))
@@ -56,22 +56,22 @@ class Answer:
         self.body = zlib.decompressobj(31).decompress(self.sent) if self.encoding == "gzip" else self.sent
 
 
-def test_a_script_is_sent_compressed(site: Site, client: httpx.Client) -> None:
-    answer = Answer(site, client, SCRIPT)
+def test_a_script_is_sent_compressed(client: httpx.Client) -> None:
+    answer = Answer(client, SCRIPT)
     assert (answer.encoding, answer.body) == ("gzip", CONTENT)
     assert len(answer.sent) == int(answer.headers["Content-Length"]) < len(CONTENT) / 2
     assert "Accept-Encoding" in answer.headers["Vary"]
-    again = Answer(site, client, SCRIPT, **{"If-None-Match": answer.headers["ETag"]})
+    again = Answer(client, SCRIPT, {"If-None-Match": answer.headers["ETag"]})
     assert (again.status, again.sent) == (304, b"")
 
 
-def test_a_script_is_sent_as_it_is_where_gzip_is_not_wanted(site: Site, client: httpx.Client) -> None:
-    answer = Answer(site, client, SCRIPT, **{"Accept-Encoding": "identity"})
+def test_a_script_is_sent_as_it_is_where_gzip_is_not_wanted(client: httpx.Client) -> None:
+    answer = Answer(client, SCRIPT, {"Accept-Encoding": "identity"})
     assert (answer.encoding, answer.body) == ("", CONTENT)
 
 
-def test_a_page_is_compressed_and_its_length_varies(site: Site, client: httpx.Client) -> None:
-    answers = [Answer(site, client, "/models/") for _ in range(8)]
+def test_a_page_is_compressed_and_its_length_varies(client: httpx.Client) -> None:
+    answers = [Answer(client, "/models/") for _ in range(8)]
     assert {answer.encoding for answer in answers} == {"gzip"}
     assert all(b"</html>" in answer.body for answer in answers)
     assert len({len(answer.sent) for answer in answers}) > 1
@@ -79,30 +79,30 @@ def test_a_page_is_compressed_and_its_length_varies(site: Site, client: httpx.Cl
 
 @pytest.mark.parametrize("ending", ["csv", "json"])
 def test_the_history_is_saved_whole(site: Site, client: httpx.Client, ending: str) -> None:  # D11
-    answer = Answer(site, client, f"/history/export.{ending}")
+    answer = Answer(client, f"/history/export.{ending}")
     text = answer.body.decode()
     rows = json.loads(text) if ending == "json" else list(csv.DictReader(text.splitlines()))
     found = site.rows("SELECT count(*) FROM toolsupport_historyentry")[0][0]
     assert len(rows) == found > 0
 
 
-def test_a_conversation_is_saved_whole(site: Site, client: httpx.Client) -> None:
+def test_a_conversation_is_saved_whole(client: httpx.Client) -> None:
     conversation = new_chat(client)
-    assert json.loads(Answer(site, client, f"/chat/{conversation}/export.json").body)
-    assert Answer(site, client, f"/chat/{conversation}/export.md").body.endswith(b"\n")
+    assert json.loads(Answer(client, f"/chat/{conversation}/export.json").body)
+    assert Answer(client, f"/chat/{conversation}/export.md").body.endswith(b"\n")
 
 
-def test_a_file_is_saved_whole(site: Site, client: httpx.Client) -> None:
+def test_a_file_is_saved_whole(client: httpx.Client) -> None:
     place = f"/chat/{new_chat(client)}/files/"
     sent = client.post(place, files={"files": ("a.txt", FILE)}, headers={"X-CSRFToken": client.cookies["csrftoken"]})
     assert sent.status_code == 200
-    answer = Answer(site, client, f"{place}download/?path=a.txt")
+    answer = Answer(client, f"{place}download/?path=a.txt")
     assert answer.body == FILE and int(answer.headers["Content-Length"]) == len(FILE)
 
 
-def test_an_answer_to_a_program_is_streamed(site: Site, client: httpx.Client) -> None:
+def test_an_answer_to_a_program_is_streamed(client: httpx.Client) -> None:
     question = {"model": "sim-honest", "messages": [{"role": "user", "content": "Hello there"}], "stream": True}
-    answer = Answer(site, client, "/v1/chat/completions", json.dumps(question).encode())
+    answer = Answer(client, "/v1/chat/completions", body=json.dumps(question))
     assert (answer.status, answer.encoding) == (200, ""), answer.body
     assert answer.body.endswith(b"data: [DONE]\n\n")
     assert len(answer.pieces) > 3
@@ -122,5 +122,5 @@ def test_without_copies_the_files_themselves_are_sent(site: Site, client: httpx.
     (site.directory / "static/js/conversation.js").unlink()
     site.kill(signal.SIGTERM)
     site.start()
-    answer = Answer(site, client, SCRIPT)
+    answer = Answer(client, SCRIPT)
     assert (answer.status, answer.encoding, answer.body) == (200, "", CONTENT)
