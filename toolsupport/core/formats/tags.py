@@ -171,7 +171,7 @@ class TaggedCall:
     def read(self) -> Steps[bool]:
         """False where this is no call after all."""
         name = (yield from self._name()).partition('" ')[0]
-        # Without a wrapper around it (Ollama issue 16686: <tool_call> is left out) only an offered tool is a call.
+        # Without a wrapper around it (ollama #16686: <tool_call> is left out) only an offered tool is a call.
         if not name or (self._bare and not self._reading.may_call(name)):
             return False
         self._stream = ArgumentStream(self._reading.reply, self._reading.tools, name)
@@ -321,7 +321,7 @@ class TaggedCall:
             source.back_to(end if ends else source.recorded)
             return place if ends else -1
         else:
-            # `</parameter>` is left out by Qwen3-Coder at the end of long files (Ollama issues 17276, 18563).
+            # `</parameter>` is left out by Qwen3-Coder at the end of long files (ollama #17276, #18563).
             ends = yield from self._function_ends(tag, place)
         if ends:
             self._repairs.append("added the end that was missing")
