@@ -1,4 +1,4 @@
-"""Reads JSON, strictly where that succeeds, else as forgivingly as a person would, and lists what was repaired.
+"""Reads JSON, strictly if possible, else with repairs that it records.
 
 In: the whole text of one value. Out: the value with its repairs in words, or None where there is no value to be read.
 Callers: the formats, `arguments` and `coercion`, once a call is complete; the repairs are listed with the call.

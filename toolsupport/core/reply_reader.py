@@ -1,4 +1,4 @@
-"""Reads one reply to its end: calls that are written as text become calls, whatever the pieces it came in.
+"""Reads one reply to its end: calls written as text become calls, however the reply was cut into pieces.
 
 In: the codec's events of one reply, in batches, and last Finished or Failed. Out: the events that the rest of the
 product goes by: text without reasoning and marks, reasoning, pieces of calls, whole calls, then the usage and the end.
@@ -58,7 +58,7 @@ class ReplyReader:
     def _forget(self) -> None:
         """Nothing was called or mentioned so far."""
         self._native: list[Event] = []
-        self._written: list[Event] = []
+        self._written: list[CallReady | CallRejected] = []
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
 
@@ -148,7 +148,7 @@ class ReplyReader:
     def _ended(self, event: Finished | Failed) -> list[Event]:
         cut = isinstance(event, Finished) and event.reason == "length"
         told = self._told(self._parser.flush(cut=cut))
-        calls = [*self._native, *self._written]
+        calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
         return [*told, *calls, *self._usage, *found, *self._seen(event), event]
 
