@@ -34,7 +34,7 @@ class StdioCommand:
         if missing:
             raise ConfigError(f"It is to be given {missing[0]}, which is not set where this site was started.")
         values = {name: environ[name] for name in self.env}
-        redaction.know(*values.values())
+        redaction.add_secrets(*values.values())
         return values
 
 
