@@ -11,13 +11,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chat.tools.sandbox import self_test
 from tests.chat.test_corridor import choose
 from tests.chat.tools.sandbox.test_shell_process import alive
+from tests.installed import needs
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
-WHY_NOT = self_test.why_not()
-needs_a_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+needs_a_sandbox = needs("bwrap")
 
 
 def switch(ana: httpx.Client, state: str) -> None:

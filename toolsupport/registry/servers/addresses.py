@@ -29,7 +29,7 @@ def server_url(kind: str, text: str) -> str:
     url = _split(text.strip())
     if url.scheme not in ("http", "https") or not url.hostname:
         raise ConfigError(f"{text.strip()!r} is not an address: begin with http:// or https://.")
-    if url.username or url.password:
+    if "@" in url.netloc:
         raise ConfigError("Leave names and passwords out of the address; an API key has a field of its own.")
     if url.query or url.fragment:
         raise ConfigError("Leave out everything after ? or # in the address.")

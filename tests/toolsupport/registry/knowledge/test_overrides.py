@@ -172,7 +172,7 @@ ACTS = st.one_of(
 class StandingIsTheFold(TestCase):
     """Rebuilding the standings from all claims gives what stands (D3)."""
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(ACTS, max_size=10))
     def test_rebuild_is_standing(self, acts: list[tuple]) -> None:
         profile = ModelProfileFactory(name="qwen3:8b")
