@@ -159,6 +159,13 @@ def site(sites: Callable[..., Site]) -> Site:
 
 
 @pytest.fixture(scope="module")
+def own_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site for one file: for tests that change what is known of models, or look at all that happened."""
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
 def ana(site: Site) -> Iterator[httpx.Client]:
     """The administrator of that site, signed in."""
     with closing(sign_in(site)) as client:

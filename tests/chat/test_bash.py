@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -24,6 +25,13 @@ def switch(ana: httpx.Client, state: str) -> None:
         "/tools/switch/", data={"tool": "bash", "on": state}, headers={"X-CSRFToken": ana.cookies["csrftoken"]}
     )
     assert answer.status_code == 200
+
+
+@pytest.fixture(scope="module", autouse=True)
+def off_at_the_end(ana: httpx.Client) -> Iterator[None]:
+    """Other files share this site."""
+    yield
+    switch(ana, "off")
 
 
 async def asked(open_page: Page, text: str) -> dict[str, object]:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page
+from tests.serving import Page, Site, new_chat, page, switched_on
 
 MODEL = "sim-shell:latest"
 
@@ -87,8 +87,11 @@ async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(sit
 # T9
 @pytest.mark.asyncio
 async def test_a_program_reads_files_by_the_tools_behind_bash(site: Site, ana: httpx.Client) -> None:
-    headers = {"X-CSRFToken": ana.cookies["csrftoken"]}
-    ana.post("/tools/switch/", data={"tool": "python_execution", "on": "on"}, headers=headers)
+    with switched_on(site, "python_execution"):
+        await a_program_reads_files(site, ana)
+
+
+async def a_program_reads_files(site: Site, ana: httpx.Client) -> None:
     async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json")
         await open_page.until("turn.ended")

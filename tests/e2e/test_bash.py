@@ -26,6 +26,12 @@ class Waits(unittest.TestCase):
 """
 
 
+@pytest.fixture(scope="module")
+def site(own_site: Site) -> Site:
+    """One on which bash is switched on, by the page."""
+    return own_site
+
+
 @pytest.fixture
 def chat(page: Page) -> Page:
     """A new conversation on a site that has bash."""

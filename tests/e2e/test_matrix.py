@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -42,9 +42,9 @@ TASKS = (
 
 
 @pytest.fixture(scope="module")
-def site(sites: Callable[..., Site]) -> Iterator[Site]:
+def site(own_site: Site) -> Iterator[Site]:
     """A site that has the tools for code."""
-    with switched_on(sites().alive(), "bash", "python_execution") as running:
+    with switched_on(own_site, "bash", "python_execution") as running:
         yield running
 
 
