@@ -14,6 +14,7 @@ WORKERS = ("--dist", "loadfile", "--no-loadscope-reorder")
 AGAIN = ("--last-failed", "--last-failed-no-failures", "none")
 
 BROWSER = "tests/e2e"
+LONGEST = 2**24  # bytes of a line: what a failed comparison prints may be long
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Part:
     async def run(self, *more: str) -> bool:
         """Whether it passed. Its lines are printed behind its name, then its time."""
         began = time.monotonic()
-        process = await asyncio.create_subprocess_exec(*self.command(*more), stdout=asyncio.subprocess.PIPE)
+        command = self.command(*more)
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, limit=LONGEST)
         assert process.stdout
         async for line in process.stdout:
             print(f"{self.name:>8} | {line.decode(errors='replace')}", end="", flush=True)
