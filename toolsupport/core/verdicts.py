@@ -26,6 +26,7 @@ __all__ = [
     "format_works",
     "judge",
     "sure",
+    "switch_ignored",
     "wanted",
 ]
 
@@ -157,9 +158,7 @@ def _calls(outcomes: Sequence[Outcome]) -> bool:
 
 
 def _cannot(outcomes: Sequence[Outcome]) -> bool:
-    """A no, or one that only the missing switch of thinking keeps open: a text format may work there."""
-    native = _native(outcomes)
-    return native.values.get("tools") is False or bool(native.detail.get("thought"))
+    return _native(outcomes).values.get("tools") is False
 
 
 def _is_alone(outcomes: Sequence[Outcome]) -> bool:
@@ -218,13 +217,21 @@ def _not_tried(accepted: Sequence[Outcome]) -> Verdict | None:
 
 
 def _called(outcomes: Sequence[Outcome]) -> Verdict:
-    """Thinking on and off are judged apart where both were tried."""
+    """Thinking on and off are judged apart where both were tried, and the server followed the switch."""
     made = of_step(outcomes, "called")
+    if switch_ignored(outcomes):
+        return _of_setting(outcomes, made)
     off = [outcome for outcome in made if outcome.think is False]
     on = [outcome for outcome in made if outcome.think is not False]
     if not off or not on:
         return _of_setting(outcomes, made)
     return _of_both(_Tried(on, _of_setting(outcomes, on)), _Tried(off, _of_setting(outcomes, off)))
+
+
+def switch_ignored(outcomes: Sequence[Outcome]) -> bool:
+    """Whether the model thought in most trials in which it should not: these show nothing of thinking off."""
+    off = [outcome for outcome in of_step(outcomes, "called") if outcome.think is False]
+    return sum(outcome.thought for outcome in off) * 2 > len(off)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,12 +298,9 @@ def _of_counts(outcomes: Sequence[Outcome], made: Sequence[Outcome], detail: Map
     if right == len(tried):
         streams = {"streaming": True} if any(outcome.passed and outcome.streamed for outcome in made) else {}
         return Verdict("native", f"Called natively: {share(tried)}.", {"tools": True, **streams}, detail)
-    thought = _thought_unswitched(outcomes, made)
-    why = "" if _is_yes(made) else _why_no_is_open(made) or thought
+    why = "" if _is_yes(made) else _why_no_is_open(made)
     if why:
-        # Only what is open for thinking alone is worth a look at text formats.
-        open_for = {"thought": True} if why == thought else {}
-        return Verdict("inconclusive", why, detail={**detail, "why": why, **open_for})
+        return Verdict("inconclusive", why, detail={**detail, "why": why})
     if right == 0 and all(outcome.code in ("no_call", "in_text") for outcome in tried):
         never = any(outcome.code == "no_call" for outcome in of_step(outcomes, "rendered"))
         told = "The tools never reach its prompt." if never else "It was asked in plain words and called nothing."
@@ -318,17 +322,6 @@ def _why_no_is_open(made: Sequence[Outcome]) -> str:
         return f"Called natively: {share(tried)}. A no needs {ENOUGH_FOR_NO} trials."
     told = f"{len(silent)} of {len(made)} trials proved nothing, and they may be the ones with calls"
     return f"Called natively: {share(tried)}; {told}. {silent[0].why}"
-
-
-def _thought_unswitched(outcomes: Sequence[Outcome], made: Sequence[Outcome]) -> str:
-    """Why a no is open where the model thought and thinking off was never tried: it may call without."""
-    thought = any(outcome.thought and not outcome.passed for outcome in made)
-    if not thought or any(outcome.think is False for outcome in of_step(outcomes, "called")):
-        return ""
-    told = (
-        f"It thought in these trials ({share(counting(made))} with a right call), and thinking cannot be switched off"
-    )
-    return f"{told} in requests to this server: whether it calls without is open."
 
 
 def _streaming_decides(made: Sequence[Outcome], each: int) -> bool:

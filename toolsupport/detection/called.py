@@ -18,7 +18,8 @@ THINKS = {"on_only": True, "off_only": False}
 async def run(lab: Laboratory) -> None:
     """Trials with each setting of thinking, then the requests of all later steps are made the way that works."""
     for think in lab.settings:
-        await _try(lab, think)
+        if not verdicts.switch_ignored(lab.outcomes):
+            await _try(lab, think)
     if lab.settings != (None,) and not any(outcome.think is False for outcome in lab.outcomes):
         # Its thoughts were first seen in these trials: what is still open is how it calls without them.
         await _try(lab, False)

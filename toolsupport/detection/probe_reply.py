@@ -54,7 +54,7 @@ class Reply:
     @property
     def thought(self) -> bool:
         """Whether the model thought, in a field of its own or in its text."""
-        return bool(self.thinking) or any(mark in self.text[:LONGEST_LOOK] for mark in THOUGHTS)
+        return bool(self.thinking.strip()) or any(mark in self.text[:LONGEST_LOOK] for mark in THOUGHTS)
 
     @property
     def cut(self) -> bool:

@@ -131,17 +131,28 @@ def test_calls_that_are_lost_only_while_streaming_are_a_matter_of_streaming(lost
     assert "streaming" not in judge((*OPEN, *called(*[lost, "right"] * 3))).values
 
 
-def test_a_no_is_open_where_it_thought_and_thinking_cannot_be_switched() -> None:  # D6
+def test_thoughts_do_not_keep_a_no_open() -> None:  # D6
     thought = [replace(outcome, thought=True) for outcome in called(*["no_call"] * 5)]
     judged = judge((*OPEN, *thought))
     assert sure((*OPEN, *thought))
-    assert (judged.name, dict(judged.values)) == ("inconclusive", {})
-    assert "whether it calls without is open" in judged.reason and wanted("formats", (*OPEN, *thought))
-    found = judge((*OPEN, *thought, *formats("hermes", "right", "right")))
-    assert (found.name, dict(found.values)) == ("text", {"format": "hermes"})
-    assert judge((*OPEN, *called(*["right"] * 3), *thought[:1])).values["tools"] is True
-    off = [replace(outcome, think=False) for outcome in called(*["no_call"] * 5)]
-    assert judge((*OPEN, *thought, *off)).values["tools"] is False
+    assert (judged.name, dict(judged.values)) == ("ignored", {"tools": False})
+    cut = [replace(outcome, thought=True) for outcome in called("cut", *["no_call"] * 4)]
+    assert (judge((*OPEN, *cut)).name, dict(judge((*OPEN, *cut)).values)) == ("inconclusive", {})
+
+
+def test_trials_in_which_the_switch_of_thinking_was_ignored_are_one_setting() -> None:  # D6
+    def off(*codes: str) -> list[Outcome]:
+        return [replace(outcome, thought=True) for outcome in thinking(*codes, think=False)]
+
+    assert dict(judge((*OPEN, *off(*RIGHT), *called(*NONE))).values) == {"tools": False}
+    assert dict(judge((*OPEN, *off(*NONE), *called(*NONE))).values) == {"tools": False}
+    assert dict(judge((*OPEN, *off(*RIGHT), *thinking(*RIGHT, think=True))).values) == {
+        "tools": True,
+        "streaming": True,
+    }
+    assert judge((*OPEN, *off(*CUT), *called(*CUT))).name == "inconclusive"
+    once = [replace(outcome, thought=n == 0) for n, outcome in enumerate(thinking(*RIGHT, think=False))]
+    assert judge((*OPEN, *once, *called(*NONE))).values["tools_thinking"] == "off_only"
 
 
 def test_a_refusal_is_confirmed() -> None:  # D6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -75,7 +76,9 @@ def only_on(body: Body) -> tuple[str, bool, str]:
 
 
 def long(body: Body) -> tuple[str, bool, str]:
-    """Thinks in its text for a thousand tokens."""
+    """Thinks in its text for a thousand tokens, unless that is switched off."""
+    if switched(body) is False:
+        return "", True, "stop"
     return ("<think>Then", False, "length") if body["max_tokens"] < 1000 else ("<think>Then</think>", True, "stop")
 
 
@@ -88,6 +91,22 @@ def hidden(body: Body) -> tuple[str, bool, str]:
     return ("", False, "length") if body["max_tokens"] < 1000 else ("", True, "stop")
 
 
+def muses(body: Body) -> tuple[str, bool, str]:
+    """Thinks of a call and makes none; its server has no switch, or ignores it."""
+    return "<think>I could call lookup_ticket.</think>Hello.", False, "stop"
+
+
+def stubborn(body: Body) -> tuple[str, bool, str]:
+    """Thinks and calls, whatever the switch says."""
+    return "<think>A call.</think>", True, "stop"
+
+
+def cut_every_second_time() -> Model:
+    """Makes no call; every second reply is cut in its thoughts."""
+    ends = itertools.cycle((("<think>Then", False, "length"), ("<think>No.</think>Hello.", False, "stop")))
+    return lambda body: next(ends)
+
+
 # Model, kind of server, whether it is known to think → verdict, tools_thinking.
 MODELS = {  # D6
     "only off": (only_off, "llamacpp", True, "native", "off_only"),
@@ -97,6 +116,12 @@ MODELS = {  # D6
     "thinks long where it cannot be switched": (long, "openai", None, "native", None),
     "thinks without end": (endless, "llamacpp", True, "native", "off_only"),
     "thinks without end where it cannot be switched": (endless, "openai", None, "inconclusive", None),
+    "only thinks of calling where it cannot be switched": (muses, "openai", None, "ignored", None),
+    "only thinks of calling, and is known to think": (muses, "openai", True, "ignored", None),
+    "only thinks of calling, as its server ignores the switch": (muses, "llamacpp", True, "ignored", None),
+    "the same, as nobody knew": (muses, "vllm", None, "ignored", None),
+    "calls, and its server ignores the switch": (stubborn, "llamacpp", True, "native", None),
+    "is cut every second time": (cut_every_second_time(), "openai", None, "inconclusive", None),
     "thinks in secret": (hidden, "openai", None, "native", None),
 }
 
