@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import httpx
 import pytest
 
@@ -84,14 +86,16 @@ async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(sit
         assert (call["name"], call["status"]) == ("bash", "failed") and "there is no shell here" in call["error"]
 
 
+@pytest.fixture
+def with_programs(site: Site) -> Iterator[None]:
+    with switched_on(site, "python_execution"):
+        yield
+
+
 # T9
 @pytest.mark.asyncio
+@pytest.mark.usefixtures("with_programs")
 async def test_a_program_reads_files_by_the_tools_behind_bash(site: Site, ana: httpx.Client) -> None:
-    with switched_on(site, "python_execution"):
-        await a_program_reads_files(site, ana)
-
-
-async def a_program_reads_files(site: Site, ana: httpx.Client) -> None:
     async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json")
         await open_page.until("turn.ended")
