@@ -9,7 +9,7 @@ from typing import Any
 
 from django import template
 
-from chat.transcript.messages.typed_results import Part, parts
+from chat.transcript.messages.typed_results import ResultPart, parts
 from toolsupport.core import invisible_chars
 
 register = template.Library()
@@ -73,7 +73,7 @@ def csv_table(text: str) -> dict[str, Any]:
 
 
 @register.filter
-def typed_parts(result: str) -> list[Part]:
+def typed_parts(result: str) -> list[ResultPart]:
     """The parts of a result of an MCP tool, each with its kind."""
     return parts(result)
 

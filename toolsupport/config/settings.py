@@ -125,8 +125,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"()": "toolsupport.config.logs.TextLines"},
-        "json": {"()": "toolsupport.config.logs.JsonLines"},
+        "text": {"()": "toolsupport.config.logs.TextFormatter"},
+        "json": {"()": "toolsupport.config.logs.JsonFormatter"},
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": ENV["TOOLSUPPORT_LOG"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toolsupport.core.outcomes import Outcome, counting, of_step, subjects
+from toolsupport.core.outcomes import TrialOutcome, counting, of_step, subjects
 
 LEAST = 3  # passes in agreement before a yes
 LEAST_ALONE = 6  # the same for leaving tools alone, where no failure is allowed
@@ -27,7 +27,7 @@ MOST = 12
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
 
 
-def found(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def found(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
     """The capabilities that were measured; what is too mixed, or was tried once only, is left out."""
     values: dict[str, Any] = {}
     for step, capability in STEPS.items():
@@ -41,7 +41,7 @@ def found(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return values
 
 
-def results(outcomes: Iterable[Outcome], step: str, subject: str = "") -> list[bool]:
+def results(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> list[bool]:
     """Passed or not, trial by trial. A tool's work that was done by a shell says nothing about calling the tool."""
     made = counting(of_step(outcomes, step, subject))
     return [bool(outcome.passed) for outcome in made if outcome.code != "via_bash"]
@@ -62,7 +62,7 @@ def least_passes(step: str) -> int:
     return LEAST_ALONE if step == "control" else LEAST
 
 
-def way_of(outcomes: Sequence[Outcome], tool: str) -> str:
+def way_of(outcomes: Sequence[TrialOutcome], tool: str) -> str:
     """How a model gets a file tool's work done: native, via_bash, refused, or "" where that is not proved."""
     tried = results(outcomes, "per_tool", tool)
     native = decided(tried)
@@ -74,7 +74,7 @@ def way_of(outcomes: Sequence[Outcome], tool: str) -> str:
     return "via_bash" if by_shell >= BESIDE_A_SHELL else ""
 
 
-def settled(outcomes: Sequence[Outcome], step: str, agreeing: int, subject: str = "") -> bool:
+def settled(outcomes: Sequence[TrialOutcome], step: str, agreeing: int, subject: str = "") -> bool:
     """True when a step has sampled enough: `agreeing` passes, or failures enough for a no, or a mixture."""
     made = of_step(outcomes, step, subject)
     tried = results(made, step)
@@ -88,7 +88,7 @@ def settled(outcomes: Sequence[Outcome], step: str, agreeing: int, subject: str 
     return only_a_no or min(right, wrong) > 1 or max(right, wrong) >= AGAINST_ONE
 
 
-def needed(outcomes: Sequence[Outcome], agreeing: int) -> int:
+def needed(outcomes: Sequence[TrialOutcome], agreeing: int) -> int:
     """How many passes have to agree: more of a model that called now and then, with the same setting of thinking."""
     tried = {(outcome.think, outcome.passed) for outcome in counting(of_step(outcomes, "called"))}
     mixed = len(tried) > len({think for think, _ in tried})

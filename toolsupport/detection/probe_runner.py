@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from toolsupport import exchange, providers
 from toolsupport.core import side_findings
 from toolsupport.core.events import Event, Failed
-from toolsupport.core.outcomes import Outcome
-from toolsupport.core.types import Brief, Endpoint, Message, Permit, Request, ToolSpec
-from toolsupport.detection.probe_reply import Reply
+from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
+from toolsupport.detection.probe_reply import ProbeReply
 
 LOAD_SECONDS = 300.0  # until the first word of the first answer
 STEP_SECONDS = 5.0  # for one answer of a loaded model
@@ -36,10 +36,10 @@ AGREEING = ((0.2, 5), (0.5, 4), (float("inf"), 3))
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ProbeRequest:
     """What one trial asks. `format` is native or a text format; `think` None leaves it to the server."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     format: str = "native"
     streamed: bool = True
@@ -47,17 +47,17 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ProbeTrial:
     """One question with its reply and what that proves."""
 
-    question: Question
-    reply: Reply
-    outcome: Outcome
+    question: ProbeRequest
+    reply: ProbeReply
+    outcome: TrialOutcome
     n: int
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ProbeTarget:
     """The model under test. `brief` carries its options and no tools; `formats` are worth trying, the best first.
 
     `thinks` is what is known of it (None: nothing). `leak_flag` is the setting of this kind of server without which
@@ -65,25 +65,25 @@ class Subject:
     """
 
     endpoint: Endpoint
-    brief: Brief
+    brief: RequestSpec
     formats: tuple[str, ...] = ()
     thinks: bool | None = None
     leak_flag: str = ""
     runs_code: bool = False
 
 
-Keep = Callable[[Trial], Awaitable[None]]
+SaveTrial = Callable[[ProbeTrial], Awaitable[None]]
 
 
-class StepLeft(Exception):
+class StepSkipped(Exception):
     """A person does not want to wait for the rest of this step."""
 
 
-class TimeOver(Exception):
+class TimeLimitReached(Exception):
     """The time of the whole test is used up."""
 
 
-class Laboratory:
+class ProbeRunner:
     """The trials of one test. `keep` is called with each as soon as it was made.
 
     `think` and `streams` are how requests with tools are made from now on: as turns will make them. `bare` and
@@ -91,16 +91,16 @@ class Laboratory:
     although one was demanded.
     """
 
-    def __init__(self, subject: Subject, keep: Keep, chance: random.Random) -> None:
+    def __init__(self, subject: ProbeTarget, keep: SaveTrial, chance: random.Random) -> None:
         self.subject = subject
         self.chance = chance
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[TrialOutcome] = []
         self.limit = STEP_SECONDS
         self.thinks = self.declared_thinking = subject.thinks is True
         self.think = subject.brief.think
         self.streams = True
-        self.bare: Reply | None = None
-        self.greeted: Reply | None = None
+        self.bare: ProbeReply | None = None
+        self.greeted: ProbeReply | None = None
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
@@ -111,9 +111,9 @@ class Laboratory:
 
     # -- how questions are put --
 
-    def offering(self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> Question:
+    def offering(self, messages: tuple[ChatMessage, ...], tools: tuple[ToolSpec, ...]) -> ProbeRequest:
         """A question with tools, as turns will put it."""
-        return Question(messages, tools, streamed=self.streams, think=self.think)
+        return ProbeRequest(messages, tools, streamed=self.streams, think=self.think)
 
     @property
     def settings(self) -> tuple[bool | None, ...]:
@@ -135,14 +135,14 @@ class Laboratory:
 
     # -- putting them --
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: ProbeRequest) -> ProbeReply:
         """Put a question within the limits of a trial; what took too long comes back as a failure.
 
         A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
-        trials show the refusal. Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
+        trials show the refusal. Raises StepSkipped where `left` says that a person skips the step that asks, TimeLimitReached.
         """
         if self.left():
-            raise StepLeft
+            raise StepSkipped
         seconds = min(self._limit_of(question), self.left_over)
         reply = await self._timed(question, seconds)
         self._spent += reply.seconds
@@ -153,7 +153,7 @@ class Laboratory:
             return await self.ask(replace(question, streamed=False))
         return reply
 
-    def _learn(self, reply: Reply) -> None:
+    def _learn(self, reply: ProbeReply) -> None:
         """What a reply shows for the later ones: that the model thinks, and where its server cuts replies."""
         self.thinks = self.thinks or reply.thought or reply.cut
         if reply.cut and reply.usage.output_tokens:
@@ -161,13 +161,13 @@ class Laboratory:
 
     @property
     def left_over(self) -> float:
-        """The seconds that are left of the whole test. Raises TimeOver."""
+        """The seconds that are left of the whole test. Raises TimeLimitReached."""
         left = (THINKING_TOTAL if self.thinks else TOTAL_SECONDS) - self._spent
         if left <= 0:
-            raise TimeOver
+            raise TimeLimitReached
         return left
 
-    async def warm_up(self, question: Question) -> Reply:
+    async def warm_up(self, question: ProbeRequest) -> ProbeReply:
         """The first question: loading the model is waited for and not counted; it sets the limits of the others."""
         self.bare = reply = await self._timed(question, TOTAL_SECONDS, LOAD_SECONDS)
         self.load_ms = round(reply.usage.load_ms) if reply.usage.load_ms is not None else None
@@ -181,25 +181,25 @@ class Laboratory:
                 self.load_ms = max(0, round((reply.first - again.first) * 1000))
         return reply
 
-    async def note(self, question: Question, reply: Reply, outcome: Outcome) -> None:
+    async def note(self, question: ProbeRequest, reply: ProbeReply, outcome: TrialOutcome) -> None:
         """Keep a trial with what it proves."""
         think = question.think if isinstance(question.think, bool) else None
         outcome = replace(outcome, think=think, thought=reply.thought)
         self.outcomes.append(outcome)
         n = sum(known.step == outcome.step for known in self.outcomes)
-        await self._keep(Trial(question, reply, outcome, n))
+        await self._keep(ProbeTrial(question, reply, outcome, n))
 
     @property
     def run_ms(self) -> int:
         return round(self._spent * 1000)
 
-    def _limit_of(self, question: Question) -> float:
+    def _limit_of(self, question: ProbeRequest) -> float:
         return self.limit * (THINKING_STRETCH if self.thinks and question.think is not False else 1.0)
 
-    async def _timed(self, question: Question, seconds: float, loading: float = 0.0) -> Reply:
+    async def _timed(self, question: ProbeRequest, seconds: float, loading: float = 0.0) -> ProbeReply:
         """The whole answer within `seconds`, which begin with its first word where `loading` waits for that."""
         budget = THINKING_TOKENS if self.thinks else OUTPUT_TOKENS
-        reply, begun = Reply(budget=budget, caps=frozenset(self._caps)), time.monotonic()
+        reply, begun = ProbeReply(budget=budget, caps=frozenset(self._caps)), time.monotonic()
         try:
             async with asyncio.timeout(loading or seconds) as limit:
                 async with aclosing(self._answer(question, reply.budget)) as batches:
@@ -215,10 +215,10 @@ class Laboratory:
         reply.seconds = time.monotonic() - begun
         return reply
 
-    def _answer(self, question: Question, budget: int) -> AsyncGenerator[list[Event], None]:
+    def _answer(self, question: ProbeRequest, budget: int) -> AsyncGenerator[list[Event], None]:
         return exchange.ask(self.subject.endpoint, self._brief(question, budget), question.messages)
 
-    def _brief(self, question: Question, budget: int) -> Brief:
+    def _brief(self, question: ProbeRequest, budget: int) -> RequestSpec:
         """Nothing but the question differs from an ordinary request, least of all what would load the model anew."""
         base = self.subject.brief
         return replace(
@@ -231,6 +231,6 @@ class Laboratory:
             permit=Permit.PROBE,
         )
 
-    def request(self, question: Question) -> Request:
+    def request(self, question: ProbeRequest) -> Request:
         """What would be sent for a question."""
         return exchange.first_request(self._brief(question, OUTPUT_TOKENS), question.messages)

@@ -15,14 +15,14 @@ from toolsupport.detection.probe_runner import (
     THINKING_STRETCH,
     THINKING_TOTAL,
     TOTAL_SECONDS,
-    Laboratory,
-    StepLeft,
-    TimeOver,
+    ProbeRunner,
+    StepSkipped,
+    TimeLimitReached,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepProgress:
     """How far a step is. `state` is waiting, running, done, skipped or not_needed."""
 
     name: str
@@ -33,33 +33,33 @@ class Step:
 
 LEFT_OUT = "Left out by a person."
 OVER = "The time of the whole test was over."
-Tell = Callable[[Step], Awaitable[None]]
+ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
-async def examine(lab: Laboratory, kind: str, tell: Tell, skipped: Callable[[str], bool]) -> Verdict:
+async def examine(lab: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
     """Try what this kind of test tries, as long as it can add anything. `skipped` says what people left out."""
     for name in KINDS[kind]:
         detector = DETECTORS[name]
         if skipped(name):
-            await tell(Step(name, detector.title, "skipped", LEFT_OUT))
+            await tell(StepProgress(name, detector.title, "skipped", LEFT_OUT))
         elif not verdicts.wanted(name, lab.outcomes):
-            await tell(Step(name, detector.title, "not_needed"))
+            await tell(StepProgress(name, detector.title, "not_needed"))
         else:
-            await tell(Step(name, detector.title, "running"))
+            await tell(StepProgress(name, detector.title, "running"))
             await tell(await _run(lab, detector, partial(skipped, name)))
     return verdicts.judge(lab.outcomes)
 
 
-async def _run(lab: Laboratory, detector: Detector, left: Callable[[], bool]) -> Step:
+async def _run(lab: ProbeRunner, detector: Detector, left: Callable[[], bool]) -> StepProgress:
     """One step as it ended; skipped while it runs, it ends before its next question, and what it proved counts."""
     lab.left = left
     try:
         await detector.run(lab)
-    except StepLeft:
-        return Step(detector.name, detector.title, "skipped", LEFT_OUT)
-    except TimeOver:
-        return Step(detector.name, detector.title, "done", f"{OVER} {_summary(lab, detector.name)}".strip())
-    return Step(detector.name, detector.title, "done", _summary(lab, detector.name))
+    except StepSkipped:
+        return StepProgress(detector.name, detector.title, "skipped", LEFT_OUT)
+    except TimeLimitReached:
+        return StepProgress(detector.name, detector.title, "done", f"{OVER} {_summary(lab, detector.name)}".strip())
+    return StepProgress(detector.name, detector.title, "done", _summary(lab, detector.name))
 
 
 def longest(kind: str, thinks: bool = False) -> float:
@@ -70,7 +70,7 @@ def longest(kind: str, thinks: bool = False) -> float:
     return min(TOTAL_SECONDS, STEP_SECONDS * answers)
 
 
-def _summary(lab: Laboratory, step: str) -> str:
+def _summary(lab: ProbeRunner, step: str) -> str:
     """What came out: for steps of several trials how many passed, and whether that proves anything."""
     made = of_step(lab.outcomes, step)
     if step not in side_findings.STEPS or len(made) < 2:

@@ -64,7 +64,7 @@ def made(model: type[Row], statement: str, *values: object) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _ColumnPlan:
     """How columns become a model: its fields as (name, place, expression, converters), and what else there is."""
 
     fields: list[tuple[str, int, Any, list[Converter]]]
@@ -85,7 +85,7 @@ def _made(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) -
 
 
 @cache
-def _plan(model: type[Model], columns: tuple[str, ...]) -> _Plan:
+def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
     fields: list[tuple[str, int, Any, list[Converter]]] = []
     for field in model._meta.concrete_fields:  # in this order a model takes its values
         if field.column in columns:
@@ -93,7 +93,7 @@ def _plan(model: type[Model], columns: tuple[str, ...]) -> _Plan:
             converters = connection.ops.get_db_converters(expression) + expression.get_db_converters(connection)
             fields.append((field.attname, columns.index(field.column), expression, converters))
     own = {field.column for field in model._meta.concrete_fields}
-    return _Plan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
+    return _ColumnPlan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
 
 
 def hold(statement: str, *values: object) -> None:

@@ -20,7 +20,7 @@ from chat.broadcast import frames
 from chat.models import Conversation, Turn
 from chat.transcript.turns import lifecycle
 from chat.turns import runner as running
-from chat.turns.runner import Runner
+from chat.turns.runner import TurnRunner
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import HANG, HEAD, said, scripted
 from toolsupport.core.errors import Busy
@@ -47,14 +47,14 @@ def in_chat() -> Conversation:
 class Answering:
     """A runner, one of whose answers a model server never finishes."""
 
-    runner: Runner
+    runner: TurnRunner
     conversation: Conversation
     told: list[frames.ServerFrame] = field(default_factory=list)
 
     async def ask(self) -> None:
-        sent = lifecycle.Sent("c1", "tell me")
+        sent = lifecycle.SentMessage("c1", "tell me")
         await self.runner.accept(self.conversation.owner_id, str(self.conversation.pk), sent)
-        await until(lambda: any(isinstance(frame, frames.TextDelta) for frame in self.told))
+        await until(lambda: any(isinstance(frame, frames.TextDeltaFrame) for frame in self.told))
 
     async def turn(self) -> Turn:
         found: Turn = await in_database(Turn.objects.latest)("pk")
@@ -63,7 +63,7 @@ class Answering:
 
 @asynccontextmanager
 async def answering(conversation: Conversation) -> AsyncIterator[Answering]:
-    runner = Runner()
+    runner = TurnRunner()
     found = Answering(runner, conversation)
     runner.listeners.tell = lambda _, frame: found.told.append(frame)  # type: ignore[method-assign]
     runner.start()
@@ -147,7 +147,7 @@ async def test_a_process_takes_no_more_answers_than_it_may(
         monkeypatch.setattr(settings, "ENV", {**settings.ENV, "TOOLSUPPORT_RUNNING_TURNS": 1})
         other = await in_database(in_chat)()
         with pytest.raises(Busy) as refused:
-            await found.runner.accept(other.owner_id, str(other.pk), lifecycle.Sent("c2", "me too"))
+            await found.runner.accept(other.owner_id, str(other.pk), lifecycle.SentMessage("c2", "me too"))
         assert refused.value.limit == "process"
         assert not await in_database(other.messages.exists)()
 

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from toolsupport import providers
-from toolsupport.core.types import Brief, Capabilities, Endpoint
+from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine
 
 GREETS = {"message": {"role": "assistant", "content": "Hello."}, "done": True, "done_reason": "stop"}
 
@@ -50,12 +50,12 @@ async def server(answer: Answer) -> AsyncIterator[Endpoint]:
 
 
 async def verdict_of(endpoint: Endpoint) -> Verdict:
-    async def keep(trial: Trial) -> None: ...
+    async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: StepProgress) -> None: ...
 
-    subject = Subject(endpoint, Brief("some:1b", Capabilities({})), ("hermes",))
-    return await examine(Laboratory(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
+    subject = ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({})), ("hermes",))
+    return await examine(ProbeRunner(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
 
 
 STATUSES = (401, 402, 403, 404, 408, 429, 500, 502, 503, 504)

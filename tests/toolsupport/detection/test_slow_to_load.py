@@ -13,10 +13,10 @@ import pytest
 from toolsupport import exchange, providers
 from toolsupport.core.errors import Unreachable
 from toolsupport.core.events import Event, Finished, TextDelta
-from toolsupport.core.types import Brief, Capabilities, Endpoint, Message
+from toolsupport.core.types import Capabilities, ChatMessage, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial, probe_runner
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial, probe_runner
+from toolsupport.detection.test_run import StepProgress, examine
 
 LOAD = 90.0
 
@@ -36,16 +36,16 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         super()._run_once()  # type: ignore[misc]
 
 
-Slowness = Callable[[int, Brief], float]
+Slowness = Callable[[int, RequestSpec], float]
 
 
 def examined(
     slow: Slowness, monkeypatch: pytest.MonkeyPatch, kind: str = "tools", words: str = "Hello."
-) -> tuple[Verdict, Laboratory, float]:
+) -> tuple[Verdict, ProbeRunner, float]:
     """(the verdict, where it was found, seconds in all) on a server that only greets, after so many seconds."""
     heard = 0
 
-    async def ask(_: Endpoint, brief: Brief, log: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    async def ask(_: Endpoint, brief: RequestSpec, log: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         nonlocal heard
         heard += 1
         await asyncio.sleep(slow(heard, brief))
@@ -54,15 +54,15 @@ def examined(
     async def describe(_: Endpoint, name: str) -> None:
         raise Unreachable("busy")
 
-    async def keep(trial: Trial) -> None: ...
+    async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: StepProgress) -> None: ...
 
     async def run() -> Verdict:
         return await examine(lab, kind, tell, lambda step: False)
 
-    lab = Laboratory(
-        Subject(Endpoint("ollama", "http://127.0.0.1:9"), Brief("big:70b", Capabilities({})), ("hermes",)),
+    lab = ProbeRunner(
+        ProbeTarget(Endpoint("ollama", "http://127.0.0.1:9"), RequestSpec("big:70b", Capabilities({})), ("hermes",)),
         keep,
         random.Random(1),
     )
@@ -76,16 +76,16 @@ def examined(
         loop.close()
 
 
-def after_loading(heard: int, _: Brief) -> float:
+def after_loading(heard: int, _: RequestSpec) -> float:
     return LOAD if heard == 1 else 1.0
 
 
-def loads_for_tools(heard: int, brief: Brief) -> float:
+def loads_for_tools(heard: int, brief: RequestSpec) -> float:
     """Loaded once for a greeting, and once more for every request with tools."""
     return LOAD if heard == 1 or brief.tools else 1.0
 
 
-def is_loaded_again_each_time(heard: int, _: Brief) -> float:
+def is_loaded_again_each_time(heard: int, _: RequestSpec) -> float:
     return LOAD
 
 
@@ -105,11 +105,11 @@ def test_what_was_never_answered_in_time_proves_nothing(slow: Slowness, monkeypa
     assert seconds > LOAD
 
 
-def never_answers(heard: int, _: Brief) -> float:
+def never_answers(heard: int, _: RequestSpec) -> float:
     return 1e6
 
 
-def hangs_after_a_while(heard: int, _: Brief) -> float:
+def hangs_after_a_while(heard: int, _: RequestSpec) -> float:
     return 1e6 if heard > 4 else 1.0
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Question, ToolRun, Turn
 from chat.transcript.questions import questions
-from chat.transcript.questions.questions import Answer, Asking
+from chat.transcript.questions.questions import ApprovalRequest, SubmittedAnswer
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle, record
 from tests.factories import ConversationFactory
@@ -30,18 +30,18 @@ def conversation(alice: User) -> Conversation:
 
 def parked(conversation: Conversation, grantable: bool = True, client_id: str = "c1") -> int:
     """The question of a turn that waits until somebody allows it to write a file."""
-    sent = lifecycle.Sent(client_id, "write it down")
+    sent = lifecycle.SentMessage(client_id, "write it down")
     begun = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
     assert begun.reply is not None
     store = TurnStore("me", begun.turn)
-    asked = record.AskedCall(WRITE, "native", "A2")
-    record.finish_reply(store, begun.reply.id, record.Reply("", "", None, (asked,)))
-    asking = Asking(WRITE, "Write notes.md?", "+hello", grantable)
-    questions.park(store, record.run_of(begun.turn, WRITE.id), asking, questions.Spent({}))
+    asked = record.RequestedCall(WRITE, "native", "A2")
+    record.finish_reply(store, begun.reply.id, record.FinishedReply("", "", None, (asked,)))
+    asking = ApprovalRequest(WRITE, "Write notes.md?", "+hello", grantable)
+    questions.park(store, record.run_of(begun.turn, WRITE.id), asking, questions.TurnUsage({}))
     return Question.objects.latest("pk").pk
 
 
-def decided() -> questions.Decision | None:
+def decided() -> questions.ApprovalDecision | None:
     return questions.decision(ToolRun.objects.latest("pk"), Turn.objects.latest("pk"))
 
 
@@ -55,7 +55,7 @@ def test_what_each_answer_does(
 ) -> None:
     question = parked(conversation)
     assert decided() is None
-    closed = questions.answer(alice, question, Answer(answer))
+    closed = questions.answer(alice, question, SubmittedAnswer(answer))
     decision = decided()
     assert decision is not None and decision.allowed is allowed
     assert allowed or "did not allow" in decision.why
@@ -74,7 +74,7 @@ def test_what_is_no_answer_changes_nothing(
 ) -> None:
     question = parked(conversation, grantable)
     with pytest.raises(ValueError, match="Answer with one of once"):
-        questions.answer(alice, question, Answer(answer))
+        questions.answer(alice, question, SubmittedAnswer(answer))
     assert decided() is None and Turn.objects.get().status == "waiting"
     assert questions.granted(str(conversation.pk)) == frozenset()
 
@@ -83,18 +83,18 @@ def test_nobody_else_answers(bob: User, charlie: User, conversation: Conversatio
     question = parked(conversation)
     for stranger in (bob, charlie):
         with pytest.raises(NotFound):
-            questions.answer(stranger, question, Answer("once"))
+            questions.answer(stranger, question, SubmittedAnswer("once"))
     with pytest.raises(NotFound):
-        questions.answer(conversation.owner, question + 1000, Answer("once"))
+        questions.answer(conversation.owner, question + 1000, SubmittedAnswer("once"))
     assert decided() is None
 
 
 @pytest.mark.parametrize("first", ["once", "deny"])
 def test_the_first_answer_stands(alice: User, conversation: Conversation, first: str) -> None:
     question = parked(conversation)
-    questions.answer(alice, question, Answer(first))
+    questions.answer(alice, question, SubmittedAnswer(first))
     with pytest.raises(Conflict) as refused:
-        questions.answer(alice, question, Answer("chat"))
+        questions.answer(alice, question, SubmittedAnswer("chat"))
     assert refused.value.current == first
     assert questions.granted(str(conversation.pk)) == frozenset()
 
@@ -108,10 +108,10 @@ def test_a_question_runs_out(alice: User, conversation: Conversation, left: time
     Question.objects.update(expires_at=timezone.now() + left)
     if not late:
         assert questions.expire() == []
-        questions.answer(alice, question, Answer("once"))
+        questions.answer(alice, question, SubmittedAnswer("once"))
         return
     with pytest.raises(Conflict, match="over"):
-        questions.answer(alice, question, Answer("once"))
+        questions.answer(alice, question, SubmittedAnswer("once"))
     assert [(one.question, one.answer) for one in questions.expire()] == [(question, "expired")]
     assert questions.expire() == []
     decision = decided()
@@ -130,7 +130,7 @@ def test_a_question_runs_out(alice: User, conversation: Conversation, left: time
 def test_an_answer_holds_for_exactly_what_was_shown(
     alice: User, conversation: Conversation, changed: dict[str, Any], why: str
 ) -> None:
-    questions.answer(alice, parked(conversation), Answer("once"))
+    questions.answer(alice, parked(conversation), SubmittedAnswer("once"))
     ToolRun.objects.update(**changed)
     decision = decided()
     assert decision is not None and not decision.allowed and why in decision.why
@@ -140,7 +140,7 @@ def test_an_answer_holds_for_exactly_what_was_shown(
 def test_what_was_allowed_is_run_soon_or_never(
     alice: User, conversation: Conversation, minutes: int, allowed: bool
 ) -> None:
-    questions.answer(alice, parked(conversation), Answer("once"))
+    questions.answer(alice, parked(conversation), SubmittedAnswer("once"))
     Question.objects.update(answered_at=timezone.now() - timedelta(minutes=minutes))
     decision = decided()
     assert decision is not None and decision.allowed is allowed
@@ -162,17 +162,17 @@ def test_edited_arguments_are_run_as_they_are_or_not_at_all(
     question = parked(conversation)
     if kept is None:
         with pytest.raises(ValueError, match="do not fit"):
-            questions.answer(alice, question, Answer("edit", edited))
+            questions.answer(alice, question, SubmittedAnswer("edit", edited))
         assert (ToolRun.objects.get().arguments, decided()) == (WRITE.arguments, None)
         return
-    questions.answer(alice, question, Answer("edit", edited))
+    questions.answer(alice, question, SubmittedAnswer("edit", edited))
     decision = decided()
     assert ToolRun.objects.get().arguments == kept
     assert decision is not None and decision.allowed
 
 
 def test_only_the_owner_takes_a_permission_back(alice: User, bob: User, conversation: Conversation) -> None:
-    questions.answer(alice, parked(conversation), Answer("chat"))
+    questions.answer(alice, parked(conversation), SubmittedAnswer("chat"))
     assert questions.revoke(bob, str(conversation.pk), "write_file") is None
     assert questions.granted(str(conversation.pk)) == {"write_file"}
     assert questions.revoke(alice, str(conversation.pk), "write_file") is not None
@@ -184,6 +184,6 @@ def test_a_turn_that_ends_closes_its_question(alice: User, conversation: Convers
     question = parked(conversation)
     assert questions.close_all(Turn.objects.get(), "stopped") == (question,)
     with pytest.raises(Conflict) as refused:
-        questions.answer(alice, question, Answer("once"))
+        questions.answer(alice, question, SubmittedAnswer("once"))
     assert refused.value.current == "stopped"
     assert decided() is not None and not decided().allowed  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from tests.toolsupport.core.formats.reading import OFFERED, calls, read, text
 from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, Finished, TextDelta
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.reply_reader import Listener
+from toolsupport.core.reply_reader import ReplyReader
 
 CALL = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
 # Marks with which models are seen to end a turn, whether or not our table has them.
@@ -71,7 +71,7 @@ def test_text_that_is_struck_out_keeps_its_end() -> None:
 
 @pytest.mark.parametrize("name", ["", "native"])
 def test_a_reply_without_a_format_shows_none_either(name: str) -> None:
-    listener = Listener(name, OFFERED)
+    listener = ReplyReader(name, OFFERED)
     heard: list[Event] = []
     for piece in "It is cold.<|im_end|>":
         heard += listener.hear([TextDelta(piece)])

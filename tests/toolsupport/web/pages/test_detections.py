@@ -12,7 +12,7 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.models import Detection, ModelProfile, Standing
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.testing import detections
-from toolsupport.registry.testing.detections import Asked, Concluded, TrialMade
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def model() -> ModelProfile:
 
 
 def running(model: ModelProfile) -> int:
-    opened = detections.open_test(Asked(model.pk, "page"))
+    opened = detections.open_test(DetectionRequest(model.pk, "page"))
     assert detections.claim("worker") == opened.id
     detections.renew(opened.id, "worker", PROGRESS)
     return opened.id
@@ -38,10 +38,10 @@ def running(model: ModelProfile) -> int:
 
 def done(model: ModelProfile) -> int:
     test = running(model)
-    trial = TrialMade("called", 1, {"messages": ["<b>call it</b>"]}, {"code": "right"}, True, "The right tool.", 200)
+    trial = TrialRecord("called", 1, {"messages": ["<b>call it</b>"]}, {"code": "right"}, True, "The right tool.", 200)
     detections.add_trial(test, "worker", trial)
     detections.conclude(
-        test, "worker", Concluded("native", {}, {"tools": True}, "Called natively: 3 of 3.", run_ms=900)
+        test, "worker", DetectionResult("native", {}, {"tools": True}, "Called natively: 3 of 3.", run_ms=900)
     )
     return test
 
@@ -205,6 +205,6 @@ def test_the_api_begins_and_reads_a_test(client: Client, alice: User, charlie: U
 
 def test_a_decision_of_a_person_is_not_undone_with_a_test(model: ModelProfile, bob: User):
     test = done(model)
-    overrides.add(overrides.Decision(model.pk, "tools", False, actor=bob.pk))
+    overrides.add(overrides.NewOverride(model.pk, "tools", False, actor=bob.pk))
     detections.undo(test, bob.pk)
     assert Standing.objects.get(profile=model, capability="tools").value is False
