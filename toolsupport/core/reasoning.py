@@ -86,8 +86,6 @@ FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 APOSTROPHES = frozenset("'‘’")
 NO_WORDS = " \t\r\n\f\v`~"  # may stand behind a draft that counts: space, and the end of its fence
-
-
 SPACES = r"(?:\s|\\n)*"
 LONGEST_TAIL = 4000
 
@@ -360,6 +358,8 @@ class ReasoningReader:
         for event in events:
             if isinstance(event, CallReady):
                 self._drafts.setdefault(event.raw, event)
+            elif isinstance(event, CallRejected):
+                self._drafts.pop(event.raw, None)
             elif isinstance(event, TextDelta) and event.text.strip(NO_WORDS):
                 self._drafts.clear()
 

@@ -88,7 +88,7 @@ class ArgumentStream:
             return
         self.id = self.id or self._reply.new_id(written.id or self.wanted_id)
         self._reply.delta(self.id, written.name, whole[len(sent) :])
-        self._reply.ready(ToolCall(self.id, written.name, written.arguments, written.repairs), raw)
+        self._reply.ready(ToolCall(self.id, written.name, written.arguments, written.repairs), raw, value_ends)
 
     def broken(self, reason: str, raw: str, name: str = "") -> None:
         self._reply.rejected(CallRejected(name or self.name, reason, raw, self.id))

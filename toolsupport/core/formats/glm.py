@@ -1,4 +1,4 @@
-"""The formats that write a name, then a pair of tags for the key and for the value of each argument, like GLM 4.5."""
+"""The formats that write a name and pairs of tags: GLM, LongCat and Hunyuan 3."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 
-NAME = re.compile(r"[\w.:/-]*")
-KEY_TEXT = re.compile(r"[^<>\n]*")
-LONGEST_NAME = 128
-MENDED = "added the end that was missing"
+GLM = PairTagSet()
+LONGCAT = PairTagSet(prefix="longcat_")
+HY = PairTagSet(suffixes=HY_SUFFIXES, separator="tool_sep", wrapper="tool_calls")
+MARK = GLM.opens[0]
 
 
 @dataclass(frozen=True)

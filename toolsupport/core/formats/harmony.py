@@ -12,7 +12,7 @@ from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.formats.xml_dialects import INVOKE
 from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
@@ -57,7 +57,11 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
     else:
         reading.source.cut()
         reading.reply.message_ends()
-        yield from _words(reading, thinking=bool(REASONING.search(header)))
+        thinking = REASONING.search(header) is not None
+        if thinking or recipient:
+            yield from _words(reading, thinking=thinking)
+        else:
+            reading.begins = reading.in_message = True
 
 
 def read_begun(reading: ReaderContext, opener: str) -> Steps[None]:
@@ -86,8 +90,7 @@ def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
         if found or source.ended:
             break
         yield
-    found_end = ENDS.match(source.buffer, source.at)
-    source.skip(source.at + len(found_end))
+    source.skip(source.at + len(ENDS.match(source.buffer, source.at)))
     reading.reply.message_ends()
 
 
@@ -114,7 +117,7 @@ def _call(reading: ReaderContext, name: str) -> Steps[None]:
         written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
     end = source.recorded
     yield from source.space()
-    if not (yield from source.found(ENDS)):
+    if not (yield from source.closed(ENDS)):
         source.back_to(end)
     stream.done(written, source.cut())
 
@@ -123,7 +126,7 @@ def _end(reading: ReaderContext) -> Steps[None]:
     """What ends the message of a call that was told."""
     source = reading.source
     yield from source.space()
-    if (yield from source.found(ENDS)):
+    if (yield from source.closed(ENDS)):
         source.cut()
 
 
@@ -139,7 +142,7 @@ def _raw_argument(reading: ReaderContext, stream: ArgumentStream) -> Steps[None]
     if found:
         source.take(found.start())
     text = source.since(start)
-    yield from source.found(ENDS)
+    yield from source.closed(ENDS)
     key = _only_parameter(stream.name, reading.tools)
     value: object = {key: text} if key and text.strip() else text.strip()
     repairs = (f"took what was written for {key}",) if key and text.strip() else ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from toolsupport.core.arguments import compact
+from toolsupport.core.formats import tool_call_marks
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reading import Grammar, ReaderContext
@@ -69,8 +70,14 @@ class JsonMarks:
         return "\n".join(f"{opener}{body}{closer}" for body in bodies)
 
     @property
+    def calls(self) -> dict[str, Reader]:
+        """The openers with their readers; one that belongs to several formats has a reader of its own."""
+        common = tool_call_marks.HERMES
+        return {opener: tool_call_marks.read if opener in common else self.read for opener in self.opens}
+
+    @property
     def grammar(self) -> Grammar:
-        return Grammar({**dict.fromkeys(self.opens, self.read), **dict.fromkeys(self.silent, _drop)})
+        return Grammar({**self.calls, **dict.fromkeys(self.silent, _drop)})
 
 
 def _drop(reading: ReaderContext, opener: str) -> Steps[None]:
