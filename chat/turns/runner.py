@@ -23,6 +23,7 @@ from chat.broadcast.socket_revocation import SocketRevocation
 from chat.broadcast.turn_end_frames import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
 from chat.transcript.people.person import kept_out, person
 from chat.transcript.questions import questions
+from chat.transcript.questions.questions import ClosedQuestion
 from chat.transcript.questions.unknown_model import ModelChoiceNotice
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import lifecycle, process_lists, regenerate, repeat_call, requested_call
@@ -131,9 +132,8 @@ class TurnRunner:
     def say(self, conversation: str, said: ModelChoiceNotice) -> None:
         """Show a notice that stands in the rows already."""
         notice, model = said.notice, asdict(said.model) if said.model else None
-        self.tell(
-            conversation, frames.NoticeFrame(said.seq, notice.code, notice.text, fragments.message(notice), model)
-        )
+        html = fragments.message(notice)
+        self.tell(conversation, frames.NoticeFrame(said.seq, notice.code, notice.text, html, model))
 
     def check_room(self) -> None:
         """Raises Busy when this process cannot take another turn."""
@@ -207,18 +207,16 @@ class TurnRunner:
         task = self._tasks[claimed.turn] = self.spawn(self._run(run, accepted.seq + 1))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
 
-    async def answer(
-        self, user_id: int, question_id: int, given: questions.SubmittedAnswer
-    ) -> questions.ClosedQuestion:
+    async def answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> ClosedQuestion:
         """Answer a question; the turn that waited for it goes on here. Raises NotFound, Conflict, ValueError."""
         closed = await in_database(self._answer)(user_id, question_id, given)
         await self.go_on(closed)
         return closed
 
-    def _answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.ClosedQuestion:
+    def _answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> ClosedQuestion:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
-    async def go_on(self, closed: questions.ClosedQuestion) -> None:
+    async def go_on(self, closed: ClosedQuestion) -> None:
         """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
         if closed.said is not None:
             self.say(closed.conversation, closed.said)
@@ -227,7 +225,7 @@ class TurnRunner:
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
 
-    def nudge(self, closed: questions.ClosedQuestion) -> None:
+    def nudge(self, closed: ClosedQuestion) -> None:
         """The same from another thread, such as a page's. Where no runner runs here, one elsewhere finds the row."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
@@ -300,7 +298,7 @@ class TurnRunner:
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
     async def _write_end(self, run: TurnRun, outcome: lifecycle.TurnOutcome) -> None:
-        turn = run.claimed.turn
+        turn, conversation = run.claimed.turn, run.claimed.conversation
         while True:
             try:
                 ended = await self.clerk.write(conversation, lambda: lifecycle.end(self.owner, turn, outcome))

@@ -50,13 +50,6 @@ UNMISTAKABLE: dict[str, Reader] = {
 }
 
 
-def _read_tool_call(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Hermes, Qwen's tags, or a name with GLM's pairs."""
-    character = yield from reading.source.space()
-    named = bool(character) and character not in "<{[`"
-    yield from (glm.ANY.read_named(reading) if named else qwen3_coder_xml.read(reading, opener))
-
-
 def _read_tool_calls(reading: ReaderContext, opener: str) -> Steps[None]:
     """A list in JSON, or the calls of Hunyuan 3 in tags."""
     character = yield from reading.source.space()

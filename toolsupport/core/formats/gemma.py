@@ -16,11 +16,11 @@ from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
 from toolsupport.core.formats.lone_ends import AMBIGUOUS
 from toolsupport.core.formats.lookahead import peek
 from toolsupport.core.formats.reading import Grammar, ReaderContext
-from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.json_repair import read_json
+from toolsupport.core.formats.writing import listed, write_results
+from toolsupport.core.json_repair import TWO_OF_ONE_KEY, read_json
 from toolsupport.core.json_walk import DEEPEST
 from toolsupport.core.scanner import MarkerSet, Steps, TextSource
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 CALLED = MarkerSet(["call:"])
 NAME = re.compile(r"[\w.:/-]*")
@@ -136,6 +136,8 @@ class GemmaDialect:
         read = read_json("".join(parts))
         if read is None or not isinstance(read.value, dict):
             return ParsedCall(name, why_not=UNREADABLE)
+        if TWO_OF_ONE_KEY in read.repairs:  # one of them may be quoted in the text of another argument
+            return ParsedCall(name, why_not=AMBIGUOUS)
         return finished(name, read.value, read.repairs, tools)
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
@@ -169,10 +171,6 @@ def _open_or_close(mark: str, opened: list[str]) -> None:
             pass
     elif mark == "]" and opened[-1] == "[":
         opened.pop()
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 def _format(name: str, label: str, dialect: GemmaDialect) -> Format:

@@ -18,7 +18,7 @@ from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 START, CHANNEL, MESSAGE, CALLED = "<|start|>", "<|channel|>", "<|message|>", "<|call|>"
 ENDS = MarkerSet([CALLED, "<|end|>", "<|return|>", "<|eom|>", "<|eot|>"])
@@ -80,7 +80,7 @@ def read_recipient(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
-    """The text of a message, given out as it comes."""
+    """Reasoning, or words to a receiver, given out as they come: whatever stands in them calls nothing."""
     source = reading.source
     say = reading.reply.thinking if thinking else reading.reply.text
     while True:
@@ -92,6 +92,15 @@ def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
         yield
     source.skip(source.at + len(ENDS.match(source.buffer, source.at)))
     reading.reply.message_ends()
+
+
+def end_message(reading: ReaderContext, opener: str) -> Steps[None]:
+    """The end of a message of words is not shown; without such a message the mark is text."""
+    if reading.in_message:
+        reading.source.cut()
+        reading.reply.message_ends()
+        reading.begins, reading.in_message = True, False
+    yield from ()
 
 
 def _call(reading: ReaderContext, name: str) -> Steps[None]:
@@ -172,9 +181,13 @@ def _head(name: str) -> str:
     return f"{CHANNEL}commentary to=functions.{name} <|constrain|>json{MESSAGE}"
 
 
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
-
-
-GRAMMAR = Grammar({START: read, CHANNEL: read, TO: read_recipient, f"assistant {TO}": read_recipient})
+GRAMMAR = Grammar(
+    {
+        **dict.fromkeys(ENDS.markers, end_message),
+        START: read,
+        CHANNEL: read,
+        TO: read_recipient,
+        f"assistant {TO}": read_recipient,
+    }
+)
 FORMAT = Format("harmony", "Harmony", GRAMMAR.parser, instructions, write_calls, write_results)

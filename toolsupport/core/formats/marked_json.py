@@ -10,10 +10,10 @@ from toolsupport.core.arguments import compact
 from toolsupport.core.formats import tool_call_marks
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.reading import Grammar, ReaderContext
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.reading import Grammar, Reader, ReaderContext
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
-from toolsupport.core.types import JSON, ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,6 @@ def _drop(reading: ReaderContext, opener: str) -> Steps[None]:
     reading.source.cut()
     reading.reply.message_ends()
     yield from ()
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 def _format(name: str, label: str) -> Format:

@@ -34,6 +34,7 @@ class Mention:
     """A call that is text of the reply; `quoted` tells that its place alone showed that."""
 
     call: CallEvent
+    quoted: bool = False
 
 
 Item = str | CallEvent | Mention

@@ -19,7 +19,7 @@ from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.json_walk import DEEPEST
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
-from toolsupport.core.types import JSON, ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
 MARK = "]<]minimax[>["
 BLOCK, BLOCK_END = f"{MARK}<tool_call>", f"{MARK}</tool_call>"
@@ -236,10 +236,6 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
 def _written(call: ToolCall) -> str:
     inside = [f"{MARK}<{key}>{written_value(value)}{MARK}</{key}>" for key, value in call.arguments.items()]
     return "\n".join([f'{CALL}"{call.name}">', *inside, CALL_END])
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 GRAMMAR = Grammar({BLOCK: read, CALL: read})

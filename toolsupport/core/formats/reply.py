@@ -22,8 +22,10 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.formats.cut_replies import CUT, is_complete
 from toolsupport.core.formats.end_marks import EndMarkFilter
+from toolsupport.core.formats.lone_ends import AMBIGUOUS, NO_ENDS, LoneEnds
 from toolsupport.core.formats.mentions import FenceRule, Item, Mention, MentionFilter
 from toolsupport.core.reasoning import PROOFS, QuoteTracker
+from toolsupport.core.scanner import MarkerSet
 from toolsupport.core.types import JSON, ToolCall
 
 UNWANTED_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]")
@@ -55,6 +57,7 @@ class ReplyEvents:
         self._end_marks = EndMarkFilter()
         self.is_result: Callable[[str], bool] = lambda _raw: False
         self._mentions = MentionFilter(fence, lambda raw: self.is_result(raw))
+        self._lone_ends = LoneEnds()
 
     def handed_out(self) -> list[Event]:
         events, self._events = self._events, []
@@ -94,6 +97,7 @@ class ReplyEvents:
         if told.strip():
             self._events.append(TextReclassified("", told))
         self.answer, self._block, self._blank, self.calls = [], [], [], 0
+        self._lone_ends = LoneEnds()
         self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, lambda raw: self.is_result(raw))
         return made
 

@@ -18,6 +18,7 @@ from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
 from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.lone_ends import AMBIGUOUS
 from toolsupport.core.formats.reading import ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, TagValue, is_json_of, without_breaks
 from toolsupport.core.json_repair import read_json
@@ -28,6 +29,7 @@ from toolsupport.core.tool_lookup import find_tool
 LONGEST_NAME = 128
 NAME = re.compile(r"[^<>\n]*")
 TWICE = "kept the first of two values of one parameter"
+UNCLEAR = ParsedCall(why_not=AMBIGUOUS)
 NO_PARAMETERS = ParsedCall(
     why_not="The call holds text that is no parameter. Write it again, each value in its own tags."
 )
@@ -157,6 +159,8 @@ class TaggedCall:
         self._arguments: dict[str, Any] = {}
         self._repairs: list[str] = []
         self._broken: ParsedCall | None = None
+        self._key = ""
+        self._unclosed = self._another = False
 
     def read(self) -> Steps[bool]:
         """False where this is no call after all."""
