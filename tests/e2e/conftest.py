@@ -21,7 +21,7 @@ SWITCHES = (
 PATIENCE = 60_000
 
 # What a browser says when a test takes the server away from it, or leaves a page that still asks for something.
-LEFT = ("htmx:sendAbort", "htmx:afterRequest")
+LEFT = ("htmx:sendAbort", "htmx:sendError", "htmx:afterRequest")
 EXPECTED = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Failed to fetch", *LEFT)
 
 expect.set_options(timeout=PATIENCE)
