@@ -58,6 +58,15 @@ FEATURES = (
     "toolsupport/web/test_server.py",
 )
 
+# What starts no site and takes long all the same: it starts programs, or tests all simulated models.
+SLOW = (
+    "test_contracts.py",
+    "test_deployment.py",
+    "test_installed.py",
+    "chat/tools/test_escapes.py",
+    "toolsupport/detection/test_test_run.py",
+)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts sites begins first: it takes long, and with several processes none is left alone with it.
@@ -65,7 +74,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Tests in a browser come last: Playwright keeps an event loop running, which no test of coroutines may meet.
     """
     for item in items:
-        if not starts_sites(item) or item.path.relative_to(databases.ROOT / "tests").as_posix() in FEATURES:
+        file = item.path.relative_to(databases.ROOT / "tests").as_posix()
+        if file in FEATURES or not (file in SLOW or starts_sites(item)):
             item.add_marker("fast")
     items.sort(key=lambda item: 2 if "e2e" in item.path.parts else not starts_sites(item))
 
