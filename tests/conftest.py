@@ -110,7 +110,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 5, "init_command": PRAGMAS}
         (DATA_DIR / "test.sqlite3").write_bytes(databases.migrated_file())
     else:
-        databases.copy(connection.creation._get_test_db_name())
+        databases.copy(connection.creation._get_test_db_name())  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")

@@ -51,6 +51,9 @@ class Answering:
     conversation: Conversation
     told: list[frames.ServerFrame] = field(default_factory=list)
 
+    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
+        self.told.append(frame)
+
     async def ask(self) -> None:
         sent = lifecycle.SentMessage("c1", "tell me")
         await self.runner.accept(self.conversation.owner_id, str(self.conversation.pk), sent)
@@ -65,7 +68,7 @@ class Answering:
 async def answering(conversation: Conversation) -> AsyncIterator[Answering]:
     runner = TurnRunner()
     found = Answering(runner, conversation)
-    runner.listeners.tell = lambda _, frame: found.told.append(frame)  # type: ignore[method-assign]
+    runner.listeners.tell = found.tell  # type: ignore[method-assign]
     runner.start()
     try:
         async with scripted((HEAD, said("Let me"), HANG)) as server:
