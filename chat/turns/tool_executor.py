@@ -18,7 +18,7 @@ from chat.transcript.conversations.memory import ConversationMemory
 from chat.transcript.conversations.prompts import ConversationPrompts
 from chat.transcript.questions import questions
 from chat.transcript.turns import model_changes
-from chat.transcript.turns.lifecycle import ClaimedTurn
+from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns import tool_discovery
 from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
