@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from chat.broadcast import frames
 from chat.models import Conversation, Turn
-from chat.transcript.turns import lifecycle
+from chat.transcript.turns import leases
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns import runner as running
 from chat.turns.runner import TurnRunner
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
@@ -27,7 +28,7 @@ from toolsupport.core.errors import Busy
 from toolsupport.models import Server
 
 pytestmark = pytest.mark.django_db(transaction=True)
-KEEP_ALIVE = lifecycle.keep_alive
+KEEP_ALIVE = leases.keep_alive
 
 
 @pytest.fixture
@@ -55,8 +56,8 @@ class Answering:
         self.told.append(frame)
 
     async def ask(self) -> None:
-        sent = lifecycle.SentMessage("c1", "tell me")
-        await self.runner.accept(self.conversation.owner_id, str(self.conversation.pk), sent)
+        sent = SentMessage("c1", "tell me")
+        await self.runner.begin(self.conversation.owner_id, str(self.conversation.pk), sent)
         await until(lambda: any(isinstance(frame, frames.TextDeltaFrame) for frame in self.told))
 
     async def turn(self) -> Turn:
@@ -92,7 +93,7 @@ class Failing:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.errors: list[Exception] = []
         self.succeeded = 0
-        monkeypatch.setattr(lifecycle, "keep_alive", self)
+        monkeypatch.setattr(leases, "keep_alive", self)
         monkeypatch.setattr(running, "TICK", 0.01)
 
     def __call__(self, *given: Any) -> Any:
@@ -150,7 +151,7 @@ async def test_a_process_takes_no_more_answers_than_it_may(
         monkeypatch.setattr(settings, "ENV", {**settings.ENV, "TOOLSUPPORT_RUNNING_TURNS": 1})
         other = await in_database(in_chat)()
         with pytest.raises(Busy) as refused:
-            await found.runner.accept(other.owner_id, str(other.pk), lifecycle.SentMessage("c2", "me too"))
+            await found.runner.begin(other.owner_id, str(other.pk), SentMessage("c2", "me too"))
         assert refused.value.limit == "process"
         assert not await in_database(other.messages.exists)()
 

@@ -13,7 +13,9 @@ from chat.models import Conversation, Question, ToolRun, Turn
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ApprovalRequest, SubmittedAnswer
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record
+from chat.transcript.turns import record
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept, reply_of
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.types import ToolCall
@@ -30,12 +32,11 @@ def conversation(alice: User) -> Conversation:
 
 def parked(conversation: Conversation, grantable: bool = True, client_id: str = "c1") -> int:
     """The question of a turn that waits until somebody allows it to write a file."""
-    sent = lifecycle.SentMessage(client_id, "write it down")
-    begun = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
-    assert begun.reply is not None
+    sent = SentMessage(client_id, "write it down")
+    begun = accept(conversation.owner, str(conversation.pk), sent, "me")
     store = TurnStore("me", begun.turn)
     asked = record.RequestedCall(WRITE, "native", "A2")
-    record.finish_reply(store, begun.reply.id, record.FinishedReply("", "", None, (asked,)))
+    record.finish_reply(store, reply_of(begun).id, record.FinishedReply("", "", None, (asked,)))
     asking = ApprovalRequest(WRITE, "Write notes.md?", "+hello", grantable)
     questions.park(store, record.run_of(begun.turn, WRITE.id), asking, questions.TurnUsage({}))
     return Question.objects.latest("pk").pk
@@ -62,7 +63,7 @@ def test_what_each_answer_does(
     assert sorted(questions.granted(str(conversation.pk))) == granted
     assert [one.tool for one in questions.grants(alice, str(conversation.pk))] == granted
     turn = Turn.objects.get()
-    assert (closed.answer, closed.by, closed.turn, turn.status) == (answer, "alice", turn.pk, "queued")
+    assert (closed.answer, closed.turn, turn.status) == (answer, turn.pk, "queued")
 
 
 @pytest.mark.parametrize(
