@@ -49,7 +49,7 @@ def test_two_hundred_stops() -> None:
 # D6, SAFETY 4
 @pytest.mark.nightly
 def test_every_simulated_model_gets_its_true_verdict_twenty_times() -> None:
-    assert [one for one in asyncio.run(quirks.run(20)) if not one.true] == []
+    assert [one for one in asyncio.run(quirks.run(range(20), list(quirks.MODELS))) if not one.true] == []
 
 
 # O7: the limit of 50 holds, and somebody else is answered as ever.

@@ -227,7 +227,7 @@ STOPS: Mapping[str, Callable[[Laboratory], Concluded]] = MappingProxyType({"canc
 
 def _subject(tested: Tested) -> Subject:
     formats = formats_for(tested.family_formats)
-    return Subject(tested.endpoint, tested.brief, formats, tested.thinks, tested.leak_flag, tested.runs_code)
+    return Subject(tested.endpoint, tested.brief, formats, tested.thinks, tested.parsers, tested.runs_code)
 
 
 def concluded(verdict: Verdict, lab: Laboratory) -> Concluded:

@@ -13,18 +13,22 @@ import pytest
 from toolsupport import providers
 from toolsupport.core.types import Brief, Capabilities, Endpoint
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
+from toolsupport.detection import Laboratory, Subject, Trial, declared
+from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.test_run import Step, examine
+from toolsupport.providers import model_listing
 
 GREETS = {"message": {"role": "assistant", "content": "Hello."}, "done": True, "done_reason": "stop"}
 
-# (how many requests were heard, their body) → status and body
-Answer = Callable[[int, bytes], tuple[int, bytes]]
+# (how many requests were heard, their body) → status and body; None: no answer, status 0: the end of the connection
+Answer = Callable[[int, bytes], tuple[int, bytes] | None]
+# The path of a GET → the same.
+Listing = Callable[[str], tuple[int, bytes] | None]
 
 
 @asynccontextmanager
-async def server(answer: Answer) -> AsyncIterator[Endpoint]:
-    """One that speaks just enough of Ollama, and answers as it is told."""
+async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -> AsyncIterator[Endpoint]:
+    """One that speaks just enough of Ollama, and answers as it is told. What it lists is not counted."""
     heard = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -34,8 +38,19 @@ async def server(answer: Answer) -> AsyncIterator[Endpoint]:
             (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
         )
         body = await reader.readexactly(length)
-        heard += 1
-        status, said = answer(heard, body)
+        if head.startswith(b"GET "):
+            told = listing(head.split()[1].decode())
+        else:
+            heard += 1
+            told = answer(heard, body)
+        if told is None:
+            await reader.read()  # until the other side has given up
+            writer.close()
+            return
+        status, said = told
+        if status == 0:  # it went away
+            writer.close()
+            return
         kind = b"Content-Type: application/x-ndjson\r\nConnection: close\r\n"
         writer.write(b"HTTP/1.1 %d Told\r\n%bContent-Length: %d\r\n\r\n%b" % (status, kind, len(said), said))
         await writer.drain()
@@ -50,12 +65,21 @@ async def server(answer: Answer) -> AsyncIterator[Endpoint]:
 
 
 async def verdict_of(endpoint: Endpoint) -> Verdict:
+    return (await tested(endpoint, LIMITS))[0]
+
+
+async def tested(endpoint: Endpoint, limits: ProbeLimits, thinks: bool | None = None) -> tuple[Verdict, list[str]]:
+    """The verdict, and what was told of the steps."""
+    told: list[str] = []
+
     async def keep(trial: Trial) -> None: ...
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: Step) -> None:
+        told.append(step.detail)
 
-    subject = Subject(endpoint, Brief("some:1b", Capabilities({})), ("hermes",))
-    return await examine(Laboratory(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
+    subject = Subject(endpoint, Brief("some:1b", Capabilities({})), ("hermes",), thinks)
+    lab = Laboratory(subject, keep, random.Random(1), limits)
+    return await examine(lab, "tools", tell, lambda step: False), told
 
 
 STATUSES = (401, 402, 403, 404, 408, 429, 500, 502, 503, 504)
@@ -85,3 +109,76 @@ async def test_nor_does_one_that_dies_in_the_middle() -> None:
     async with server(lambda heard, body: (200, greets) if heard < 6 else (200, greets[:20])) as endpoint:
         verdict = await verdict_of(endpoint)
     assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
+
+
+# A hundredth of the real limits, for a server that was loaded, or has to be.
+SCALED = ProbeLimits(load=3.0, first=1.2, silent=0.3, answer=0.05, total=1.2, thinking=3.0, pause=0.01)
+
+
+@pytest.fixture
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Listings and descriptions are given up as quickly."""
+    monkeypatch.setattr(declared, "SECONDS", 0.05)
+    monkeypatch.setattr(model_listing, "SURVEY_SECONDS", 0.05)
+
+
+def listed(*loaded: str) -> Listing:
+    """An Ollama with one model, where these are loaded."""
+    paths = {"/api/tags": {"models": [{"name": "some:1b"}]}, "/api/version": {"version": "0.33.0"}}
+    paths["/api/ps"] = {"models": [{"name": name} for name in loaded]}
+    return lambda path: (200, json.dumps(paths[path]).encode())
+
+
+# What the server lists → the seconds after which its silence is enough.
+SILENT: dict[str, tuple[Listing, float]] = {  # D6
+    "silent to everything": (lambda path: None, SCALED.silent),
+    "lists nothing": (lambda path: (404, b"{}"), SCALED.first),
+    "has the model loaded": (listed("some:1b"), SCALED.first),
+    "has it to load": (listed(), SCALED.load),
+}
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("_impatient")
+@pytest.mark.parametrize("thinks", [None, True])
+@pytest.mark.parametrize("name", SILENT)
+async def test_silence_is_given_up(name: str, thinks: bool | None) -> None:  # D6
+    listing, most = SILENT[name]
+    begun = asyncio.get_running_loop().time()
+    async with server(lambda heard, body: None, listing) as endpoint:
+        verdict, _ = await tested(endpoint, SCALED, thinks)
+        taken = asyncio.get_running_loop().time() - begun
+    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
+    assert verdict.reason == f"The server did not answer within {most:.0f} s."
+    assert most <= taken < most + 1.0
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("_impatient")
+async def test_silence_in_mid_test_is_given_up_also_where_only_a_claim_says_that_it_thinks() -> None:  # D6
+    greets = json.dumps(GREETS).encode() + b"\n"
+    begun = asyncio.get_running_loop().time()
+    async with server(lambda heard, body: (200, greets) if heard < 5 else None, listed("some:1b")) as endpoint:
+        verdict, _ = await tested(endpoint, SCALED, thinks=True)
+        taken = asyncio.get_running_loop().time() - begun
+    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
+    assert taken < SCALED.total + 1.0
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("_impatient")
+async def test_loading_is_shown_and_waited_for() -> None:  # D6
+    greets, loading = json.dumps(GREETS).encode() + b"\n", b'{"error":{"message":"Loading model","code":503}}'
+    async with server(lambda heard, body: (503, loading) if heard < 8 else (200, greets), listed()) as endpoint:
+        verdict, told = await tested(endpoint, SCALED)
+    assert verdict.name == "ignored", verdict
+    assert any("loading the model" in detail and "not counted" in detail for detail in told)
+
+
+@pytest.mark.asyncio
+@pytest.mark.usefixtures("_impatient")
+async def test_loading_without_end_is_given_up() -> None:  # D6
+    loading = b'{"error":{"message":"Loading model","code":503}}'
+    async with server(lambda heard, body: (503, loading), listed()) as endpoint:
+        verdict, _ = await tested(endpoint, SCALED)
+    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {}) and "oading" in verdict.reason
