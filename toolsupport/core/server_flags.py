@@ -59,7 +59,7 @@ def _readers(kind: str) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for family in FAMILIES if kind in LEAVE_IN_TEXT else ():
         parser = parser_of(kind, family.parsers)
-        if parser:
+        if parser and family.call_format:
             found[family.call_format] = (*found.get(family.call_format, ()), parser)
     return found
 

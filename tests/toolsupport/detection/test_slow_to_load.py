@@ -42,6 +42,10 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 Slowness = Callable[[int, Brief], float]
 
 
+async def _busy(_: Endpoint, name: str = "") -> None:
+    raise Unreachable("busy")
+
+
 def examined(
     slow: Slowness,
     monkeypatch: pytest.MonkeyPatch,
@@ -59,17 +63,11 @@ def examined(
         await asyncio.sleep(slow(heard, brief))
         yield [*(reply(log, brief) if reply else [TextDelta(words)]), Finished("stop")]
 
-    async def describe(_: Endpoint, name: str = "") -> None:
-        raise Unreachable("busy")
-
     async def keep(trial: Trial) -> None: ...
 
     async def tell(step: Step) -> None:
         if told is not None:
             told.append(step)
-
-    async def run() -> Verdict:
-        return await examine(lab, kind, tell, lambda step: False)
 
     lab = Laboratory(
         Subject(Endpoint("ollama", "http://127.0.0.1:9"), Brief("big:70b", Capabilities({})), ("hermes",)),
@@ -79,10 +77,10 @@ def examined(
     loop = JumpingLoop()
     monkeypatch.setattr(probe_runner, "time", SimpleNamespace(monotonic=loop.time))
     monkeypatch.setattr(exchange, "ask", ask)
-    monkeypatch.setattr(providers, "describe", describe)
-    monkeypatch.setattr(providers, "survey", describe)
+    monkeypatch.setattr(providers, "describe", _busy)
+    monkeypatch.setattr(providers, "survey", _busy)
     try:
-        return loop.run_until_complete(run()), lab, loop.now
+        return loop.run_until_complete(examine(lab, kind, tell, lambda step: False)), lab, loop.now
     finally:
         loop.close()
 
