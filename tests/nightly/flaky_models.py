@@ -73,7 +73,7 @@ MODELS = {
 async def one_test(model: Flaky, seed: int, pause: float) -> tuple[Verdict, int]:
     """(verdict, trials)."""
     made: list[Trial] = []
-    chance = random.Random(seed)
+    chance = random.Random(f"{model.found}, {model.chance}, {seed}")
 
     async def keep(trial: Trial) -> None:
         made.append(trial)
