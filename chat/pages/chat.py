@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
-from toolsupport.core import sanitize
+from toolsupport.core import sanitize, spreadsheet
 from toolsupport.registry.people.permissions import Action, may, public, requires
 
 PAGE = "chat/conversation.html"
@@ -67,9 +67,8 @@ def wire(request: HttpRequest, conversation_id: UUID, message_id: int) -> HttpRe
 def table(request: HttpRequest, run_id: int) -> HttpResponse:
     """The whole table that a call gave, to be saved."""
     headers = {"Content-Disposition": f'attachment; filename="table-{run_id}.csv"', "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(
-        raw_request.table(request.user, run_id), content_type="text/csv; charset=utf-8", headers=headers
-    )
+    text = spreadsheet.safe(raw_request.table(request.user, run_id))
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
 
 
 @require_GET

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async as in_database
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -18,13 +19,15 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http.request import validate_host
 
 from toolsupport import providers
-from toolsupport.core.errors import ConfigError
+from toolsupport.core.errors import ConfigError, ProviderError
+from toolsupport.core.types import Endpoint
 from toolsupport.registry.people import audit_log, first_admin
 from toolsupport.registry.servers import servers
-from toolsupport.services import refresh
-from toolsupport.services.refresh import Refreshed
+from toolsupport.registry.servers.addresses import NamedAddress
+from toolsupport.services import database_upgrade, refresh
 
 PATIENCE = 5  # seconds
+USUAL_OLLAMA = NamedAddress("Ollama", "ollama", providers.PROVIDERS["ollama"].default_url)
 _migrated = False
 
 
@@ -63,11 +66,16 @@ def data_directory() -> Finding:
 def tables() -> Finding:
     try:
         executor = MigrationExecutor(connection)
+        database_upgrade.refuse_newer(executor)
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except ConfigError as error:
+        return Finding("database", False, str(error))
     except DatabaseError as error:
         return Finding("database", False, f"It cannot be used: {error}. Check DATABASE_URL.")
     if plan:
-        return Finding("database", False, f"Migrations are missing ({len(plan)}). Run: manage.py migrate")
+        return Finding(
+            "database", False, f"Migrations are missing ({len(plan)}). `manage.py serve` applies them at its start."
+        )
     return Finding("database", True, f"{connection.vendor}, up to date")
 
 
@@ -155,7 +163,7 @@ def model_servers() -> Iterator[Finding]:
         return
     if not asked:
         yield Finding("servers", None, "None. Start Ollama, or add one: manage.py add_server NAME URL --kind ollama")
-    yield from (_server(one) for one in asked)
+    yield from asked
 
 
 def simulator() -> Iterator[Finding]:
@@ -168,19 +176,37 @@ NEED_NOTHING: tuple[Callable[[], Finding], ...] = (data_directory, origins, metr
 NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audited, model_servers, simulator)
 
 
-async def _ask() -> tuple[Refreshed, ...]:
+async def _ask() -> list[Finding]:
+    """Every server that a start would ask, asked now; nothing is added or written down."""
     try:
-        await refresh.ensure_servers()
-        return await refresh.refresh_all()
+        ids, names = await in_database(servers.enabled_ids)(), await in_database(servers.names)()
+        missing = [server for server in refresh.environment_servers() if server.name not in names]
+        found = await asyncio.gather(*map(_listed, ids), *map(_unlisted, missing))
+        return found or [one for one in [await _unlisted(USUAL_OLLAMA)] if one.ok]
     finally:
         await providers.close()
 
 
-def _server(asked: Refreshed) -> Finding:
-    server = servers.shown(asked.server)
-    what = f"server {server.name}"
-    if not asked.why:
-        return Finding(what, True, f"{server.base_url} answers, models: {asked.models}")
-    if server.simulated:
-        return Finding(what, None, "It runs only while `manage.py serve` does.")
-    return Finding(what, False, f"{asked.why} {server.hint if server.hint not in asked.why else ''}".strip())
+async def _listed(server_id: int) -> Finding:
+    server = await in_database(servers.shown)(server_id)
+    try:
+        found = await _asked(server.name, await in_database(servers.endpoint)(server_id))
+    except ConfigError as error:
+        return Finding(f"server {server.name}", False, str(error))
+    if found.ok is False and server.simulated:
+        return Finding(found.what, None, "It runs only while `manage.py serve` does.")
+    return found
+
+
+async def _unlisted(server: NamedAddress) -> Finding:
+    found = await _asked(server.name, Endpoint(server.kind, server.base_url))
+    return replace(found, words=f"{found.words} The next start adds it.")
+
+
+async def _asked(name: str, endpoint: Endpoint) -> Finding:
+    try:
+        report = await providers.survey(endpoint)
+    except ProviderError as error:
+        hint = providers.provider(endpoint.kind).hint
+        return Finding(f"server {name}", False, f"{error} {hint if hint not in str(error) else ''}".strip())
+    return Finding(f"server {name}", True, f"{endpoint.base_url} answers, models: {len(report.models)}")

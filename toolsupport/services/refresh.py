@@ -16,7 +16,7 @@ from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails
 from toolsupport.registry.models import surveys
 from toolsupport.registry.servers import servers
-from toolsupport.registry.servers.addresses import named_servers, ollama_host
+from toolsupport.registry.servers.addresses import NamedAddress, named_servers, ollama_host
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import drift
 
@@ -70,15 +70,18 @@ async def mark_changed() -> None:
     await database_sync_to_async(drift.mark_all)()
 
 
+def environment_servers() -> list[NamedAddress]:
+    """The servers that the environment names. Raises ConfigError."""
+    named = [*named_servers(settings.ENV["TOOLSUPPORT_SERVERS"])]
+    host = settings.ENV["OLLAMA_HOST"]
+    return [*named, NamedAddress("Ollama", "ollama", ollama_host(host))] if host else named
+
+
 async def ensure_servers() -> None:
     """The servers of the environment, or Ollama's usual address where one answers. Raises ConfigError."""
-    for named in named_servers(settings.ENV["TOOLSUPPORT_SERVERS"]):
+    for named in environment_servers():
         await database_sync_to_async(servers.ensure_named)(named)
-    host = settings.ENV["OLLAMA_HOST"]
-    if host:
-        ollama = servers.NewServer("Ollama", "ollama", ollama_host(host), origin="environment")
-        await database_sync_to_async(servers.ensure)(ollama)
-    else:
+    if not settings.ENV["OLLAMA_HOST"]:
         await _find_ollama()
 
 

@@ -112,9 +112,10 @@ def test_a_table_is_saved_by_its_owner_alone(alice: User, client: Client) -> Non
     turn = conversation.turns.create(client_id="1", profile=conversation.profile, status="done")
     message = conversation.messages.create(role="assistant", turn=turn)
     run = ToolRun.objects.create(turn=turn, message=message, call_id="1", name="execute_sql", status="done")
-    ResultTable.objects.create(run=run, csv="month,orders\n2025-01,3\n")
+    ResultTable.objects.create(run=run, csv="month,orders\n2025-01,-3\n=1+1,\n")
     client.force_login(alice)
     answer = client.get(f"/chat/calls/{run.pk}/table.csv")
-    assert answer.content == b"month,orders\n2025-01,3\n" and "attachment" in answer["Content-Disposition"]
+    assert answer.content == b"month,orders\r\n2025-01,-3\r\n'=1+1,\r\n"
+    assert "attachment" in answer["Content-Disposition"]
     client.force_login(UserFactory(role="admin"))
     assert client.get(f"/chat/calls/{run.pk}/table.csv").status_code == 404

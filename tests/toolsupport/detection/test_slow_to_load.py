@@ -135,7 +135,7 @@ def test_a_server_that_never_answers_is_given_up(slow: Slowness, kind: str, monk
 # D6
 def test_a_model_that_thinks_has_more_time_and_no_more_than_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, lab, _ = examined(lambda heard, _: 1.0 if heard < 3 else 19.0, monkeypatch, words="<think>Hm.</think>Hi.")
-    assert (verdict.name, "whether it calls without is open" in verdict.reason) == ("inconclusive", True)
+    assert (verdict.name, dict[str, Any](verdict.values)) == ("ignored", {"tools": False})
     assert LIMITS.total * 1000 < lab.run_ms <= LIMITS.thinking * 1000
 
 

@@ -77,7 +77,9 @@ def only_on(body: Body) -> tuple[str, bool, str]:
 
 
 def long(body: Body) -> tuple[str, bool, str]:
-    """Thinks in its text for a thousand tokens."""
+    """Thinks in its text for a thousand tokens, unless that is switched off."""
+    if switched(body) is False:
+        return "", True, "stop"
     return ("<think>Then", False, "length") if body["max_tokens"] < 1000 else ("<think>Then</think>", True, "stop")
 
 

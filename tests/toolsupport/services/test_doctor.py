@@ -13,6 +13,7 @@ from pytest_django import Settings
 
 from tests.factories import ServerFactory
 from tests.toolsupport.stand_in import Servers
+from toolsupport.models import Server
 from toolsupport.providers import ServerReport
 from toolsupport.registry.servers import servers
 from toolsupport.services import doctor
@@ -50,6 +51,24 @@ def test_nothing_at_all_is_worth_knowing(servers_out_there: Servers):
     assert _found()["servers"].ok is None
 
 
+def test_servers_are_asked_and_none_is_added_or_changed(settings: Settings, servers_out_there: Servers):
+    settings.ENV = settings.ENV | {"TOOLSUPPORT_SERVERS": ["new=ollama+http://new:1"], "OLLAMA_HOST": "down:1"}
+    servers_out_there.reports["http://new:1"] = ServerReport("0.13.0")
+    box = ServerFactory(name="box", base_url="http://box:1")
+    before = list(Server.objects.values())
+    found = _found()
+    assert "The next start adds it." in found["server new"].words
+    assert [found[f"server {name}"].ok for name in ("new", "Ollama", "box")] == [True, False, False]
+    assert list(Server.objects.values()) == before
+    assert box.profiles.count() == 0
+
+
+def test_ollama_at_its_usual_address_is_found_but_not_added(settings: Settings, servers_out_there: Servers):
+    servers_out_there.reports[doctor.USUAL_OLLAMA.base_url] = ServerReport("0.13.0")
+    assert _found()["server Ollama"].ok is True
+    assert not Server.objects.exists()
+
+
 def test_a_bad_entry_of_the_environment_is_named(settings: Settings, servers_out_there: Servers):
     settings.ENV = settings.ENV | {"TOOLSUPPORT_SERVERS": ["nonsense"]}
     assert _found()["servers"].ok is False
@@ -62,7 +81,9 @@ def test_missing_migrations_end_the_examination():
         found = _found()
     finally:
         MigrationRecorder(connection).record_applied(*last)
-    assert found["database"] == Finding("database", False, "Migrations are missing (1). Run: manage.py migrate")
+    assert found["database"] == Finding(
+        "database", False, "Migrations are missing (1). `manage.py serve` applies them at its start."
+    )
     assert "servers" not in found
 
 

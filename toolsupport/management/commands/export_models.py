@@ -15,10 +15,10 @@ class Command(BaseCommand):
     help = "Write user_models.json to FILE (complete or not at all) or to the terminal."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", nargs="?", type=Path, help="The file to write. Default: standard output.")
+        parser.add_argument("file", nargs="?", type=Path, help="The file to write. Default, or -: standard output.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["file"] is None:
+        if str(options["file"] or "-") == "-":
             self.stdout.write(user_models_files.exported(), ending="")
             return
         try:

@@ -16,8 +16,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from twisted.internet import reactor
 
+from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
+from toolsupport.services import database_upgrade
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
@@ -47,8 +49,10 @@ class Command(BaseCommand):
         """Run until a signal ends it."""
         from toolsupport.config import asgi
 
-        meet_simulator(self.simulator)
-        lines = self.greeting()
+        try:
+            lines = self.prepare()
+        except ConfigError as error:
+            raise CommandError(str(error)) from error
         server = make_server(asgi.application, host, port)
 
         def begin() -> None:
@@ -64,6 +68,14 @@ class Command(BaseCommand):
         if not server.listening_addresses:
             raise CommandError(f"Nothing can listen at {self.address}: is it in use? Try another --port.")
 
+    def prepare(self) -> list[str]:
+        """The tables, the Simulator's row and the first administrator; one process of a site at a time."""
+        with database_upgrade.exclusive():
+            if done := database_upgrade.bring_up_to_date():
+                self.stdout.write(done)
+            meet_simulator(self.simulator)
+            return self.greeting()
+
     def greet(self, lines: list[str]) -> None:
         for line in lines:
             self.stdout.write(line)
@@ -73,9 +85,13 @@ class Command(BaseCommand):
         """Where the site is; on a fresh machine also how to become its administrator."""
         lines = [f"toolsupport is ready at {self.address}"]
         given = settings.ENV["TOOLSUPPORT_ADMIN"]
-        if given and first_admin.needs_setup():
+        if given:
             first_admin.admin_from_environment(given)
         if first_admin.needs_setup():
+            if given:
+                lines.append(
+                    "TOOLSUPPORT_ADMIN names an account that exists and cannot administer; it was not changed."
+                )
             token = first_admin.new_setup_token()
             lines.append(f"Make the first administrator at {self.address}/setup/?token={token} (works once)")
         return lines

@@ -64,11 +64,14 @@ def create_admin(token: str, name: str, password: str) -> User:
 
 @transaction.atomic
 def admin_from_environment(written: str) -> bool:
-    """Make the administrator of TOOLSUPPORT_ADMIN if the site has none; True if it did. Raises ConfigError."""
+    """Make the administrator of TOOLSUPPORT_ADMIN if the site has none; True if it did. Raises ConfigError.
+
+    An account of that name stays as it is: who disabled it or took its rights meant it.
+    """
     name, colon, password = written.partition(":")
     if not (name.strip() and colon and password):
         raise ConfigError("TOOLSUPPORT_ADMIN should read name:password.")
-    if not needs_setup():
+    if not needs_setup() or User.objects.filter(username=name.strip()).exists():
         return False
     try:
         _admin(name, password)

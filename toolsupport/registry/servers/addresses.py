@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from urllib.parse import SplitResult, urlsplit
 
 from toolsupport import providers
@@ -53,17 +54,25 @@ def ollama_host(text: str) -> str:
 
     Raises ConfigError that names the variable.
     """
-    written = text.strip().strip("\"'")
-    explicit = "://" in written
+    scheme, explicit, host_and_rest = text.strip().strip("\"'").rpartition("://")
     try:
-        url = _split(written if explicit else f"http://{written}")
-        port = url.port or _default_port(url.scheme, explicit)
+        url = _split(f"{scheme or 'http'}://{_bracketed(host_and_rest)}")
+        port = url.port or _default_port(url.scheme, bool(explicit))
         host = url.hostname or "127.0.0.1"
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
         shown = f"[{host}]" if ":" in host else host
         return server_url("ollama", f"{url.scheme}://{shown}:{port}{url.path}")
     except ConfigError as error:
         raise ConfigError(f"OLLAMA_HOST={text!r} cannot be used: {error}") from error
+
+
+def _bracketed(host_and_rest: str) -> str:
+    """A bare IPv6 address in the brackets that an address with a port needs."""
+    host, slash, rest = host_and_rest.partition("/")
+    try:
+        return f"[{IPv6Address(host)}]{slash}{rest}"
+    except ValueError:
+        return host_and_rest
 
 
 def named_servers(entries: Sequence[str]) -> tuple[NamedAddress, ...]:

@@ -140,6 +140,11 @@ def enabled_ids() -> tuple[int, ...]:
     return tuple(rows.order_by("name").values_list("pk", flat=True))
 
 
+def names() -> frozenset[str]:
+    """The names of all servers, switched on or not."""
+    return frozenset(Server.objects.values_list("name", flat=True))
+
+
 def has_url(base_url: str) -> bool:
     """True where a server of this address is known, switched on or not."""
     return Server.objects.filter(base_url=base_url).exists()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import asdict
@@ -13,6 +11,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 
+from toolsupport.core import spreadsheet
 from toolsupport.registry.history import timeline
 from toolsupport.registry.history.timeline import Entry
 from toolsupport.registry.history.timeline_query import Filter
@@ -21,8 +20,6 @@ COLUMNS = (
     *("id", "at", "kind", "server", "model", "capability", "before", "after", "source", "verdict", "actor", "text"),
     *("state", "detection", "evidence"),
 )
-# What a spreadsheet would take for a formula.
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def plain(entry: Entry) -> dict[str, Any]:
@@ -33,9 +30,9 @@ def plain(entry: Entry) -> dict[str, Any]:
 
 def as_csv(wanted: Filter) -> Iterator[str]:
     """A line of headings, then a line for each entry."""
-    yield _lines([COLUMNS])
+    yield spreadsheet.lines([COLUMNS])
     for entries in timeline.batches(wanted):
-        yield _lines([[_cell(value) for value in plain(entry).values()] for entry in entries])
+        yield spreadsheet.lines([[_text(value) for value in plain(entry).values()] for entry in entries])
 
 
 def as_json(wanted: Filter) -> Iterator[str]:
@@ -64,14 +61,6 @@ def _next(pieces: Iterator[str]) -> str:
     return next(pieces, "")
 
 
-def _lines(rows: list[Any]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue()
-
-
-def _cell(value: Any) -> str:
-    if value is None or value == {}:
-        return ""
-    text = json.dumps(value) if isinstance(value, dict) else str(value)
-    return f"'{text}" if text.startswith(FORMULAS) else text
+def _text(value: Any) -> Any:
+    """Objects as JSON; an empty one says nothing."""
+    return value if not isinstance(value, dict) else json.dumps(value) if value else None

@@ -91,6 +91,11 @@ def test_an_unknown_kind_names_the_known():
         ('"box:1"', "http://box:1"),
         ("[::1]:5000", "http://[::1]:5000"),
         ("[::]", "http://[::1]:11434"),
+        ("::1", "http://[::1]:11434"),
+        ("::", "http://[::1]:11434"),
+        ("fd00::2/ollama", "http://[fd00::2]:11434/ollama"),
+        ("http://::1", "http://[::1]:80"),
+        ("https://box", "https://box:443"),
     ],
 )
 def test_ollama_host(written: str, url: str):

@@ -1,0 +1,131 @@
+"""`manage.py serve` brings its database up to date, alone or beside other processes, or stops with the reason."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from tests import databases
+from tests.serving import ADMIN, ROOT, Site, prepare, sign_in
+
+
+@pytest.fixture
+def environment() -> Iterator[dict[str, str]]:
+    """What points a site at an empty database of the kind that the tests run on."""
+    with ExitStack() as held:
+        url = held.enter_context(databases.database()) if databases.POSTGRESQL else ""
+        yield {"TOOLSUPPORT_SIMULATOR": "off"} | ({"DATABASE_URL": url} if url else {})
+
+
+def refused(site: Site) -> str:
+    """What a start that fails prints, with a status that is not 0."""
+    command = [sys.executable, "manage.py", "serve", "--port", str(site.port)]
+    ran = subprocess.run(command, cwd=ROOT, env=site.environ(), capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 1, ran
+    assert "Traceback" not in ran.stderr
+    return ran.stderr
+
+
+def stop(site: Site) -> None:
+    site.kill(signal.SIGTERM if site.process and site.process.poll() is None else signal.SIGKILL)
+
+
+# P2
+def test_processes_that_start_at_once_on_an_empty_database_all_come_up(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    sites = [Site(tmp_path, environment) for _ in range(3)]
+    try:
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(Site.start, sites))
+        for site in sites:
+            with closing(sign_in(site)) as browser:
+                assert browser.get("/").status_code == 200
+        assert sites[0].rows("SELECT username FROM auth_user") == [(ADMIN[0],)]
+    finally:
+        for site in sites:
+            stop(site)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Site:
+    """A site with a migrated SQLite file that does not run yet."""
+    site = Site(tmp_path, {"TOOLSUPPORT_SIMULATOR": "off", "DATABASE_URL": f"sqlite:///{tmp_path}/toolsupport.sqlite3"})
+    prepare(site)
+    return site
+
+
+def change(site: Site, statement: str) -> None:
+    with closing(sqlite3.connect(site.directory / "toolsupport.sqlite3")) as file, file:
+        file.execute(statement)
+
+
+def older(site: Site) -> str:
+    """Take the newest migration of the file back; gives its name."""
+    newest, before = [file.stem for file in sorted((ROOT / "chat/migrations").glob("0*.py"))][-1:-3:-1]
+    site.manage("migrate", "chat", before, "--verbosity", "0")
+    return newest
+
+
+def test_an_older_sqlite_file_is_copied_before_it_is_brought_up_to_date(kept: Site) -> None:
+    newest = older(kept)
+    kept.start()
+    stop(kept)
+    applied = "SELECT count(*) FROM django_migrations WHERE name = ?"
+    assert kept.rows(applied, newest) == [(1,)]
+    [copy] = (kept.directory / "backups").glob("*.sqlite3")
+    assert copy.stat().st_mode & 0o077 == 0
+    assert databases.rows(f"sqlite:///{copy}", applied, newest) == [(0,)]
+
+
+def test_nothing_is_changed_where_the_copy_cannot_be_made(kept: Site) -> None:
+    newest = older(kept)
+    (kept.directory / "backups").write_text("in the way")
+    assert "could not be copied" in refused(kept)
+    assert kept.rows("SELECT name FROM django_migrations WHERE name = ?", newest) == []
+
+
+def test_a_database_of_a_newer_version_is_refused_in_words(kept: Site) -> None:
+    change(kept, "INSERT INTO django_migrations (app, name, applied) VALUES ('chat', '9999_later', '2030-01-01')")
+    assert "newer version of toolsupport" in refused(kept)
+    assert "chat.9999_later" in refused(kept)
+
+
+def test_a_disabled_administrator_of_the_environment_stays_disabled_and_stops_nothing(kept: Site) -> None:
+    kept.start()
+    kept.kill(signal.SIGTERM)
+    change(kept, "UPDATE auth_user SET is_active = 0")
+    command = [sys.executable, "manage.py", "serve", "--port", str(kept.port)]
+    with subprocess.Popen(command, cwd=ROOT, env=kept.environ(), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        lines = [process.stdout.readline() for _ in range(3)]
+        process.terminate()
+    assert re.search(r"/setup/\?token=\w+", "".join(lines))
+    assert any("TOOLSUPPORT_ADMIN names an account" in line for line in lines)
+    assert kept.rows("SELECT username, is_active FROM auth_user") == [(ADMIN[0], 0)]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "reason"),
+    [
+        ("TOOLSUPPORT_SIMULATOR", "maybe", "TOOLSUPPORT_SIMULATOR='maybe' cannot be used"),
+        ("TOOLSUPPORT_ADMIN", "ana", "name:password"),
+        ("TOOLSUPPORT_ADMIN", "ana:12", "TOOLSUPPORT_ADMIN cannot be used"),
+        ("DATABASE_URL", "sqlite:////dev/null/none.sqlite3", "database"),
+        ("DATABASE_URL", "mysql://a", "DATABASE_URL cannot be used"),
+    ],
+)
+def test_a_start_that_cannot_succeed_gives_the_reason_without_a_traceback(
+    kept: Site, variable: str, value: str, reason: str
+) -> None:
+    kept.environment[variable] = value
+    assert reason in refused(kept)

@@ -1,0 +1,119 @@
+"""Brings the database up to date before the site starts."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from toolsupport.core.errors import ConfigError
+
+APPS = ("toolsupport", "chat")
+ADVISORY_LOCK = 0x746F6F6C  # "tool": one number for all processes of a site
+COPIES = 5  # how many copies from before an upgrade are kept
+
+
+@contextmanager
+def exclusive() -> Iterator[None]:
+    """One process of a site at a time: what starts second finds the work done. Raises ConfigError."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(_advisory_lock() if connection.vendor == "postgresql" else _file_lock())
+        except DatabaseError as error:
+            raise ConfigError(f"The database cannot be reached: {str(error).strip()}. Check DATABASE_URL.") from error
+        except OSError as error:
+            raise ConfigError(f"The data directory cannot be written: {error}.") from error
+        yield
+
+
+def bring_up_to_date() -> str:
+    """Apply missing migrations, within `exclusive`; returns a sentence about it, "" where none was missing.
+
+    An SQLite file that holds rows is copied to `backups/` first. Raises ConfigError where the database belongs to a
+    newer version or the copy cannot be made (nothing is changed then), and where a migration fails.
+    """
+    try:
+        executor = MigrationExecutor(connection)
+        refuse_newer(executor)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if not plan:
+            return ""
+        fresh = not executor.loader.applied_migrations
+        copy = copy_sqlite() if connection.vendor == "sqlite" and not fresh else None
+        call_command("migrate", interactive=False, verbosity=0)
+    except DatabaseError as error:
+        raise ConfigError(f"The database cannot be brought up to date: {str(error).strip()}.") from error
+    if fresh:
+        return "Created the tables of the database."
+    return f"Applied {len(plan)} migrations." + (f" The database as it was before is kept as {copy}." if copy else "")
+
+
+def refuse_newer(executor: MigrationExecutor) -> None:
+    """Raise ConfigError where this database was changed by a version later than this one."""
+    newer = unknown_migrations(executor)
+    if newer:
+        raise ConfigError(
+            f"A newer version of toolsupport has changed this database (migration {newer[0]}). "
+            "Start that version or a later one, or restore a copy of the database from before the upgrade."
+        )
+
+
+def unknown_migrations(executor: MigrationExecutor) -> list[str]:
+    """Applied migrations that this version does not contain, of its own applications only."""
+    known = set(executor.loader.disk_migrations)
+    for step in executor.loader.disk_migrations.values():
+        known.update(step.replaces)
+    applied = executor.loader.applied_migrations
+    return sorted(f"{app}.{name}" for app, name in applied if app in APPS and (app, name) not in known)
+
+
+def copy_sqlite() -> Path:
+    """A whole copy of the database file in `backups/`, older ones beyond `COPIES` removed. Raises ConfigError."""
+    folder = Path(settings.DATA_DIR) / "backups"
+    copy = folder / f"toolsupport-{timezone.now():%Y%m%d-%H%M%S}.sqlite3"
+    unfinished = copy.with_suffix(".unfinished")
+    connection.ensure_connection()
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        unfinished.touch(mode=0o600)
+        with closing(sqlite3.connect(unfinished)) as target:
+            connection.connection.backup(target)
+        os.replace(unfinished, copy)
+    except (OSError, sqlite3.Error) as error:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise ConfigError(
+            f"The database was not upgraded, because it could not be copied to {folder} first: {error}."
+        ) from error
+    for old in sorted(folder.glob("toolsupport-*.sqlite3"))[:-COPIES]:
+        old.unlink()
+    return copy
+
+
+@contextmanager
+def _advisory_lock() -> Iterator[None]:
+    # It belongs to the connection: PostgreSQL gives it back when the process dies.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_LOCK])
+
+
+@contextmanager
+def _file_lock() -> Iterator[None]:
+    # The system gives it back when the process dies.
+    with (Path(settings.DATA_DIR) / "upgrade.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
