@@ -27,7 +27,7 @@ else:
     ModelAdmin = admin.ModelAdmin
 
 
-class ReadOnly(ModelAdmin):
+class ReadOnlyAdmin(ModelAdmin):
     """Rows that only the chat itself writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -41,7 +41,7 @@ class ReadOnly(ModelAdmin):
 
 
 @admin.register(Conversation)
-class ConversationAdmin(ReadOnly):
+class ConversationAdmin(ReadOnlyAdmin):
     list_display = ("id", "owner", "profile", "updated_at", "archived")
     list_select_related = ("owner", "profile__server")
     fields = ("id", "owner", "profile", "created_at", "updated_at", "archived")
@@ -49,7 +49,7 @@ class ConversationAdmin(ReadOnly):
 
 
 @admin.register(Turn)
-class TurnAdmin(ReadOnly):
+class TurnAdmin(ReadOnlyAdmin):
     list_display = ("id", "conversation", "profile", "status", "created_at", "ended_at")
     list_filter = ("status",)
     list_select_related = ("conversation", "profile__server")
@@ -57,14 +57,14 @@ class TurnAdmin(ReadOnly):
 
 
 @admin.register(ToolRun)
-class ToolRunAdmin(ReadOnly):
+class ToolRunAdmin(ReadOnlyAdmin):
     list_display = ("id", "name", "status", "level", "duration_ms", "started_at")
     list_filter = ("status", "name")
     fields = ("turn", "name", "asked_as", "served_by", "status", "level", "format", "duration_ms", "started_at")
 
 
 @admin.register(Message)
-class MessageAdmin(ReadOnly):
+class MessageAdmin(ReadOnlyAdmin):
     list_display = ("id", "conversation", "role", "code", "finished", "created_at")
     list_filter = ("role",)
     list_select_related = ("conversation",)
@@ -72,13 +72,13 @@ class MessageAdmin(ReadOnly):
 
 
 @admin.register(ResultTable)
-class ResultTableAdmin(ReadOnly):
+class ResultTableAdmin(ReadOnlyAdmin):
     list_display = ("id", "run")
     fields = ("run",)
 
 
 @admin.register(Question)
-class QuestionAdmin(ReadOnly):
+class QuestionAdmin(ReadOnlyAdmin):
     list_display = ("id", "conversation", "kind", "answer", "answered_by", "answered_at", "expires_at")
     list_filter = ("kind", "answer")
     list_select_related = ("conversation", "answered_by")
@@ -86,19 +86,19 @@ class QuestionAdmin(ReadOnly):
 
 
 @admin.register(Grant)
-class GrantAdmin(ReadOnly):
+class GrantAdmin(ReadOnlyAdmin):
     list_display = ("tool", "conversation", "granted_by", "granted_at", "revoked_at")
     list_select_related = ("conversation", "granted_by")
 
 
 @admin.register(Share)
-class ShareAdmin(ReadOnly):
+class ShareAdmin(ReadOnlyAdmin):
     list_display = ("conversation", "reader", "shared_at", "withdrawn_at")
     list_select_related = ("conversation", "reader")
 
 
 @admin.register(Prompt)
-class PromptAdmin(ReadOnly):
+class PromptAdmin(ReadOnlyAdmin):
     list_display = ("name", "description", "withdrawn", "written_by", "written_at")
     list_select_related = ("written_by",)
     fields = ("name", "description", "withdrawn", "written_by", "written_at")
@@ -106,7 +106,7 @@ class PromptAdmin(ReadOnly):
 
 
 @admin.register(Memory)
-class MemoryAdmin(ReadOnly):
+class MemoryAdmin(ReadOnlyAdmin):
     list_display = ("id", "conversation", "written_by", "written_at")
     list_select_related = ("conversation", "written_by")
     fields = ("conversation", "written_by", "written_at")

@@ -24,7 +24,7 @@ from toolsupport.registry.databases.sql_sources import NewSource
 from toolsupport.registry.knowledge import event_log
 from toolsupport.registry.people import api_keys
 from toolsupport.registry.testing import detections
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 
 Made = Callable[[User], Any]
 
@@ -84,7 +84,7 @@ KINDS = {
         shared=True,
     ),
     "model_id": shared(lambda: ModelProfileFactory().pk),
-    "detection_id": shared(lambda: detections.open_test(Asked(ModelProfileFactory().pk, "page")).id),
+    "detection_id": shared(lambda: detections.open_test(DetectionRequest(ModelProfileFactory().pk, "page")).id),
     "profile_id": shared(lambda: ModelProfileFactory().pk),
     "entry_id": shared(lambda: told_of(ModelProfileFactory().pk)),
     "ending": Kind(lambda _: "csv", lambda _: "json", lambda _: "xls", shared=True),
@@ -107,7 +107,7 @@ def shared_with(reader: User) -> str:
 
 
 def told_of(profile: int) -> int:
-    return event_log.record(event_log.Happening("override", profile, "tools"))
+    return event_log.record(event_log.HistoryEvent("override", profile, "tools"))
 
 
 def with_picture(conversation: str) -> str:

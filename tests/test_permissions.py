@@ -208,7 +208,7 @@ def test_every_frame_declares_its_permission() -> None:
 
 
 def test_a_frame_without_a_declaration_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def planted(place: handlers.Place, socket: Any, frame: Any) -> None: ...
+    async def planted(place: handlers.PageContext, socket: Any, frame: Any) -> None: ...
 
     monkeypatch.setitem(handlers.HANDLERS, frames.Ping, planted)
     with pytest.raises(AssertionError, match="does not say who"):

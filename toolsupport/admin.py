@@ -56,7 +56,7 @@ def is_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
 
 
-class Undeletable(ModelAdmin):
+class UndeletableAdmin(ModelAdmin):
     """Rows that come from servers: switched off, never added or deleted by hand."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -66,7 +66,7 @@ class Undeletable(ModelAdmin):
         return False
 
 
-class AppendOnly(Undeletable):
+class AppendOnlyAdmin(UndeletableAdmin):
     """Rows that nobody changes, not even here."""
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -74,7 +74,7 @@ class AppendOnly(Undeletable):
 
 
 @admin.register(Server)
-class ServerAdmin(Undeletable):
+class ServerAdmin(UndeletableAdmin):
     list_display = ("name", "kind", "base_url", "enabled", "reachable", "last_seen_at")
     list_filter = ("kind", "enabled", "reachable")
     fields = (
@@ -85,7 +85,7 @@ class ServerAdmin(Undeletable):
 
 
 @admin.register(McpServer)
-class McpServerAdmin(AppendOnly):
+class McpServerAdmin(AppendOnlyAdmin):
     """To look at: servers of tools are defined and switched on their own page."""
 
     list_display = ("name", "kind", "url", "enabled", "reachable", "last_seen_at")
@@ -96,7 +96,7 @@ class McpServerAdmin(AppendOnly):
 
 
 @admin.register(McpTool)
-class McpToolAdmin(AppendOnly):
+class McpToolAdmin(AppendOnlyAdmin):
     """To look at: tools are approved on their own page, where the difference is shown."""
 
     list_display = ("name", "server", "enabled", "read_only", "approved_by", "approved_at", "gone_since")
@@ -105,7 +105,7 @@ class McpToolAdmin(AppendOnly):
 
 
 @admin.register(ModelProfile)
-class ModelProfileAdmin(Undeletable):
+class ModelProfileAdmin(UndeletableAdmin):
     list_display = ("name", "server", "family", "digest", "enabled", "last_seen", "gone_since")
     list_filter = ("server", "enabled", "family")
     list_select_related = ("server",)
@@ -156,35 +156,35 @@ class FamilyAdmin(ModelAdmin):
 
 
 @admin.register(Override)
-class OverrideAdmin(AppendOnly):
+class OverrideAdmin(AppendOnlyAdmin):
     list_display = ("profile", "seq", "capability", "value", "source", "actor", "proposed", "created_at")
     list_filter = ("source", "capability", "proposed")
     list_select_related = ("profile__server", "actor")
 
 
 @admin.register(Standing)
-class StandingAdmin(AppendOnly):
+class StandingAdmin(AppendOnlyAdmin):
     list_display = ("profile", "capability", "value", "source", "stale", "reason")
     list_filter = ("capability", "source", "stale")
     list_select_related = ("profile__server",)
 
 
 @admin.register(Detection)
-class DetectionAdmin(AppendOnly):
+class DetectionAdmin(AppendOnlyAdmin):
     list_display = ("profile", "kind", "status", "verdict", "trigger", "actor", "created_at", "finished_at")
     list_filter = ("kind", "status", "verdict", "trigger")
     list_select_related = ("profile__server", "actor")
 
 
 @admin.register(Trial)
-class TrialAdmin(AppendOnly):
+class TrialAdmin(AppendOnlyAdmin):
     list_display = ("detection", "seq", "step", "n", "passed", "why", "status", "duration_ms")
     list_filter = ("step", "passed")
     list_select_related = ("detection__profile__server",)
 
 
 @admin.register(HistoryEntry)
-class HistoryEntryAdmin(AppendOnly):
+class HistoryEntryAdmin(AppendOnlyAdmin):
     exclude = ("facet",)
     list_display = ("at", "kind", "profile", "capability", "before", "after", "source", "verdict", "actor")
     list_filter = ("kind", "source", "verdict")
@@ -193,61 +193,61 @@ class HistoryEntryAdmin(AppendOnly):
 
 
 @admin.register(HistoryFacet)
-class HistoryFacetAdmin(AppendOnly):
+class HistoryFacetAdmin(AppendOnlyAdmin):
     list_display = ("kind", "source", "verdict")
 
 
 @admin.register(Review)
-class ReviewAdmin(AppendOnly):
+class ReviewAdmin(AppendOnlyAdmin):
     list_display = ("override", "detection", "reviewer", "decision", "created_at")
     list_filter = ("decision",)
     list_select_related = ("override__profile__server", "detection__profile__server", "reviewer")
 
 
 @admin.register(ReadMark)
-class ReadMarkAdmin(AppendOnly):
+class ReadMarkAdmin(AppendOnlyAdmin):
     list_display = ("person", "entry", "at")
     list_select_related = ("person",)
 
 
 @admin.register(ProvenCall)
-class ProvenCallAdmin(AppendOnly):
+class ProvenCallAdmin(AppendOnlyAdmin):
     list_display = ("build_key", "tool", "arguments", "proven_at")
     list_filter = ("tool",)
 
 
 @admin.register(CallMetric)
-class CallMetricAdmin(AppendOnly):
+class CallMetricAdmin(AppendOnlyAdmin):
     list_display = ("profile", "format", "outcome", "day", "calls", "latency_ms", "tokens")
     list_filter = ("outcome", "format")
     list_select_related = ("profile",)
 
 
 @admin.register(PromptCount)
-class PromptCountAdmin(AppendOnly):
+class PromptCountAdmin(AppendOnlyAdmin):
     list_display = ("build_key", "tools_digest", "characters", "tokens", "counted_at")
 
 
 @admin.register(Setting)
-class SettingAdmin(AppendOnly):
+class SettingAdmin(AppendOnlyAdmin):
     # Values are left out: one of them is the hash of the set-up token.
     list_display = ("key", "changed_at")
     fields = ("key", "changed_at")
 
 
 @admin.register(Lease)
-class LeaseAdmin(AppendOnly):
+class LeaseAdmin(AppendOnlyAdmin):
     list_display = ("name", "owner", "until")
 
 
 @admin.register(Audit)
-class AuditAdmin(AppendOnly):
+class AuditAdmin(AppendOnlyAdmin):
     list_display = ("at", "actor", "deed", "subject", "reason")
     list_select_related = ("actor",)
     list_filter = ("deed",)
 
 
-class ListOnly(AppendOnly):
+class ListOnlyAdmin(AppendOnlyAdmin):
     """Rows whose key is a secret or a digest: a list without links, so that no address shows one."""
 
     list_display_links = None
@@ -258,7 +258,7 @@ class ListOnly(AppendOnly):
 
 
 @admin.register(SqlSource)
-class SqlSourceAdmin(AppendOnly):
+class SqlSourceAdmin(AppendOnlyAdmin):
     """To look at: databases are defined on the page of the databases."""
 
     list_display = ("name", "kind", "enabled", "looked_at", "why")
@@ -267,7 +267,7 @@ class SqlSourceAdmin(AppendOnly):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(AppendOnly):
+class ApiKeyAdmin(AppendOnlyAdmin):
     """To look at, and to end: a key is made by the person whose it is."""
 
     list_display = ("prefix", "name", "person", "scopes", "created_at", "used_at", "revoked_at")
@@ -282,18 +282,18 @@ class ApiKeyAdmin(AppendOnly):
 
 
 @admin.register(Session)
-class SessionAdmin(ListOnly):
+class SessionAdmin(ListOnlyAdmin):
     list_display = ("person", "expire_date")
     list_select_related = ("person",)
 
 
 @admin.register(SignInTally)
-class SignInTallyAdmin(ListOnly):
+class SignInTallyAdmin(ListOnlyAdmin):
     list_display = ("tries", "until")
 
 
 @admin.register(LogEntry)
-class LogEntryAdmin(AppendOnly):
+class LogEntryAdmin(AppendOnlyAdmin):
     list_display = ("action_time", "user", "content_type", "object_repr", "action_flag")
     list_select_related = ("user", "content_type")
 
@@ -303,7 +303,7 @@ admin.site.unregister(User)
 
 
 @admin.register(User)
-class PersonAdmin(AppendOnly):
+class PersonAdmin(AppendOnlyAdmin):
     """To look at: people are invited, changed and kept out on the page of the people."""
 
     list_display = ("username", "is_active", "is_superuser", "last_login")

@@ -26,25 +26,27 @@ from toolsupport.core.events import (
     Event,
     Failed,
     ReasoningSeen,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
     ToolsRefused,
 )
 from toolsupport.core.format_fallback import in_text, without_tools
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.quoted_results import Results
+from toolsupport.core.quoted_results import ResultIndex
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUPPORTED, classify
-from toolsupport.core.reply_reader import Listener
-from toolsupport.core.types import Brief, Endpoint, Message, Permit, Request, ToolSpec
+from toolsupport.core.reply_reader import ReplyReader
+from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
 
 Trouble = ToolsRefused | CallGarbled
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 
-async def ask(endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+async def ask(
+    endpoint: Endpoint, brief: RequestSpec, messages: Sequence[ChatMessage]
+) -> AsyncGenerator[list[Event], None]:
     """Batches of events, one per read; the last event is Finished or Failed. Close it to stop the server."""
-    brief, asking = admitted(brief), _Asking(messages)
+    brief, asking = admitted(brief), _ExchangeState(messages)
     while True:
         trouble: Trouble | None = None
         async with aclosing(_answer(endpoint, brief, asking)) as batches:
@@ -62,17 +64,17 @@ async def ask(endpoint: Endpoint, brief: Brief, messages: Sequence[Message]) -> 
         asking.again(trouble)
 
 
-def _only_streamed(trouble: Trouble | None, brief: Brief) -> bool:
+def _only_streamed(trouble: Trouble | None, brief: RequestSpec) -> bool:
     """Whether the same tools may be taken where the answer is not streamed."""
     return isinstance(trouble, ToolsRefused) and trouble.rule == STREAMING and brief.stream
 
 
 @dataclass(slots=True)
-class _Asking:
+class _ExchangeState:
     """One question, as it is put again where there was trouble. `shown` is the text of all attempts."""
 
-    question: Sequence[Message]
-    messages: Sequence[Message] = ()
+    question: Sequence[ChatMessage]
+    messages: Sequence[ChatMessage] = ()
     shown: str = ""
     silent: bool = True
     refused: bool = False
@@ -83,7 +85,7 @@ class _Asking:
 
     def heard(self, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event, Reread):
+            if isinstance(event, TextReclassified):
                 self.shown = event.text
             elif isinstance(event, TextDelta):
                 self.shown += event.text
@@ -96,13 +98,13 @@ class _Asking:
             self.messages = retry_prompts.messages(self.question, self.shown, trouble.message)
 
 
-async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGenerator[list[Event], None]:
+async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:
     """One request. Trouble with its tools is told in the last batch.
 
     Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
     """
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.shown
-    listener, results = Listener(brief.format, brief.callable, _begins_inside(brief)), Results(asking.messages)
+    listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
     listener.know_results(results.hold)
     async with aclosing(providers.stream(endpoint, request)) as batches:
         async for batch in batches:
@@ -123,7 +125,7 @@ async def _answer(endpoint: Endpoint, brief: Brief, asking: _Asking) -> AsyncGen
                 yield heard
 
 
-def _begins_inside(brief: Brief) -> bool | None:
+def _begins_inside(brief: RequestSpec) -> bool | None:
     """What is known of how the reply will begin. With thinking off a template closes the reasoning at once."""
     if brief.think is False:
         return None if brief.begins_inside else False
@@ -131,7 +133,7 @@ def _begins_inside(brief: Brief) -> bool | None:
     return False if thinks_never else brief.begins_inside
 
 
-def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _Asking) -> list[Event]:
+def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
     """The end of an attempt whose call could not be read: what is told of it, and how the reply goes on."""
     metrics.GARBLED.inc()
     told = [event for event in heard if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
@@ -143,17 +145,17 @@ def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _Asking) -
     return [*told, *apart, garbled]
 
 
-def first_request(brief: Brief, messages: Sequence[Message]) -> Request:
+def first_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
     """What `ask` puts to the server first."""
     return make_request(admitted(brief), messages)
 
 
-def admitted(brief: Brief) -> Brief:
+def admitted(brief: RequestSpec) -> RequestSpec:
     """The brief, without tools where it may not carry any."""
     return brief if may_carry_tools(brief) else without_tools(brief, "unsupported", brief.format_reason)
 
 
-def may_carry_tools(brief: Brief) -> bool:
+def may_carry_tools(brief: RequestSpec) -> bool:
     """The second of three guards: whatever the registry put into the brief, the capabilities decide."""
     if not brief.tools:
         return True
@@ -161,14 +163,14 @@ def may_carry_tools(brief: Brief) -> bool:
     return supported if brief.format == "native" else brief.format in FORMATS
 
 
-def otherwise(brief: Brief, refused: ToolsRefused) -> Brief:
+def otherwise(brief: RequestSpec, refused: ToolsRefused) -> RequestSpec:
     """How to ask again after the tools were refused: in a text format that works, else without any."""
     why = "lacks a setting for native tools" if refused.misconfigured else "refused native tools"
     reason = f"Its server {why}: {refused.message}"
     return in_text(brief, "refused", reason)
 
 
-def make_request(brief: Brief, messages: Sequence[Message]) -> Request:
+def make_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
     """What goes to the provider: history and system text rendered for what the model may see."""
     brief = replace(brief, tools=tuple(tool.completed() for tool in brief.tools))
     return Request(
@@ -184,7 +186,7 @@ def make_request(brief: Brief, messages: Sequence[Message]) -> Request:
     )
 
 
-def _trouble(event: Event, brief: Brief) -> Trouble | None:
+def _trouble(event: Event, brief: RequestSpec) -> Trouble | None:
     """What a failure says of the tools. A probe judges calls that could not be read by itself."""
     if not isinstance(event, Failed):
         return None
@@ -198,7 +200,7 @@ def _trouble(event: Event, brief: Brief) -> Trouble | None:
     return CallGarbled(found.message, found.rule) if found.label == MALFORMED else None
 
 
-def _meant(event: Event, brief: Brief, results: Results) -> bool:
+def _meant(event: Event, brief: RequestSpec, results: ResultIndex) -> bool:
     """Prose that repeats what a tool gave calls nothing, and neither does a call that could not run."""
     if isinstance(event, ReasoningSeen):
         # With thinking off a template closes the reasoning at once: that shows nothing of other requests.
@@ -210,7 +212,7 @@ def _meant(event: Event, brief: Brief, results: Results) -> bool:
 
 def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
     """A call is held against its tool. `before` is the text of earlier attempts, which no mark of this one is about."""
-    if isinstance(event, Reread):
+    if isinstance(event, TextReclassified):
         return replace(event, text=before + event.text)
     if isinstance(event, CallFound):
         checked = calls.check(event.call, offered)

@@ -11,7 +11,7 @@ from channels.layers import get_channel_layer
 
 log = logging.getLogger(__name__)
 
-Message = dict[str, Any]
+BusMessage = dict[str, Any]
 MOST_WAITING = 20_000  # messages; more than that means that nobody takes them
 SECONDS_TO_JOIN = 2.0
 
@@ -26,14 +26,14 @@ def of_conversation(conversation: str) -> str:
     return f"conversation.{conversation}"
 
 
-class Relay:
+class RedisBus:
     """One for each process. `hear` gets what others sent; what this process sent itself does not come back."""
 
-    def __init__(self, owner: str, hear: Callable[[Message], None]) -> None:
+    def __init__(self, owner: str, hear: Callable[[BusMessage], None]) -> None:
         self.owner = owner
         self._hear = hear
         self._layer: Any = get_channel_layer()
-        self._out: asyncio.Queue[tuple[str, Message]] = asyncio.Queue(MOST_WAITING)
+        self._out: asyncio.Queue[tuple[str, BusMessage]] = asyncio.Queue(MOST_WAITING)
         self._channel: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._joined: dict[str, asyncio.Event] = {}
         self._changing = asyncio.Lock()
@@ -77,7 +77,7 @@ class Relay:
                 log.error("Redis does not answer, trying again: %s", error)
                 await asyncio.sleep(1)
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: BusMessage) -> None:
         if message["from"] != self.owner:
             self._hear(message)
         elif message.get("joined") in self._joined:

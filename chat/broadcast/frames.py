@@ -164,7 +164,7 @@ class ServerFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Hello(ServerFrame):
+class HelloFrame(ServerFrame):
     type: ClassVar[str] = "hello"
     conversation: str
     model: dict[str, Any] | None
@@ -174,7 +174,7 @@ class Hello(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class Notice(ServerFrame):
+class NoticeFrame(ServerFrame):
     type: ClassVar[str] = "notice"
     seq: int
     code: str
@@ -185,7 +185,7 @@ class Notice(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class MessageStarted(ServerFrame):
+class MessageStartedFrame(ServerFrame):
     type: ClassVar[str] = "message.started"
     seq: int
     message: int
@@ -196,7 +196,7 @@ class MessageStarted(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class MessageAccepted(ServerFrame):
+class MessageAcceptedFrame(ServerFrame):
     type: ClassVar[str] = "message.accepted"
     client_id: str
     message: int
@@ -204,7 +204,7 @@ class MessageAccepted(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnStarted(ServerFrame):
+class TurnStartedFrame(ServerFrame):
     type: ClassVar[str] = "turn.started"
     seq: int
     turn: int
@@ -214,7 +214,7 @@ class TurnStarted(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnWaiting(ServerFrame):
+class TurnWaitingFrame(ServerFrame):
     type: ClassVar[str] = "turn.waiting"
     seq: int
     turn: int
@@ -222,7 +222,7 @@ class TurnWaiting(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionAsked(ServerFrame):
+class QuestionAskedFrame(ServerFrame):
     type: ClassVar[str] = "question.asked"
     seq: int
     question: int
@@ -234,7 +234,7 @@ class QuestionAsked(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionClosed(ServerFrame):
+class QuestionClosedFrame(ServerFrame):
     type: ClassVar[str] = "question.closed"
     seq: int
     question: int
@@ -243,7 +243,7 @@ class QuestionClosed(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class DetectionProgress(ServerFrame):
+class DetectionProgressFrame(ServerFrame):
     """A step of a test of the page's model; the end of the test is a step without a name."""
 
     type: ClassVar[str] = "detection.progress"
@@ -254,7 +254,7 @@ class DetectionProgress(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class TextDelta(ServerFrame):
+class TextDeltaFrame(ServerFrame):
     """`offset` counts UTF-16 code units, as the page's script does."""
 
     type: ClassVar[str] = "text.delta"
@@ -264,7 +264,7 @@ class TextDelta(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class ThinkingDelta(ServerFrame):
+class ThinkingDeltaFrame(ServerFrame):
     type: ClassVar[str] = "thinking.delta"
     message: int
     offset: int
@@ -272,7 +272,7 @@ class ThinkingDelta(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class CallDelta(ServerFrame):
+class CallDeltaFrame(ServerFrame):
     """A piece of the arguments of a call while the model writes it; `call` is the model's own id of it."""
 
     type: ClassVar[str] = "call.delta"
@@ -284,7 +284,7 @@ class CallDelta(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class CallOutput(ServerFrame):
+class CallOutputFrame(ServerFrame):
     """A piece of what a tool says while it runs; `call` is the id of its card."""
 
     type: ClassVar[str] = "call.output"
@@ -295,7 +295,7 @@ class CallOutput(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class CallStarted(ServerFrame):
+class CallStartedFrame(ServerFrame):
     type: ClassVar[str] = "call.started"
     seq: int
     message: int
@@ -303,7 +303,7 @@ class CallStarted(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class CallRejected(ServerFrame):
+class CallRejectedFrame(ServerFrame):
     type: ClassVar[str] = "call.rejected"
     seq: int
     message: int
@@ -314,7 +314,7 @@ class CallRejected(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class CallFinished(ServerFrame):
+class CallFinishedFrame(ServerFrame):
     type: ClassVar[str] = "call.finished"
     seq: int
     message: int
@@ -322,7 +322,7 @@ class CallFinished(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class MessageFinished(ServerFrame):
+class MessageFinishedFrame(ServerFrame):
     type: ClassVar[str] = "message.finished"
     seq: int
     message: int
@@ -330,7 +330,7 @@ class MessageFinished(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded(ServerFrame):
+class TurnEndedFrame(ServerFrame):
     type: ClassVar[str] = "turn.ended"
     seq: int
     turn: int
@@ -340,7 +340,7 @@ class TurnEnded(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class Resync(ServerFrame):
+class ResyncFrame(ServerFrame):
     type: ClassVar[str] = "resync"
     message: int
     text: str
@@ -348,7 +348,7 @@ class Resync(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class Tail(ServerFrame):
+class TailFrame(ServerFrame):
     """How far the rows are: a page that is not there yet has missed something."""
 
     type: ClassVar[str] = "tail"
@@ -357,7 +357,7 @@ class Tail(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class Error(ServerFrame):
+class ErrorFrame(ServerFrame):
     type: ClassVar[str] = "error"
     code: str
     text: str
@@ -365,34 +365,34 @@ class Error(ServerFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class Pong(ServerFrame):
+class PongFrame(ServerFrame):
     type: ClassVar[str] = "pong"
 
 
 SERVER_FRAMES: dict[str, type[ServerFrame]] = {
     frame.type: frame
     for frame in (
-        Hello,
-        Notice,
-        MessageStarted,
-        MessageAccepted,
-        TurnStarted,
-        TurnWaiting,
-        QuestionAsked,
-        QuestionClosed,
-        DetectionProgress,
-        TextDelta,
-        ThinkingDelta,
-        CallDelta,
-        CallOutput,
-        CallStarted,
-        CallRejected,
-        CallFinished,
-        MessageFinished,
-        TurnEnded,
-        Resync,
-        Tail,
-        Error,
-        Pong,
+        HelloFrame,
+        NoticeFrame,
+        MessageStartedFrame,
+        MessageAcceptedFrame,
+        TurnStartedFrame,
+        TurnWaitingFrame,
+        QuestionAskedFrame,
+        QuestionClosedFrame,
+        DetectionProgressFrame,
+        TextDeltaFrame,
+        ThinkingDeltaFrame,
+        CallDeltaFrame,
+        CallOutputFrame,
+        CallStartedFrame,
+        CallRejectedFrame,
+        CallFinishedFrame,
+        MessageFinishedFrame,
+        TurnEndedFrame,
+        ResyncFrame,
+        TailFrame,
+        ErrorFrame,
+        PongFrame,
     )
 }

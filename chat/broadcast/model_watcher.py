@@ -7,21 +7,21 @@ from collections.abc import Callable
 from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import fragments, frames
-from chat.broadcast.outbox import Listeners
+from chat.broadcast.outbox import SocketRegistry
 from chat.transcript.questions import model_news
-from chat.transcript.questions.model_news import Look, Told
+from chat.transcript.questions.model_news import NewsSnapshot, PostedNotice
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
-Tell = Callable[[str, frames.ServerFrame], None]
+SendFrame = Callable[[str, frames.ServerFrame], None]
 
 # What a step that the end of its test has overtaken still says of itself.
 UNFINISHED = ("waiting", "running")
 
 
-class Watcher:
+class ModelWatcher:
     """One for each process: `look` once a second. What becomes a thing of a chat goes through `tell`."""
 
-    def __init__(self, listeners: Listeners, tell: Tell) -> None:
+    def __init__(self, listeners: SocketRegistry, tell: SendFrame) -> None:
         self._listeners = listeners
         self._tell = tell
         self._steps: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
@@ -55,10 +55,10 @@ class Watcher:
             steps[""] = (test.status, test.reason)
         for name, (state, detail) in steps.items():
             if known.get(name) != (state, detail):
-                self._listeners.tell(conversation, frames.DetectionProgress(test.id, name, state, detail))
+                self._listeners.tell(conversation, frames.DetectionProgressFrame(test.id, name, state, detail))
         known.update(steps)
 
-    async def _tell_decisions(self, seen: Look) -> None:
+    async def _tell_decisions(self, seen: NewsSnapshot) -> None:
         """A model that was not watched a second ago has no news: its pages have just read what holds."""
         profiles = set(seen.models.values())
         fresh = {
@@ -74,10 +74,10 @@ class Watcher:
                     conversation, await in_database(model_news.tell_decision)(conversation, profile, decision)
                 )
 
-    def _announce(self, conversation: str, told: Told | None) -> None:
+    def _announce(self, conversation: str, told: PostedNotice | None) -> None:
         if told is None:
             return
         said, seq = told.notice, told.seq - len(told.closed)
-        self._tell(conversation, frames.Notice(seq, said.code, said.text, fragments.message(said), told.model))
+        self._tell(conversation, frames.NoticeFrame(seq, said.code, said.text, fragments.message(said), told.model))
         for number, question in enumerate(told.closed, start=seq + 1):
-            self._tell(conversation, frames.QuestionClosed(number, question, "decided", ""))
+            self._tell(conversation, frames.QuestionClosedFrame(number, question, "decided", ""))

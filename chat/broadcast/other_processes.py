@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import bus, frames
-from chat.broadcast.bus import Message
-from chat.broadcast.outbox import Delta, Listeners, joined
+from chat.broadcast.bus import BusMessage
+from chat.broadcast.outbox import Delta, SocketRegistry, joined
 from chat.transcript.turns import process_lists
 
 log = logging.getLogger(__name__)
@@ -21,15 +21,15 @@ log = logging.getLogger(__name__)
 FOLLOWED_SECONDS = 15.0
 RENEWED_SECONDS = 5.0
 TICK = 0.050
-ENDS = (frames.TurnEnded.type, frames.TurnWaiting.type)
+ENDS = (frames.TurnEndedFrame.type, frames.TurnWaitingFrame.type)
 
 Spawn = Callable[[Coroutine[Any, Any, Any]], object]
 
 
-class Here(Protocol):
+class LocalProcess(Protocol):
     """What this process has itself; each of these is quick."""
 
-    listeners: Listeners
+    listeners: SocketRegistry
 
     def growing(self, conversation: str) -> list[frames.ServerFrame] | None:
         """The whole so far of what is being written in a conversation here; None where no turn runs here."""
@@ -40,7 +40,7 @@ class Here(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Carried(frames.ServerFrame):
+class ForwardedFrame(frames.ServerFrame):
     """A frame that another process has made: handed on as it is."""
 
     text: str
@@ -49,12 +49,12 @@ class Carried(frames.ServerFrame):
         return self.text
 
 
-class Elsewhere:
+class PeerBroadcaster:
     """Things go to every process with a page of their conversation; text only to those that ask to follow it."""
 
-    def __init__(self, owner: str, here: Here) -> None:
+    def __init__(self, owner: str, here: LocalProcess) -> None:
         self.here = here
-        self.relay = bus.Relay(owner, self._hear)
+        self.relay = bus.RedisBus(owner, self._hear)
         self._followers: dict[str, dict[str, float]] = {}
         self._leaders: dict[str, str] = {}
         self._grown: dict[str, list[Delta]] = defaultdict(list)
@@ -130,7 +130,7 @@ class Elsewhere:
             before, told = self._standings.get(conversation, (None, False))
             quiet = standing == before
             if quiet and not told:
-                self.here.listeners.tell(conversation, frames.Tail(*standing))
+                self.here.listeners.tell(conversation, frames.TailFrame(*standing))
             self._standings[conversation] = (standing, quiet)
         for conversation in self._standings.keys() - found.keys():
             del self._standings[conversation]
@@ -146,23 +146,23 @@ class Elsewhere:
 
     # -- what others say --
 
-    def _hear(self, message: Message) -> None:
+    def _hear(self, message: BusMessage) -> None:
         HEARD[message["type"]](self, message)
 
-    def _thing(self, message: Message) -> None:
+    def _thing(self, message: BusMessage) -> None:
         conversation = message["conversation"]
-        self.here.listeners.tell(conversation, Carried(message["text"]))
+        self.here.listeners.tell(conversation, ForwardedFrame(message["text"]))
         if message["frame"] in ENDS:
             self._leaders.pop(conversation, None)
-        elif message["frame"] == frames.TurnStarted.type:
+        elif message["frame"] == frames.TurnStartedFrame.type:
             self.follow(conversation, message["from"])
 
-    def _text(self, message: Message) -> None:
+    def _text(self, message: BusMessage) -> None:
         for fields in message["frames"]:
             frame = frames.SERVER_FRAMES[fields.pop("kind")](**fields)
             self.here.listeners.tell(message["conversation"], frame)
 
-    def _followed(self, message: Message) -> None:
+    def _followed(self, message: BusMessage) -> None:
         conversation, follower = message["conversation"], message["from"]
         whole = self.here.growing(conversation)
         if whole is None:
@@ -173,18 +173,18 @@ class Elsewhere:
         if message["whole"] and whole:
             self._send_text(follower, conversation, whole)
 
-    def _stop(self, message: Message) -> None:
+    def _stop(self, message: BusMessage) -> None:
         self.here.request_stop(message["turn"])
 
-    def _stop_call(self, message: Message) -> None:
+    def _stop_call(self, message: BusMessage) -> None:
         self.here.stop_call(message["conversation"], message["call"])
 
 
-HEARD: dict[str, Callable[[Elsewhere, Message], None]] = {
-    "thing": Elsewhere._thing,
-    "text": Elsewhere._text,
-    "follow": Elsewhere._followed,
-    "stop": Elsewhere._stop,
-    "stop_call": Elsewhere._stop_call,
+HEARD: dict[str, Callable[[PeerBroadcaster, BusMessage], None]] = {
+    "thing": PeerBroadcaster._thing,
+    "text": PeerBroadcaster._text,
+    "follow": PeerBroadcaster._followed,
+    "stop": PeerBroadcaster._stop,
+    "stop_call": PeerBroadcaster._stop_call,
     "joined": lambda elsewhere, message: None,
 }

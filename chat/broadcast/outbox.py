@@ -20,10 +20,10 @@ SHORTEST_PAUSE = 0.002  # seconds; a shorter one would cost more than it saves
 
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[], Coroutine[Any, Any, None]]
-Delta = frames.TextDelta | frames.ThinkingDelta | frames.CallDelta | frames.CallOutput
+Delta = frames.TextDeltaFrame | frames.ThinkingDeltaFrame | frames.CallDeltaFrame | frames.CallOutputFrame
 
 
-class Socket:
+class PageSocket:
     """One open page. Frames are queued without waiting; `pump` sends them, joining deltas that piled up.
 
     A page that reads too slowly loses its queued deltas and is told to ask for the text again: things
@@ -103,16 +103,16 @@ def joined(deltas: Iterable[Delta]) -> list[Delta]:
     return found
 
 
-class Listeners:
+class SocketRegistry:
     """The sockets of each conversation."""
 
     def __init__(self) -> None:
-        self._sockets: dict[str, set[Socket]] = defaultdict(set)
+        self._sockets: dict[str, set[PageSocket]] = defaultdict(set)
 
-    def add(self, conversation: str, socket: Socket) -> None:
+    def add(self, conversation: str, socket: PageSocket) -> None:
         self._sockets[conversation].add(socket)
 
-    def remove(self, conversation: str, socket: Socket) -> None:
+    def remove(self, conversation: str, socket: PageSocket) -> None:
         self._sockets[conversation].discard(socket)
         if not self._sockets[conversation]:
             del self._sockets[conversation]

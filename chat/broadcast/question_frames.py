@@ -6,9 +6,9 @@ from chat.broadcast import fragments, frames
 from chat.transcript.messages.view_models import ShownQuestion
 
 
-def question_frame(seq: int, question: ShownQuestion) -> frames.QuestionAsked:
+def question_frame(seq: int, question: ShownQuestion) -> frames.QuestionAskedFrame:
     """The frame that tells of an open question."""
-    return frames.QuestionAsked(
+    return frames.QuestionAskedFrame(
         seq=seq,
         question=question.id,
         kind=question.kind,

@@ -14,7 +14,7 @@ from django.contrib.auth import HASH_SESSION_KEY
 from toolsupport.config import metrics
 from toolsupport.registry.people import socket_access
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.people.socket_access import Pass
+from toolsupport.registry.people.socket_access import SocketAccess
 
 log = logging.getLogger(__name__)
 
@@ -25,19 +25,19 @@ Close = Callable[[int], Awaitable[None]]
 Ticket = object
 
 
-def pass_of(scope: Mapping[str, Any]) -> Pass:
+def pass_of(scope: Mapping[str, Any]) -> SocketAccess:
     """What let this socket in."""
     session = scope["session"]
-    return Pass(scope["user"].pk, session.session_key or "", session.get(HASH_SESSION_KEY, ""))
+    return SocketAccess(scope["user"].pk, session.session_key or "", session.get(HASH_SESSION_KEY, ""))
 
 
-class Doorman:
+class SocketRevocation:
     """Knows every open socket of this process; asks once a second for all of them together."""
 
     def __init__(self) -> None:
-        self._inside: dict[Ticket, tuple[Pass, Close]] = {}
+        self._inside: dict[Ticket, tuple[SocketAccess, Close]] = {}
 
-    def admit(self, held: Pass, close: Close, most: int) -> Ticket | None:
+    def admit(self, held: SocketAccess, close: Close, most: int) -> Ticket | None:
         """Watch over a socket until `forget`; `close` ends it with a code. None where the person has `most` already."""
         if sum(one.person == held.person for one, _ in self._inside.values()) >= most:
             return None

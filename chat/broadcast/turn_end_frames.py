@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chat.broadcast import fragments, frames
-from chat.transcript.turns.lifecycle import Ended
+from chat.transcript.turns.lifecycle import EndedTurn
 
 MISTAKE = "The server made a mistake; it is in its log."
 NOT_KEPT_YET = "The server cannot write to its database at the moment. What you see is kept as soon as it can."
@@ -19,12 +19,12 @@ ENDS = {
 }
 
 
-def frames_of(ended: Ended) -> Iterator[frames.ServerFrame]:
+def frames_of(ended: EndedTurn) -> Iterator[frames.ServerFrame]:
     """The last state of what it left, what it asks no more, then its end."""
     closing = ended.seq - len(ended.closed)
     for number, shown in enumerate(ended.messages, start=closing - len(ended.messages)):
-        yield frames.MessageFinished(number, shown.id, fragments.message(shown))
+        yield frames.MessageFinishedFrame(number, shown.id, fragments.message(shown))
     for number, question in enumerate(ended.closed, start=closing):
-        yield frames.QuestionClosed(number, question, ended.reason, "")
+        yield frames.QuestionClosedFrame(number, question, ended.reason, "")
     reason = "stopped" if ended.reason == "superseded" else ended.reason
-    yield frames.TurnEnded(ended.seq, ended.turn, reason, dict(ended.usage), ended.detail)
+    yield frames.TurnEndedFrame(ended.seq, ended.turn, reason, dict(ended.usage), ended.detail)

@@ -11,8 +11,8 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 from django.db import DatabaseError, InterfaceError
 
-from chat.mcp.client.host import Host
-from chat.mcp.client.results import Reader
+from chat.mcp.client.host import McpHost
+from chat.mcp.client.results import ResultReader
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ConfigError, ToolError
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
@@ -29,7 +29,7 @@ UNWRITABLE = (DatabaseError, InterfaceError)
 Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 
-class Rows:
+class HostRecorder:
     """Writes down what servers say; where the database does not take it, that is told at the next time."""
 
     async def seen(self, server: int, version: str, definitions: list[JSON]) -> None:
@@ -46,18 +46,18 @@ class Rows:
 
 
 @dataclass(slots=True)
-class Hosted:
+class RunningHost:
     """A host with the task that it runs in."""
 
-    host: Host
+    host: McpHost
     task: asyncio.Task[Any]
 
 
 @dataclass(slots=True)
-class Hosts:
+class McpHosts:
     """One for each process."""
 
-    running: dict[int, Hosted] = field(default_factory=dict)
+    running: dict[int, RunningHost] = field(default_factory=dict)
     stopping: bool = False
     _spawn: Spawn | None = None
     _loop: asyncio.AbstractEventLoop | None = None
@@ -108,8 +108,8 @@ class Hosts:
                 self._leave(id_)
         for id_, server in servers.items():
             if id_ not in self.running and not self.stopping and self._spawn is not None:
-                host = Host(server, Rows())
-                self.running[id_] = Hosted(host, self._spawn(host.serve()))
+                host = McpHost(server, HostRecorder())
+                self.running[id_] = RunningHost(host, self._spawn(host.serve()))
 
     def _leave(self, id_: int) -> asyncio.Task[Any]:
         hosted = self.running.pop(id_)
@@ -130,7 +130,7 @@ class Hosts:
             context.say(progress_in_words(done, total, message))
 
         result = await hosted.host.call(tool, arguments, progress)
-        return await asyncio.to_thread(Reader(tool.server.name, context.workspace).read, result)
+        return await asyncio.to_thread(ResultReader(tool.server.name, context.workspace).read, result)
 
 
 def progress_in_words(done: float, total: float | None, message: str | None) -> str:
@@ -140,14 +140,14 @@ def progress_in_words(done: float, total: float | None, message: str | None) -> 
     return f"{far} {words}".strip() + "\n"
 
 
-_hosts: Hosts | None = None
+_hosts: McpHosts | None = None
 
 
-def current() -> Hosts:
+def current() -> McpHosts:
     """This process's hosts, made at the first call. `asgi.start` starts them, `asgi.stop` ends them."""
     global _hosts
     if _hosts is None:
-        _hosts = Hosts()
+        _hosts = McpHosts()
     return _hosts
 
 

@@ -14,8 +14,8 @@ from django_htmx.middleware import HtmxDetails
 
 from chat.pages import export_formats
 from chat.transcript.conversations import listing
-from chat.transcript.conversations.export import Exported, export
-from chat.transcript.conversations.listing import Listed
+from chat.transcript.conversations.export import ExportedConversation, export
+from chat.transcript.conversations.listing import ListedConversation
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Busy
 from toolsupport.registry.people.permissions import Action, requires
@@ -94,7 +94,7 @@ def export_json(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     return _attached(found, export_formats.to_json(found), "json")
 
 
-def _shown(request: HttpRequest, row: Listed) -> HttpResponse:
+def _shown(request: HttpRequest, row: ListedConversation) -> HttpResponse:
     """The row anew; the page of this very conversation learns its title too."""
     here = _here(request)
     return render(request, f"{LIST}#renamed", {"listed": row, "conversation": here, "is_here": here["id"] == row.id})
@@ -107,7 +107,7 @@ def _here(request: HttpRequest) -> dict[str, str]:
     return {"id": path[1] if len(path) == 2 and path[0] == "chat" else ""}
 
 
-def _attached(found: Exported, text: str, kind: str) -> HttpResponse:
+def _attached(found: ExportedConversation, text: str, kind: str) -> HttpResponse:
     """A file to be saved: whatever it holds, no browser runs it."""
     kinds = {"md": "text/markdown; charset=utf-8", "json": "application/json"}
     response = HttpResponse(text, content_type=kinds[kind])

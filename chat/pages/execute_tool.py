@@ -14,7 +14,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_POST
 
 from chat.transcript.turns import requested_call
-from chat.transcript.turns.requested_call import Requested, State, WrongCall
+from chat.transcript.turns.requested_call import CallRequest, InvalidCall, RequestedCallState
 from chat.turns import ephemeral_run, runner
 from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
 from toolsupport.core.types import is_json_object
@@ -31,7 +31,7 @@ ERRORS: dict[type[Exception], tuple[int, str]] = {
     Busy: (429, "busy"),
     ConfigError: (502, "not_configured"),
     NotAllowed: (403, "not_allowed"),
-    WrongCall: (400, "invalid_value"),
+    InvalidCall: (400, "invalid_value"),
 }
 WAITS = "A person has to allow this call. Answer the question in its conversation, then send the same request again."
 LATE = "The call still runs. Send the same request again to get its result."
@@ -60,33 +60,33 @@ def refusal(error: Exception) -> JsonResponse:
 
 
 def asked(body: bytes) -> dict[str, Any]:
-    """The fields of a request. Raises WrongCall, which names the field that is wrong."""
+    """The fields of a request. Raises InvalidCall, which names the field that is wrong."""
     if len(body) > BODY_LIMIT:
-        raise WrongCall("The request is larger than this site takes.", "arguments")
+        raise InvalidCall("The request is larger than this site takes.", "arguments")
     try:
         said = orjson.loads(body)
     except ValueError as error:
-        raise WrongCall(f"The body is not JSON: {error}.", "") from error
+        raise InvalidCall(f"The body is not JSON: {error}.", "") from error
     if not is_json_object(said):
-        raise WrongCall("The body has to be a JSON object.", "")
+        raise InvalidCall("The body has to be a JSON object.", "")
     for field in ("model", "name"):
         if not isinstance(said.get(field), str) or not said[field].strip():
-            raise WrongCall(f"{field} has to be a text.", field)
+            raise InvalidCall(f"{field} has to be a text.", field)
     if not is_json_object(said.setdefault("arguments", {})):
-        raise WrongCall("arguments has to be an object.", "arguments")
+        raise InvalidCall("arguments has to be an object.", "arguments")
     if not isinstance(said.get("conversation"), str | None):
-        raise WrongCall("conversation has to be the id of a conversation.", "conversation")
+        raise InvalidCall("conversation has to be the id of a conversation.", "conversation")
     return said
 
 
-def _wish(said: dict[str, Any]) -> Requested:
+def _wish(said: dict[str, Any]) -> CallRequest:
     try:
-        return Requested(requested_call.profile(said["model"]), said["name"], said["arguments"])
+        return CallRequest(requested_call.profile(said["model"]), said["name"], said["arguments"])
     except NotFound as error:
-        raise WrongCall(str(error), "model") from error
+        raise InvalidCall(str(error), "model") from error
 
 
-async def _in_chat(wish: Requested, person: int, conversation: str) -> JsonResponse:
+async def _in_chat(wish: CallRequest, person: int, conversation: str) -> JsonResponse:
     async with _ends(conversation) as ended:
         accepted = await runner.current().repeat(person, conversation, wish)
         for _ in range(LONGEST):
@@ -100,7 +100,7 @@ async def _in_chat(wish: Requested, person: int, conversation: str) -> JsonRespo
     return api_errors.answer(504, LATE, None, "still_running")
 
 
-def _told(state: State) -> JsonResponse:
+def _told(state: RequestedCallState) -> JsonResponse:
     if state.call is not None:
         return JsonResponse({"call": state.call, "result": state.result})
     wrong = api_errors.body(409, WAITS, None, "approval_needed")

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import explain as conversations_explain
 from chat.transcript.conversations import tool_filter
-from chat.transcript.conversations.explain import Explained
-from chat.transcript.conversations.tool_filter import Change, Choice
+from chat.transcript.conversations.explain import RequestExplanation
+from chat.transcript.conversations.tool_filter import SwitchChoice, ToolFilterChange
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people.permissions import Action, requires
 from toolsupport.web.pages.htmx import wants_part
@@ -42,18 +42,18 @@ def of_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse
 def narrow(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Keep which of the team's tools this conversation leaves out."""
     here = str(conversation_id)
-    change = Change(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
+    change = ToolFilterChange(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
     others = tool_filter.put(request.user, here, change)
     said = {"saved": True, "others": sorted(others)}
     return _answer(request, lambda text: conversations_explain.of_conversation(request.user, here, text), said)
 
 
-def _choice(request: HttpRequest, kind: str) -> Choice:
-    return Choice(request.POST.getlist(f"{kind}-shown"), request.POST.getlist(f"{kind}-kept"))
+def _choice(request: HttpRequest, kind: str) -> SwitchChoice:
+    return SwitchChoice(request.POST.getlist(f"{kind}-shown"), request.POST.getlist(f"{kind}-kept"))
 
 
 def _answer(
-    request: HttpRequest, explain: Callable[[str], Explained], said: dict[str, Any] | None = None
+    request: HttpRequest, explain: Callable[[str], RequestExplanation], said: dict[str, Any] | None = None
 ) -> HttpResponse:
     part = "#explained" if wants_part(request) else ""
     given = request.POST if request.method == "POST" else request.GET

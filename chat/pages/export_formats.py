@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from chat.transcript.conversations.export import Exported, ExportedMessage
+from chat.transcript.conversations.export import ExportedConversation, ExportedMessage
 
 VERSION = 1
 NAME = "toolsupport.conversation"
 
 
-def to_json(found: Exported) -> str:
+def to_json(found: ExportedConversation) -> str:
     """Every branch: `messages` form a tree by `parent`, `shown` names the branch that was shown."""
     whole = {
         "format": NAME,
@@ -32,7 +32,7 @@ def to_json(found: Exported) -> str:
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 
-def markdown(found: Exported) -> str:
+def markdown(found: ExportedConversation) -> str:
     """The branch that was shown, for people."""
     shown = set(found.shown)
     head = [f"# {found.title}", f"{_time(found.created_at)} · {found.model or 'no model'}"]

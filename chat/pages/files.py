@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from chat.tools.files.text_decoding import size_in_words
-from chat.tools.files.workspace import MIB, Entry, Workspace
+from chat.tools.files.workspace import MIB, Workspace, WorkspaceEntry
 from chat.transcript.conversations.conversations import workspace_of
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.registry.people.permissions import Action, requires
@@ -43,7 +43,7 @@ DOWNLOAD_HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatusLine:
     """A line above the list; `tone` is ok, ask or off."""
 
     tone: str
@@ -51,21 +51,21 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FileRow:
     """A line of the list; `size` is in words."""
 
-    entry: Entry
+    entry: WorkspaceEntry
     size: str
 
 
-class Sent:
+class FileStream:
     """The first `size` bytes of an open file, read in a thread; closed with the response."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.file = file
         self.left = size
 
-    def __aiter__(self) -> Sent:
+    def __aiter__(self) -> FileStream:
         return self
 
     async def __anext__(self) -> bytes:
@@ -91,12 +91,12 @@ def files(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         return _panel(request, workspace)
     too_large = _too_large(request, workspace)
     if too_large:
-        return _panel(request, workspace, [Said("off", too_large)], status=413)
+        return _panel(request, workspace, [StatusLine("off", too_large)], status=413)
     try:
         return _upload(request, workspace)
     except (SuspiciousOperation, MultiPartParserError):
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        said = Said("off", f"That could not be read: send {most} files at most.")
+        said = StatusLine("off", f"That could not be read: send {most} files at most.")
         return _panel(request, workspace, [said], status=422)
 
 
@@ -108,10 +108,10 @@ def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     try:
         workspace.delete(path_)
     except NotFound:
-        return _panel(request, workspace, [Said("ask", f"{path_} was gone already.")])
+        return _panel(request, workspace, [StatusLine("ask", f"{path_} was gone already.")])
     except ToolError as error:
-        return _panel(request, workspace, [Said("off", str(error))], status=422)
-    return _panel(request, workspace, [Said("ok", f"Deleted {path_}.")])
+        return _panel(request, workspace, [StatusLine("off", str(error))], status=422)
+    return _panel(request, workspace, [StatusLine("ok", f"Deleted {path_}.")])
 
 
 @require_safe
@@ -126,7 +126,7 @@ def download(request: HttpRequest, conversation_id: UUID) -> StreamingHttpRespon
     size = os.fstat(file.fileno()).st_size
     name = path_.rstrip("/").rpartition("/")[2]
     headers = {"Content-Length": str(size), "Content-Disposition": content_disposition_header(True, name)}
-    return StreamingHttpResponse(Sent(file, size), headers=DOWNLOAD_HEADERS | headers)
+    return StreamingHttpResponse(FileStream(file, size), headers=DOWNLOAD_HEADERS | headers)
 
 
 @csrf_protect
@@ -134,24 +134,26 @@ def _upload(request: HttpRequest, workspace: Workspace) -> HttpResponse:
     given = request.FILES.getlist("files")
     said = _stored(workspace, given, replace="replace" in request.POST)
     failed = not given or any(line.tone == "off" for line in said)
-    return _panel(request, workspace, said or [Said("ask", "Choose at least one file.")], status=422 if failed else 200)
+    return _panel(
+        request, workspace, said or [StatusLine("ask", "Choose at least one file.")], status=422 if failed else 200
+    )
 
 
-def _stored(workspace: Workspace, given: Iterable[UploadedFile[bytes]], *, replace: bool) -> list[Said]:
+def _stored(workspace: Workspace, given: Iterable[UploadedFile[bytes]], *, replace: bool) -> list[StatusLine]:
     said = []
     for upload in given:
         name = upload.name or ""
         try:
             got = workspace.write(name, upload.chunks(), replace=replace)
         except (ToolError, NotFound) as error:
-            said.append(Said("off", f"{name} was not uploaded. {error}"))
+            said.append(StatusLine("off", f"{name} was not uploaded. {error}"))
             continue
-        said.append(Said("ok", f"Uploaded {got}.") if got == name else _renamed(name, got))
+        said.append(StatusLine("ok", f"Uploaded {got}.") if got == name else _renamed(name, got))
     return said
 
 
-def _renamed(name: str, got: str) -> Said:
-    return Said("ask", f"There is a {name} already, so the new one is called {got}.")
+def _renamed(name: str, got: str) -> StatusLine:
+    return StatusLine("ask", f"There is a {name} already, so the new one is called {got}.")
 
 
 def _too_large(request: HttpRequest, workspace: Workspace) -> str:
@@ -165,16 +167,18 @@ def _too_large(request: HttpRequest, workspace: Workspace) -> str:
     return ""
 
 
-def _panel(request: HttpRequest, workspace: Workspace, said: Iterable[Said] = (), *, status: int = 200) -> HttpResponse:
+def _panel(
+    request: HttpRequest, workspace: Workspace, said: Iterable[StatusLine] = (), *, status: int = 200
+) -> HttpResponse:
     said = list(said)
     listing = workspace.entries(recursive=True, limit=LISTED)
     try:
         used = workspace.usage().size
     except ToolError as error:
-        used, said = workspace.quota, [*said, Said("off", str(error))]
+        used, said = workspace.quota, [*said, StatusLine("off", str(error))]
     context = {
         "conversation_id": workspace.root.name,
-        "rows": [Row(entry, size_in_words(entry.size)) for entry in listing.entries],
+        "rows": [FileRow(entry, size_in_words(entry.size)) for entry in listing.entries],
         "more": listing.more,
         "listed": LISTED,
         "used": used,

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from chat.transcript.conversations import counted_calls
-from chat.transcript.conversations.counted_calls import Wanted
+from chat.transcript.conversations.counted_calls import CallFilter
 from toolsupport.registry.metrics import insights
 from toolsupport.registry.people.permissions import Action, requires
 
@@ -30,11 +30,11 @@ def calls(request: HttpRequest) -> HttpResponse:
     form = CallsForm(request.GET)
     if not form.is_valid():
         raise Http404("There is no such point.")
-    wanted = Wanted(**form.cleaned_data)
+    wanted = CallFilter(**form.cleaned_data)
     context = {"wanted": wanted, "points": _points(wanted), "calls": counted_calls.calls(request.user, wanted)}
     return render(request, "chat/counted.html", context | {"most": counted_calls.LISTED})
 
 
-def _points(wanted: Wanted) -> object:
+def _points(wanted: CallFilter) -> object:
     day: date = wanted.day
-    return insights.found(insights.Filter(wanted.profile, wanted.format, day, day)).points
+    return insights.found(insights.InsightsFilter(wanted.profile, wanted.format, day, day)).points

@@ -11,7 +11,7 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import prompts
-from chat.transcript.conversations.prompts import Written
+from chat.transcript.conversations.prompts import PromptDraft
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.row_ids import row_number
@@ -62,10 +62,10 @@ def withdraw(request: HttpRequest) -> HttpResponse:
     return _answer(request, {"said": f"Withdrew {name}. No chat uses it from its next message on."})
 
 
-def _given(request: HttpRequest) -> Written:
+def _given(request: HttpRequest) -> PromptDraft:
     fields = [sanitize.replaced(request.POST.get(name, "")) for name in ("name", "description", "text")]
     basis = row_number(request.POST.get("basis", ""))
-    return Written(fields[0], fields[1], fields[2].replace("\r\n", "\n"), basis)
+    return PromptDraft(fields[0], fields[1], fields[2].replace("\r\n", "\n"), basis)
 
 
 def _answer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

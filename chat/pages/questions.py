@@ -70,10 +70,10 @@ def _grants(request: HttpRequest, here: str, said: str = "") -> HttpResponse:
     return render(request, "chat/conversation.html#grants", context)
 
 
-def _given(request: HttpRequest) -> questions.Answer:
+def _given(request: HttpRequest) -> questions.SubmittedAnswer:
     """Browsers send line ends as CR LF, whatever the text had."""
     fields = {
         name.removeprefix(ARGUMENT): str(value) for name, value in request.POST.items() if name.startswith(ARGUMENT)
     }
     edited = {name: sanitize.replaced(value.replace("\r\n", "\n")) for name, value in fields.items()}
-    return questions.Answer(request.POST.get("answer", ""), edited)
+    return questions.SubmittedAnswer(request.POST.get("answer", ""), edited)

@@ -74,7 +74,7 @@ def set_formats(request: HttpRequest) -> HttpResponse:
     """Keep which call formats are used, and which comes first."""
     kept = request.POST.getlist("kept")
     disabled = frozenset(name for name in format_choice.names() if name not in kept)
-    wanted = tool_settings.Formats(request.POST.get("primary", ""), disabled)
+    wanted = tool_settings.FormatSettings(request.POST.get("primary", ""), disabled)
     said: dict[str, Any] = {"saved": True}
     try:
         tool_settings.put_formats(wanted, request.POST.get("seen", ""))

@@ -11,7 +11,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html, format_html_join
 
-from chat.transcript.messages.typed_results import Part, parts
+from chat.transcript.messages.typed_results import ResultPart, parts
 from toolsupport.core import invisible_chars, server_flags
 
 register = template.Library()
@@ -89,7 +89,7 @@ def csv_table(text: str) -> dict[str, Any]:
 
 
 @register.filter
-def typed_parts(result: str) -> list[Part]:
+def typed_parts(result: str) -> list[ResultPart]:
     """The parts of a result of an MCP tool, each with its kind."""
     return parts(result)
 

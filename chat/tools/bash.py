@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.sandbox import concurrency, self_test, shell_process
-from chat.tools.sandbox.self_test_cache import tried
-from chat.tools.sandbox.shell_process import LIMITS, Ended
+from chat.tools.sandbox.self_test_cache import cached_test
+from chat.tools.sandbox.shell_process import LIMITS, CommandResult
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
@@ -35,7 +35,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     return ToolResult("\n".join(filter(None, [output, *notes])) or "[It printed nothing.]", is_error=bool(ended.why))
 
 
-def _notes(ended: Ended) -> list[str]:
+def _notes(ended: CommandResult) -> list[str]:
     notes = []
     if ended.cut:
         notes.append(f"[Cut here: these are the first {size_in_words(LIMITS.output)} of what it printed.]")
@@ -68,5 +68,5 @@ TOOL = Tool(
     timeout=concurrency.PATIENCE + LIMITS.seconds + 10,
     preview=preview,
     taints=True,
-    needs=tried(lambda: self_test.why_not()),
+    needs=cached_test(lambda: self_test.why_not()),
 )

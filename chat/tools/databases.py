@@ -10,7 +10,7 @@ from toolsupport.sources.types import Table, TableShape
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTable:
     """A table of a database."""
 
     database: str
@@ -21,7 +21,7 @@ class Found:
 class Databases(Protocol):
     """The databases that may be read. Both raise ToolError with words for the model."""
 
-    async def tables(self, query: str, count: int) -> Sequence[Found]:
+    async def tables(self, query: str, count: int) -> Sequence[FoundTable]:
         """The tables that fit some words best; where none fits, the first ones."""
         ...
 

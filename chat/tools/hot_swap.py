@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chat.tools.stores import NamedPrompt, Prompts
+from chat.tools.stores import NamedPrompt, PromptStore
 from chat.tools.tool import Tool, ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
@@ -48,13 +48,13 @@ def _name(given: str, offered: Sequence[NamedPrompt]) -> str:
     return found
 
 
-def _prompts(context: ToolContext) -> Prompts:
+def _prompts(context: ToolContext) -> PromptStore:
     if context.prompts is None:
         raise ToolError("Prompts can be chosen in a conversation only.")
     return context.prompts
 
 
-def told_of(spec: ToolSpec, offered: Sequence[NamedPrompt]) -> ToolSpec:
+def with_prompts(spec: ToolSpec, offered: Sequence[NamedPrompt]) -> ToolSpec:
     """The tool as a model sees it where these prompts can be chosen."""
     parameters = spec.parameters
     listed = {"type": "string", "enum": [prompt.name for prompt in offered]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from chat.tools.files.text_decoding import size_in_words
-from chat.tools.files.workspace import Entry
+from chat.tools.files.workspace import WorkspaceEntry
 from chat.tools.tool import Tool, ToolContext, switch, text
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
 
@@ -42,7 +42,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     return ToolResult("\n".join(lines))
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: WorkspaceEntry) -> str:
     if entry.kind == "directory":
         return f"{entry.path}/"
     if entry.kind == "other":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chat.tools.diff_preview import basis_of, diff, lines_in_words
-from chat.tools.stores import Memory
+from chat.tools.stores import MemoryStore
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
@@ -48,7 +48,7 @@ def checked(wanted: str) -> str:
     return wanted
 
 
-def memory_of(context: ToolContext) -> Memory:
+def memory_of(context: ToolContext) -> MemoryStore:
     """Raises ToolError where there is no conversation to remember anything in."""
     if context.memory is None:
         raise ToolError("Nothing can be remembered outside a conversation.")

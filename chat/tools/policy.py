@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from chat.tools import BUILTINS
 from chat.tools.files.text_decoding import bounded
-from chat.tools.tool import Answered, Pause, Tool, ToolContext
+from chat.tools.tool import Pause, PausedCallResult, Tool, ToolContext
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Lost, NotFound, ToolError
 from toolsupport.core.types import ToolCall, ToolResult
@@ -31,7 +31,7 @@ IN_PROGRAMS = RUNS | GRANTABLE
 NOTE = 200
 
 
-class Verdict(StrEnum):
+class CallDecision(StrEnum):
     """What is to be done with a call."""
 
     RUN = "run"
@@ -39,16 +39,16 @@ class Verdict(StrEnum):
     DENY = "deny"
 
 
-def verdict(tool: Tool | None, granted: frozenset[str], tainted: bool) -> Verdict:
+def verdict(tool: Tool | None, granted: frozenset[str], tainted: bool) -> CallDecision:
     """Whether a call of this tool runs. A grant counts only while no text of others has entered the turn.
 
     From then on a tool that tells others what it is asked is asked for, too, though it only reads.
     """
     if tool is None or tool.level not in RUNS | ASKS:
-        return Verdict.DENY
+        return CallDecision.DENY
     if tool.level in RUNS:
-        return Verdict.ASK if tool.sends and tainted else Verdict.RUN
-    return Verdict.RUN if tool.spec.name in granted and grantable(tool, tainted) else Verdict.ASK
+        return CallDecision.ASK if tool.sends and tainted else CallDecision.RUN
+    return CallDecision.RUN if tool.spec.name in granted and grantable(tool, tainted) else CallDecision.ASK
 
 
 def grantable(tool: Tool, tainted: bool) -> bool:
@@ -63,7 +63,7 @@ def fingerprint(call: ToolCall, place: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """`status` is done, failed, timeout or denied; `duration_ms` is wall time.
 
     It is paused where the tool waits for a call of its own, as `pause` tells.
@@ -77,7 +77,7 @@ class Outcome:
 
 async def run(
     call: ToolCall, context: ToolContext, tools: Mapping[str, Tool] = BUILTINS, approved: bool = False
-) -> Outcome:
+) -> CallOutcome:
     """Runs one call, or says why not. Raises nothing but a cancellation, and Lost where the turn is another's.
 
     `approved` says that a person allowed exactly this call, or this tool in this conversation.
@@ -90,7 +90,7 @@ async def run(
     return await _timed(call, tool, context, lambda: tool.run(context, call.arguments))
 
 
-async def go_on(call: ToolCall, context: ToolContext, tool: Tool, after: tuple[bytes, Answered]) -> Outcome:
+async def go_on(call: ToolCall, context: ToolContext, tool: Tool, after: tuple[bytes, PausedCallResult]) -> CallOutcome:
     """Goes on with a call that was allowed and paused: (its state, what it waited for)."""
     resume = tool.resume
     if resume is None:
@@ -98,21 +98,21 @@ async def go_on(call: ToolCall, context: ToolContext, tool: Tool, after: tuple[b
     return await _timed(call, tool, context, lambda: resume(context, *after))
 
 
-def refused(why: str) -> Outcome:
+def refused(why: str) -> CallOutcome:
     """A call that was not run."""
-    return Outcome("denied", _error(why), 0)
+    return CallOutcome("denied", _error(why), 0)
 
 
 Work = Callable[[], Awaitable[ToolResult | Pause]]
 
 
-async def _timed(call: ToolCall, tool: Tool, context: ToolContext, work: Work) -> Outcome:
+async def _timed(call: ToolCall, tool: Tool, context: ToolContext, work: Work) -> CallOutcome:
     started = time.monotonic()
     status, given = await _outcome(call, tool, work, context.text_bytes + NOTE)
     duration = round((time.monotonic() - started) * 1000)
     if isinstance(given, Pause):
-        return Outcome("paused", ToolResult(""), duration, given)
-    return Outcome(status, given, duration)
+        return CallOutcome("paused", ToolResult(""), duration, given)
+    return CallOutcome(status, given, duration)
 
 
 async def _outcome(call: ToolCall, tool: Tool, work: Work, limit: int) -> tuple[str, ToolResult | Pause]:

@@ -12,19 +12,19 @@ from functools import cache
 from typing import Any
 
 from chat.tools.sandbox import concurrency, python_interpreter
-from chat.tools.sandbox.json_values import NotPlain, plain, told
+from chat.tools.sandbox.json_values import UnsupportedValue, plain, readable_copy
 from chat.tools.sandbox.python_interpreter import (
     SECONDS,
-    Answer,
-    Broke,
-    Called,
-    Ended,
-    Limits,
-    Printed,
-    Step,
+    FunctionCall,
+    FunctionResult,
+    PrintedOutput,
+    ProgramError,
+    ProgramResult,
+    PythonLimits,
+    StepResult,
 )
-from chat.tools.sandbox.self_test_cache import tried
-from chat.tools.tool import Answered, Pause, Preview, Tool, ToolContext, text
+from chat.tools.sandbox.self_test_cache import cached_test
+from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext, text
 from toolsupport.core import calls
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
@@ -60,49 +60,49 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult | Pause:
     code = text(arguments, "code")
     if not code.strip():
         raise ToolError("There is no code to run.")
-    printed = Printed(context.text_bytes, _from_thread(context.say))
+    printed = PrintedOutput(context.text_bytes, _from_thread(context.say))
     async with concurrency.PROGRAMS.entered(context):
         step = await python_interpreter.start(code, functions(context), printed)
     return _outcome(context, step, printed, SECONDS)
 
 
-async def resume(context: ToolContext, state: bytes, answered: Answered) -> ToolResult | Pause:
+async def resume(context: ToolContext, state: bytes, answered: PausedCallResult) -> ToolResult | Pause:
     """Goes on with what the call gave, in any process."""
     head, _, paused = state.partition(b"\n")
     before: dict[str, Any] = json.loads(head)
-    printed = Printed(context.text_bytes, _from_thread(context.say), before["printed"], before["more"])
+    printed = PrintedOutput(context.text_bytes, _from_thread(context.say), before["printed"], before["more"])
     error = "" if answered.status == "done" else RAISES.get(answered.status, "RuntimeError")
-    limits = Limits(before["seconds"])
+    limits = PythonLimits(before["seconds"])
     async with concurrency.PROGRAMS.entered(context):
         step = await python_interpreter.go_on(
-            paused, Answer(answered.text, error), functions(context), (printed, limits)
+            paused, FunctionResult(answered.text, error), functions(context), (printed, limits)
         )
     return _outcome(context, step, printed, limits.seconds)
 
 
-def _outcome(context: ToolContext, step: Step, printed: Printed, seconds: float) -> ToolResult | Pause:
+def _outcome(context: ToolContext, step: StepResult, printed: PrintedOutput, seconds: float) -> ToolResult | Pause:
     """What a step comes to; the program had `seconds` before it."""
     shown = printed.text + (CUT if printed.more else "")
-    if isinstance(step, Broke):
+    if isinstance(step, ProgramError):
         return ToolResult(_lines(shown, step.error), is_error=True)
-    if isinstance(step, Ended):
+    if isinstance(step, ProgramResult):
         return _ended(shown, step.value)
     left = max(0.1, seconds - step.seconds)
     head = json.dumps({"printed": printed.text, "more": printed.more, "seconds": left})
-    return Pause(asked(step, functions(context)), head.encode() + b"\n" + step.state)
+    return Pause(checked_call(step, functions(context)), head.encode() + b"\n" + step.state)
 
 
 def _ended(printed: str, value: object) -> ToolResult:
     try:
         return ToolResult(_lines(printed, _in_words(value)) or SILENT)
-    except NotPlain as error:
+    except UnsupportedValue as error:
         return ToolResult(_lines(printed, f"[The value of the last line is not shown: {error}.]"))
 
 
 def _in_words(value: object) -> str:
     if value is None:
         return ""
-    shown = told(value)
+    shown = readable_copy(value)
     return shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
 
 
@@ -123,26 +123,26 @@ def functions(context: ToolContext) -> dict[str, ToolSpec]:
     return {written[spec.name]: spec for spec in able}
 
 
-def asked(called: Called, known: Mapping[str, ToolSpec]) -> CallReady | CallRejected:
+def checked_call(called: FunctionCall, known: Mapping[str, ToolSpec]) -> CallReady | CallRejected:
     """The call of a tool that the call of a function means, checked as one that a model makes."""
     spec, identity = known[called.name], f"inner-{uuid.uuid4().hex[:16]}"
     try:
         arguments = plain(_by_name(called, spec))
-    except NotPlain as error:
+    except UnsupportedValue as error:
         reason = f"The arguments of {spec.name} cannot be taken: {error}."
         return CallRejected(spec.name, reason, called.name, identity, fault="schema")
     return calls.check(ToolCall(identity, spec.name, arguments), [spec])
 
 
-def _by_name(called: Called, spec: ToolSpec) -> dict[str, object]:
+def _by_name(called: FunctionCall, spec: ToolSpec) -> dict[str, object]:
     """Arguments by place take the names of the schema, in its order."""
     names = list(spec.parameters.get("properties") or {})
     if len(called.args) > len(names):
-        raise NotPlain(f"it takes {len(names)} by place, {len(called.args)} were given")
+        raise UnsupportedValue(f"it takes {len(names)} by place, {len(called.args)} were given")
     placed = dict(zip(names, called.args, strict=False))
     twice = placed.keys() & called.named.keys()
     if twice:
-        raise NotPlain(f"{min(twice)!r} was given twice")
+        raise UnsupportedValue(f"{min(twice)!r} was given twice")
     return {**placed, **called.named}
 
 
@@ -175,6 +175,6 @@ TOOL = Tool(
     target="code",
     timeout=concurrency.PATIENCE + SECONDS + 5.0,
     preview=preview,
-    needs=tried(lambda: needs()),
+    needs=cached_test(lambda: needs()),
     resume=resume,
 )

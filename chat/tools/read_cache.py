@@ -15,7 +15,7 @@ from threading import Lock
 from typing import BinaryIO
 
 from chat.tools.files.safe_open import in_words
-from chat.tools.files.workspace import Content
+from chat.tools.files.workspace import FileContent
 from chat.tools.tool import ToolContext
 
 MOST_BYTES = 16 * 1024 * 1024
@@ -25,7 +25,7 @@ SETTLED_NS = 2_000_000_000
 Key = tuple[int | str, ...]
 
 
-class Remembered:
+class ReadCache:
     """What was read last, up to so many bytes; threads may share it."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
@@ -47,29 +47,29 @@ class Remembered:
                 self._size -= len(self._kept.popitem(last=False)[1])
 
 
-remembered = Remembered()
+remembered = ReadCache()
 
 
-def beginning(context: ToolContext, path: str) -> Content:
+def beginning(context: ToolContext, path: str) -> FileContent:
     """The first bytes of a file, as many as a result may have. Raises NotFound or ToolError."""
     with context.workspace.open(path) as file, in_words(path):
         status = os.fstat(file.fileno())
         key = _key(context, path, status)
         known = remembered.get(key)
         if known is not None:
-            return Content(known, status.st_size)
+            return FileContent(known, status.st_size)
         data = file.read(context.text_bytes)
         after = os.fstat(file.fileno())
         if _key(context, path, after) == key and _settled(after):
             remembered.put(key, data)
-        return Content(data, after.st_size)
+        return FileContent(data, after.st_size)
 
 
-def ending(context: ToolContext, path: str) -> Content:
+def ending(context: ToolContext, path: str) -> FileContent:
     """The last bytes of a file, as many as a result may have. Raises NotFound or ToolError."""
     with context.workspace.open(path) as file, in_words(path):
         size = _to_end(file, context.text_bytes)
-        return Content(file.read(context.text_bytes), size)
+        return FileContent(file.read(context.text_bytes), size)
 
 
 def _to_end(file: BinaryIO, most: int) -> int:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from chat.tools.files import text_decoding
 from chat.tools.files.paths import shown
-from chat.tools.files.workspace import Content
+from chat.tools.files.workspace import FileContent
 from chat.tools.read_cache import beginning, ending
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import NotFound, ToolError
@@ -48,7 +48,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     return ToolResult(text_decoding.read(content.data, content.size))
 
 
-def _content(context: ToolContext, path: str, arguments: JSON) -> Content:
+def _content(context: ToolContext, path: str, arguments: JSON) -> FileContent:
     first, last = arguments.get("first"), arguments.get("last")
     try:
         if isinstance(last, int):
@@ -59,19 +59,19 @@ def _content(context: ToolContext, path: str, arguments: JSON) -> Content:
     return _first_lines(content, first) if isinstance(first, int) else content
 
 
-def _first_lines(content: Content, count: int) -> Content:
+def _first_lines(content: FileContent, count: int) -> FileContent:
     lines = [line[0] for line in islice(LINE.finditer(content.data), count)]
     whole = len(lines) == count and lines[-1].endswith(b"\n")
     data = b"".join(lines)
-    return Content(data, len(data) if whole else content.size)
+    return FileContent(data, len(data) if whole else content.size)
 
 
-def _last_lines(content: Content, count: int) -> Content:
+def _last_lines(content: FileContent, count: int) -> FileContent:
     lines = LINE.findall(content.data)
     if len(lines) <= count and len(content.data) < content.size:
         raise ToolError("These lines are longer than can be read at once: ask for fewer.")
     data = b"".join(lines[-count:])
-    return Content(data, len(data))
+    return FileContent(data, len(data))
 
 
 def _suggestion(context: ToolContext, path: str) -> str:

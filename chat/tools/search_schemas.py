@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chat.tools.databases import Found
+from chat.tools.databases import FoundTable
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
@@ -37,7 +37,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     return ToolResult("\n".join(map(_line, found)))
 
 
-def _line(found: Found) -> str:
+def _line(found: FoundTable) -> str:
     columns = [
         f"{column.name} {column.type}".strip() + (f" ({column.comment})" if column.comment else "")
         for column in found.table.columns

@@ -15,7 +15,7 @@ class NamedPrompt:
     description: str = ""
 
 
-class Memory(Protocol):
+class MemoryStore(Protocol):
     """What is remembered in the conversation. `text` is what stood there when it was last read or written."""
 
     text: str
@@ -24,7 +24,7 @@ class Memory(Protocol):
         """Replace it, if what stands there has this digest. Raises ToolError, with what stands there now, if not."""
 
 
-class Prompts(Protocol):
+class PromptStore(Protocol):
     """The team's named prompts that the conversation may choose among."""
 
     offered: Sequence[NamedPrompt]

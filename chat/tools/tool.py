@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chat.tools.databases import Databases
 from chat.tools.files.workspace import Workspace
-from chat.tools.stores import Memory, Prompts
+from chat.tools.stores import MemoryStore, PromptStore
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
@@ -48,8 +48,8 @@ class ToolContext:
     find_tools: Callable[[str], Awaitable[Sequence[ToolSpec]]] | None = None
     functions: tuple[ToolSpec, ...] = ()
     databases: Databases | None = None
-    memory: Memory | None = None
-    prompts: Prompts | None = None
+    memory: MemoryStore | None = None
+    prompts: PromptStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class PausedCallResult:
     """What became of the call that a paused tool waits for: how it ended, and the text it gave or the reason."""
 
     status: str
@@ -107,7 +107,7 @@ class Tool:
     taints: bool = False
     sends: bool = False
     needs: Callable[[], str] | None = None
-    resume: Callable[[ToolContext, bytes, Answered], Awaitable[ToolResult | Pause]] | None = None
+    resume: Callable[[ToolContext, bytes, PausedCallResult], Awaitable[ToolResult | Pause]] | None = None
     retold: bool = False
     where: str = ""
 

@@ -11,10 +11,10 @@ from django.utils import timezone
 from chat.models import Conversation, Message, ToolRun, Turn
 from toolsupport.registry import raw_sql
 
-Reply = tuple[int, str, str, int | None]
+ReplyRow = tuple[int, str, str, int | None]
 
 
-class Said(NamedTuple):
+class MessageRow(NamedTuple):
     """A message as a model is told of it."""
 
     pk: int
@@ -28,7 +28,7 @@ class Said(NamedTuple):
     has_calls: bool
 
 
-class Room(NamedTuple):
+class OpenTurns(NamedTuple):
     """What stands in the way of another turn: the same one, an open one here, how many run for the person."""
 
     known: int | None
@@ -75,12 +75,12 @@ ROOM = """SELECT
  WHERE chat_turn.status IN ('queued', 'running') AND chat_conversation.owner_id = %s)"""
 
 
-def room(conversation: Conversation, client_id: str) -> Room:
+def room(conversation: Conversation, client_id: str) -> OpenTurns:
     """What there is of turns where another one shall begin."""
     here = conversation.pk
     found = raw_sql.row(ROOM, here, client_id, here, conversation.owner_id)
     assert found is not None
-    return Room(*found)
+    return OpenTurns(*found)
 
 
 RUNNING = """INSERT INTO chat_turn (conversation_id, client_id, profile_id, status, owner, capabilities, format, usage,
@@ -118,10 +118,10 @@ EXISTS (SELECT 1 FROM chat_toolrun WHERE chat_toolrun.message_id = chat_message.
 FROM chat_message WHERE conversation_id = %s ORDER BY id"""
 
 
-def said_in(conversation: uuid.UUID) -> list[Said]:
+def said_in(conversation: uuid.UUID) -> list[MessageRow]:
     """All messages of a conversation, whatever branch they are on."""
     found = raw_sql.rows(SAID, conversation)
-    return [Said._make((*row[:6], conversation, raw_sql.parsed(row[6]), row[7])) for row in found]
+    return [MessageRow._make((*row[:6], conversation, raw_sql.parsed(row[6]), row[7])) for row in found]
 
 
 RUNS_HERE = """SELECT chat_toolrun.* FROM chat_toolrun JOIN chat_message ON chat_message.id = chat_toolrun.message_id
@@ -172,7 +172,7 @@ LAST_WORDS = """UPDATE chat_message SET content = %s, thinking = %s, thinking_ms
 WHERE id = %s AND turn_id = %s AND NOT finished"""
 
 
-def write_reply(turn: int, reply: Reply) -> None:
+def write_reply(turn: int, reply: ReplyRow) -> None:
     """Write the whole text of a reply that is not finished yet."""
     message, text, thinking, thinking_ms = reply
     raw_sql.change(LAST_WORDS, text, thinking, thinking_ms, message, turn)

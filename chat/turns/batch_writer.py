@@ -23,7 +23,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WriteOutcome:
     """What became of one piece of work: its result, or why there is none."""
 
     result: Any = None
@@ -31,23 +31,23 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _QueuedWrite:
     conversation: str
     work: Work
-    done: asyncio.Future[Outcome]
+    done: asyncio.Future[WriteOutcome]
 
 
-class Clerk:
+class BatchWriter:
     """One for each runner. Nothing waits while nothing is being written."""
 
     def __init__(self, spawn: Spawn) -> None:
         self._spawn = spawn
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_QueuedWrite] = []
         self._writing = False
 
     async def write(self, conversation: str, work: Callable[[], Result]) -> Result:
         """The result of `work`, once it is committed; it may run twice, the first time for nothing."""
-        waiting = _Waiting(conversation, work, asyncio.get_running_loop().create_future())
+        waiting = _QueuedWrite(conversation, work, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if not self._writing:
             self._writing = True
@@ -66,12 +66,12 @@ class Clerk:
         finally:
             self._writing = False
 
-    async def _write_together(self, taken: Sequence[_Waiting]) -> None:
-        outcomes: Sequence[Outcome] = ()
+    async def _write_together(self, taken: Sequence[_QueuedWrite]) -> None:
+        outcomes: Sequence[WriteOutcome] = ()
         try:
             outcomes = await in_database(together)([one.work for one in taken])
         except Exception as error:
-            outcomes = [Outcome(error=error)] * len(taken)
+            outcomes = [WriteOutcome(error=error)] * len(taken)
         finally:
             for one, outcome in zip(taken, outcomes, strict=False):
                 if not one.done.done():
@@ -80,7 +80,7 @@ class Clerk:
                 one.done.cancel()  # only where this was cancelled itself: they have no outcome
 
 
-def together(works: Sequence[Work]) -> list[Outcome]:
+def together(works: Sequence[Work]) -> list[WriteOutcome]:
     """Do all works in one transaction, or each in its own where that cannot be."""
     if len(works) > 1:
         try:
@@ -93,14 +93,14 @@ def together(works: Sequence[Work]) -> list[Outcome]:
     return [attempt(work) for work in works]
 
 
-def attempt(work: Work) -> Outcome:
+def attempt(work: Work) -> WriteOutcome:
     try:
-        return Outcome(work())
+        return WriteOutcome(work())
     except Exception as error:
-        return Outcome(error=error)
+        return WriteOutcome(error=error)
 
 
-def raise_lost(outcomes: Sequence[Outcome]) -> None:
+def raise_lost(outcomes: Sequence[WriteOutcome]) -> None:
     """Raises DatabaseError where the transaction cannot be trusted to keep what was done in it."""
     for outcome in outcomes:
         if isinstance(outcome.error, DatabaseError):

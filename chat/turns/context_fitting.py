@@ -10,36 +10,36 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import fragments, frames
 from chat.transcript.turns import context_findings, record
-from chat.transcript.turns.lifecycle import Claimed
+from chat.transcript.turns.lifecycle import ClaimedTurn
 from toolsupport import exchange
 from toolsupport.core import context_limits, load_failures
 from toolsupport.core.events import Event, Failed, Usage
 from toolsupport.core.prompt import context_fitting, token_counts
-from toolsupport.core.prompt.context_fitting import LeaveOut, Window
-from toolsupport.core.types import Message
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools
+from toolsupport.core.types import ChatMessage
+from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
 
-Take = Callable[[Briefing], None]
-Tell = Callable[[frames.ServerFrame], None]
+UseContext = Callable[[RequestContext], None]
+SendFrame = Callable[[frames.ServerFrame], None]
 
 
-class ContextCures:
+class ContextRecovery:
     """For one turn. `take` is handed what the turn goes on with, `tell` the frames for its pages.
 
     A tool that had to go stays away until the turn is over, whatever is found again meanwhile.
     """
 
-    def __init__(self, claimed: Claimed, take: Take, tell: Tell) -> None:
+    def __init__(self, claimed: ClaimedTurn, take: UseContext, tell: SendFrame) -> None:
         self._claimed, self._store = claimed, claimed.store
         self._take, self._tell = take, tell
         self._guard = ContextGuard()
         self._gone: tuple[str, ...] = ()
 
-    async def ask(self, briefing: Briefing, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    async def ask(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         """The events of an answer; where the model did not load with its context, it is asked with the one before."""
-        asked: Briefing | None = briefing
+        asked: RequestContext | None = briefing
         while asked is not None:
             briefing, asked = await self._made_to_fit(asked, history), None
             self._take(briefing)
@@ -52,7 +52,7 @@ class ContextCures:
                     if asked is None:
                         yield [*batch[:-1], _with_numbers(briefing, batch[-1])]
 
-    async def used(self, briefing: Briefing, usage: Usage) -> bool:
+    async def used(self, briefing: RequestContext, usage: Usage) -> bool:
         """After an answer: keep what was counted. True where a part was cut, which is said and cured."""
         if self._guard.cut(briefing, usage):
             await self._cut(briefing)
@@ -64,11 +64,11 @@ class ContextCures:
             self._take(context_guard.learned(briefing, lesson))
         return False
 
-    async def _made_to_fit(self, briefing: Briefing, history: Sequence[Message]) -> Briefing:
+    async def _made_to_fit(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
         if self._gone:
             briefing = await in_database(context_guard.without)(briefing, self._gone)
         while (todo := context_guard.cure(briefing, history)) is not None:
-            if isinstance(todo, LeaveOut):
+            if isinstance(todo, OmitTools):
                 briefing = await self._leave_out(briefing, todo.tools)
             else:
                 briefing = await self._raise(briefing, todo.context, "context_raised")
@@ -76,24 +76,24 @@ class ContextCures:
             await self._say("prompt_too_long", briefing.window, {}, once=True)
         return briefing
 
-    async def _leave_out(self, briefing: Briefing, names: tuple[str, ...]) -> Briefing:
+    async def _leave_out(self, briefing: RequestContext, names: tuple[str, ...]) -> RequestContext:
         self._gone += names
         await self._say("tools_no_room", briefing.window, {"tools": ", ".join(names)}, once=True)
         return await in_database(context_guard.without)(briefing, names)
 
-    async def _cut(self, briefing: Briefing) -> None:
+    async def _cut(self, briefing: RequestContext) -> None:
         todo = self._guard.after_cut(briefing)
         if todo is None:
             await self._say("prompt_cut", briefing.window, {}, once=True)
         else:
             self._take(await self._raise(briefing, todo.context, "cut_raised"))
 
-    async def _raise(self, briefing: Briefing, context: int, code: str) -> Briefing:
+    async def _raise(self, briefing: RequestContext, context: int, code: str) -> RequestContext:
         window = await in_database(context_findings.raise_context)(self._store, briefing.window, context)
         await self._say(code, window, {"before": f"{briefing.window.given:,}"})
         return context_guard.within(briefing, window)
 
-    async def _asked_again(self, briefing: Briefing, event: Event) -> Briefing | None:
+    async def _asked_again(self, briefing: RequestContext, event: Event) -> RequestContext | None:
         """What to ask with after a failure that another context cures; None for all others."""
         if not isinstance(event, Failed):
             return None
@@ -103,7 +103,7 @@ class ContextCures:
             return await self._raise(briefing, todo.context, "context_raised")
         return await self._taken_back(briefing, event)
 
-    async def _taken_back(self, briefing: Briefing, event: Event) -> Briefing | None:
+    async def _taken_back(self, briefing: RequestContext, event: Event) -> RequestContext | None:
         """What to ask with after the server could not load the model; None where that is not what happened."""
         why = load_failures.why(event) if isinstance(event, Failed) else ""
         if not why:
@@ -114,7 +114,7 @@ class ContextCures:
         await self._say("context_taken_back", window, {"failed": f"{briefing.window.given:,}", "why": why.rstrip(".")})
         return context_guard.within(briefing, window)
 
-    async def _say(self, code: str, window: Window, facts: dict[str, str], once: bool = False) -> None:
+    async def _say(self, code: str, window: ContextWindow, facts: dict[str, str], once: bool = False) -> None:
         """Tell it, or, `once`, unless the conversation was told the very same before."""
         context = f"{window.given:,}" if window.given else "an unknown number of"
         help_ = context_limits.help_for(self._claimed.briefing.endpoint.kind)
@@ -122,10 +122,10 @@ class ContextCures:
         told = await in_database(record.notice_of_context)(self._store, code, facts, once)
         if told is not None:
             seq, shown = told
-            self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+            self._tell(frames.NoticeFrame(seq, shown.code, shown.text, fragments.message(shown)))
 
 
-def _with_numbers(briefing: Briefing, event: Event) -> Event:
+def _with_numbers(briefing: RequestContext, event: Event) -> Event:
     """A request that was too long for its server is told with both numbers and with what helps there."""
     if not isinstance(event, Failed):
         return event

@@ -7,27 +7,29 @@ from dataclasses import dataclass
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.tools.databases import Found
+from chat.tools.databases import FoundTable
 from toolsupport.core.errors import ConfigError, ToolError
-from toolsupport.core.tool_index import Entry
+from toolsupport.core.tool_index import IndexEntry
 from toolsupport.registry.databases import sql_sources
-from toolsupport.registry.databases.sql_sources import Granted
+from toolsupport.registry.databases.sql_sources import GrantedSource
 from toolsupport.services.tool_search import search
 from toolsupport.sources import query_process
-from toolsupport.sources.types import Source, SourceError, Table, TableShape
+from toolsupport.sources.types import DatabaseSource, SourceError, Table, TableShape
 
 
 @dataclass(frozen=True, slots=True)
-class DatabasesOf:
+class PersonDatabases:
     """Whether they may be read is looked up anew for each call."""
 
     person: int
 
-    async def tables(self, query: str, count: int) -> Sequence[Found]:
+    async def tables(self, query: str, count: int) -> Sequence[FoundTable]:
         """The tables that fit some words best; where none fits, the first ones."""
         granted = await in_database(sql_sources.granted)(self.person)
         known = {
-            f"{one.name}.{table.name}": Found(one.name, one.dialect, table) for one in granted for table in one.tables
+            f"{one.name}.{table.name}": FoundTable(one.name, one.dialect, table)
+            for one in granted
+            for table in one.tables
         }
         best = await search([_entry(name, found.table) for name, found in known.items()], query, count)
         return [known[entry.name] for entry in best] or list(known.values())[:count]
@@ -39,12 +41,12 @@ class DatabasesOf:
         except (SourceError, ConfigError) as error:
             raise ToolError(str(error)) from None
 
-    def _source(self, name: str) -> Source:
+    def _source(self, name: str) -> DatabaseSource:
         granted = sql_sources.granted(self.person)
         return sql_sources.reached(_named(name, granted).id)
 
 
-def _named(name: str, granted: Sequence[Granted]) -> Granted:
+def _named(name: str, granted: Sequence[GrantedSource]) -> GrantedSource:
     """The database of that name, whatever its case. Raises ToolError that lists the names there are."""
     wanted = name.strip().casefold()
     found = next((one for one in granted if one.name.casefold() == wanted), None)
@@ -54,6 +56,6 @@ def _named(name: str, granted: Sequence[Granted]) -> Granted:
     return found
 
 
-def _entry(name: str, table: TableShape) -> Entry:
+def _entry(name: str, table: TableShape) -> IndexEntry:
     columns = " ".join(f"{column.name} {column.comment}".strip() for column in table.columns)
-    return Entry(name, f"{table.comment} {columns}".strip())
+    return IndexEntry(name, f"{table.comment} {columns}".strip())

@@ -13,28 +13,28 @@ from channels.db import database_sync_to_async as in_database
 from chat.tools import policy
 from chat.tools.files.example_workspace import fill
 from chat.tools.files.workspace import Workspace
-from chat.tools.policy import Outcome
+from chat.tools.policy import CallOutcome
 from chat.tools.tool import Tool, ToolContext
 from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns.requested_call import Requested, WrongCall, checked
+from chat.transcript.turns.requested_call import CallRequest, InvalidCall, checked
 from chat.turns.tool_executor import tools_of
 from toolsupport.core.errors import NotAllowed
 from toolsupport.core.types import ToolCall
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.models.request_context import RequestContext
 
 log = logging.getLogger(__name__)
 NEEDS_A_CONVERSATION = "{} changes something or runs code, so it needs a conversation, in which a person can allow it."
 
 
-async def run(wish: Requested, person: int) -> dict[str, Any]:
-    """The call with its result. Raises WrongCall, NotAllowed or ConfigError."""
-    briefing: Briefing = await in_database(turn_settings.briefing_without_chat)(wish.profile)
+async def run(wish: CallRequest, person: int) -> dict[str, Any]:
+    """The call with its result. Raises InvalidCall, NotAllowed or ConfigError."""
+    briefing: RequestContext = await in_database(turn_settings.briefing_without_chat)(wish.profile)
     asked, served = checked(wish, briefing.brief)
     tools = tools_of(briefing)
     tool = tools.get(served.name)
     if tool is None:
-        raise WrongCall(f"There is no tool {served.name} here.", "name")
+        raise InvalidCall(f"There is no tool {served.name} here.", "name")
     if tool.level not in policy.RUNS:
         raise NotAllowed(NEEDS_A_CONVERSATION.format(served.name))
     with TemporaryDirectory(prefix="toolsupport-scratch-") as directory:
@@ -45,7 +45,7 @@ async def run(wish: Requested, person: int) -> dict[str, Any]:
     return {"call": _shown(asked, served, outcome, tool), "result": outcome.result.content}
 
 
-def _shown(asked: ToolCall, served: ToolCall, outcome: Outcome, tool: Tool) -> dict[str, Any]:
+def _shown(asked: ToolCall, served: ToolCall, outcome: CallOutcome, tool: Tool) -> dict[str, Any]:
     text, failed = outcome.result.content, outcome.result.is_error
     card = ShownCall(
         id="",

@@ -29,7 +29,7 @@ class RoundEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedInWords:
+class RefusalInText:
     """The model said that it cannot reach files: it is asked once more, with another offer."""
 
 
@@ -85,7 +85,7 @@ TURN_ENDS = {
     "model_changed": "another model was chosen in mid-turn",
 }
 
-AroundReplies = RoundStarted | RoundEnded | RefusedInWords | TurnEnded
+AroundReplies = RoundStarted | RoundEnded | RefusalInText | TurnEnded
 TurnEvent = ReplyEvent | AroundReplies | CallMade | ToolStarted | ToolFinished | ApprovalNeeded
 
 

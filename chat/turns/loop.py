@@ -9,12 +9,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from chat.tools.policy import Outcome, Verdict, refused
+from chat.tools.policy import CallDecision, CallOutcome, refused
 from chat.tools.tool import Pause
 from chat.turns.events import (
     ApprovalNeeded,
     CallMade,
-    RefusedInWords,
+    RefusalInText,
     RoundEnded,
     RoundStarted,
     ToolFinished,
@@ -29,17 +29,17 @@ from toolsupport.core.events import (
     CallRejected,
     Event,
     Failed,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
 )
-from toolsupport.core.types import Message, Role, ToolCall, ToolResult
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolResult
 
-Asked = CallReady | CallRejected | CallFound
-Ask = Callable[[Sequence[Message]], AsyncGenerator[list[Event], None]]
+ReplyCall = CallReady | CallRejected | CallFound
+Ask = Callable[[Sequence[ChatMessage]], AsyncGenerator[list[Event], None]]
 
 
-class Hands(Protocol):
+class CallExecutor(Protocol):
     """What a turn does with calls: `decide` without waiting, `run` as long as it takes.
 
     `found` says that the call stood in prose: it never runs unasked. A program pauses for each call of its own, and
@@ -47,11 +47,11 @@ class Hands(Protocol):
     `knows_another_way` that a model which `said` this can be made another offer.
     """
 
-    def decide(self, call: ToolCall, found: bool = False) -> Verdict: ...
+    def decide(self, call: ToolCall, found: bool = False) -> CallDecision: ...
 
-    async def run(self, call: ToolCall) -> Outcome: ...
+    async def run(self, call: ToolCall) -> CallOutcome: ...
 
-    async def go_on(self, program: ToolCall, pause: Pause, inner: Outcome) -> Outcome: ...
+    async def go_on(self, program: ToolCall, pause: Pause, inner: CallOutcome) -> CallOutcome: ...
 
     async def model_changed(self) -> bool: ...
 
@@ -68,12 +68,12 @@ class LoopLimits:
 
 
 @dataclass(slots=True)
-class Round:
+class TurnRound:
     """What one reply brought so far."""
 
     text: list[str] = field(default_factory=list)
     thinking: list[str] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ReplyCall] = field(default_factory=list)
     failed: Failed | None = None
 
     def take(self, event: Event, most: int) -> bool:
@@ -82,7 +82,7 @@ class Round:
             self.text.append(event.text)
         elif isinstance(event, ThinkingDelta):
             self.thinking.append(event.text)
-        elif isinstance(event, Reread):
+        elif isinstance(event, TextReclassified):
             self.text, self.thinking = [event.text], [event.reasoning("".join(self.thinking))]
         elif isinstance(event, CallReady | CallRejected | CallFound):
             if len(self.asked) >= most:
@@ -94,9 +94,9 @@ class Round:
             self.failed = event
         return True
 
-    def message(self) -> Message:
+    def message(self) -> ChatMessage:
         calls = tuple(called(asked) for asked in self.asked)
-        return Message(Role.ASSISTANT, "".join(self.text), "".join(self.thinking), calls)
+        return ChatMessage(Role.ASSISTANT, "".join(self.text), "".join(self.thinking), calls)
 
 
 @dataclass(slots=True)
@@ -108,18 +108,18 @@ class TurnState:
     call of its own after it `took` so many milliseconds.
     """
 
-    history: list[Message]
+    history: list[ChatMessage]
     limits: LoopLimits = LoopLimits()
     rounds: int = 0
     calls: Counter[str] = field(default_factory=Counter)
-    pending: list[Asked] = field(default_factory=list)
+    pending: list[ReplyCall] = field(default_factory=list)
     declined: bool = False
     calls_only: bool = False
     pause: Pause | None = None
     took: int = 0
 
 
-async def advance(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[list[TurnEvent], None]:
+async def advance(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
     """Go on until the turn is over or a person is needed.
 
     Yields batches of events, in order; the last one is TurnEnded or ApprovalNeeded.
@@ -141,13 +141,13 @@ async def advance(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[li
                     return
 
 
-async def _round(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[list[TurnEvent], None]:
+async def _round(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
     """One question to the model; what it asks for becomes pending.
 
     Where it only said that it cannot, that is no answer to go on from: it will be asked as if it had said nothing.
     """
     state.rounds += 1
-    reply = Round()
+    reply = TurnRound()
     yield [RoundStarted(state.rounds)]
     async with aclosing(ask(state.history)) as batches:
         async for batch in batches:
@@ -156,7 +156,7 @@ async def _round(state: TurnState, ask: Ask, hands: Hands) -> AsyncGenerator[lis
                 yield kept
     said = reply.message()
     if not (reply.failed or reply.asked or state.calls) and hands.knows_another_way(said.content):
-        yield [RoundEnded(state.rounds), RefusedInWords()]
+        yield [RoundEnded(state.rounds), RefusalInText()]
         return
     state.history.append(said)
     if reply.failed or not reply.asked:
@@ -174,7 +174,7 @@ LARGEST_STATE = 4 * 1024 * 1024
 TOO_LARGE = refused("A person would have to allow this, and the program holds too much to wait. Call it earlier in it.")
 
 
-async def _serve(state: TurnState, hands: Hands) -> AsyncGenerator[TurnEvent, None]:
+async def _serve(state: TurnState, hands: CallExecutor) -> AsyncGenerator[TurnEvent, None]:
     """Answer the pending calls one after the other, each followed by its result in the history.
 
     A call that needs a person stays pending, with all that follow it.
@@ -194,10 +194,12 @@ async def _serve(state: TurnState, hands: Hands) -> AsyncGenerator[TurnEvent, No
                     return
 
 
-async def _begun(state: TurnState, hands: Hands, asked: CallReady | CallFound) -> AsyncGenerator[TurnEvent, None]:
+async def _begun(
+    state: TurnState, hands: CallExecutor, asked: CallReady | CallFound
+) -> AsyncGenerator[TurnEvent, None]:
     """Run a call, or ask a person about it."""
     found, allowed = isinstance(asked, CallFound), state.calls.total() < state.limits.calls
-    if allowed and not state.declined and hands.decide(asked.call, found) is Verdict.ASK:
+    if allowed and not state.declined and hands.decide(asked.call, found) is CallDecision.ASK:
         yield ApprovalNeeded(asked.call, found)
         return
     state.calls[fingerprint_of(asked.call)] += 1
@@ -207,14 +209,14 @@ async def _begun(state: TurnState, hands: Hands, asked: CallReady | CallFound) -
 
 
 async def _within(
-    state: TurnState, hands: Hands, asked: CallReady | CallFound, pause: Pause
+    state: TurnState, hands: CallExecutor, asked: CallReady | CallFound, pause: Pause
 ) -> AsyncGenerator[TurnEvent, None]:
     """Answer the call that a program made, as one of the model would be, and let the program go on."""
     inner = pause.asked
     if isinstance(inner, CallRejected):
-        outcome = Outcome("rejected", ToolResult(inner.reason, is_error=True), 0)
+        outcome = CallOutcome("rejected", ToolResult(inner.reason, is_error=True), 0)
     else:
-        asks, large = hands.decide(inner.call) is Verdict.ASK, len(pause.state) > LARGEST_STATE
+        asks, large = hands.decide(inner.call) is CallDecision.ASK, len(pause.state) > LARGEST_STATE
         if asks and not large:
             yield ApprovalNeeded(inner.call, state=pause.state)
             return
@@ -225,14 +227,14 @@ async def _within(
     yield _settled(state, asked, await hands.go_on(asked.call, pause, outcome))
 
 
-def _settled(state: TurnState, asked: CallReady | CallFound, outcome: Outcome) -> TurnEvent:
+def _settled(state: TurnState, asked: CallReady | CallFound, outcome: CallOutcome) -> TurnEvent:
     """What the outcome of a pending call leads to: a call of the program's own, or its result in the history."""
     state.took += outcome.duration_ms
     if outcome.pause is not None and not _too_often(state, outcome.pause.asked):
         state.pause = outcome.pause
         return CallMade(asked.call, outcome.pause.asked)
     if outcome.pause is not None:
-        outcome = Outcome("failed", TOO_MANY, 0)
+        outcome = CallOutcome("failed", TOO_MANY, 0)
     took, state.took, state.pause = state.took, 0, None
     state.declined = isinstance(asked, CallFound) and outcome.status == "denied"
     state.history.append(_result(asked.call, outcome.result.content))
@@ -254,7 +256,7 @@ def _rejection(asked: CallRejected) -> str:
     return f"rejected {asked.name} {asked.raw}"
 
 
-async def _over(state: TurnState, hands: Hands) -> TurnEnded | None:
+async def _over(state: TurnState, hands: CallExecutor) -> TurnEnded | None:
     """Why the model is not asked once more, or None."""
     if state.declined or state.calls_only:
         return TurnEnded("done")
@@ -278,17 +280,17 @@ def _limit_reached(state: TurnState) -> str:
     return ""
 
 
-def _ending(reply: Round) -> TurnEnded:
+def _ending(reply: TurnRound) -> TurnEnded:
     return TurnEnded("failed", reply.failed.message) if reply.failed else TurnEnded("done")
 
 
-def called(asked: Asked) -> ToolCall:
+def called(asked: ReplyCall) -> ToolCall:
     """The call that was asked for; one that was rejected has no arguments."""
     return ToolCall(asked.id, asked.name, {}) if isinstance(asked, CallRejected) else asked.call
 
 
-def _result(call: ToolCall, content: str) -> Message:
-    return Message(Role.TOOL, content, call_id=call.id, name=call.name)
+def _result(call: ToolCall, content: str) -> ChatMessage:
+    return ChatMessage(Role.TOOL, content, call_id=call.id, name=call.name)
 
 
 def fingerprint_of(call: ToolCall) -> str:

@@ -14,18 +14,18 @@ from channels.db import database_sync_to_async as in_database
 from chat.broadcast import fragments, frames, learning_frames, question_frames
 from chat.broadcast.growing_text import LiveText, ThinkingTime, utf16_length
 from chat.tools import tool_search
-from chat.tools.policy import Outcome
+from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
 from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
-from chat.transcript.turns.lifecycle import Accepted, Claimed
+from chat.transcript.turns.lifecycle import AcceptedMessage, ClaimedTurn
 from chat.turns import loop, tool_discovery
-from chat.turns.context_fitting import ContextCures
+from chat.turns.context_fitting import ContextRecovery
 from chat.turns.events import (
     ApprovalNeeded,
     CallMade,
-    RefusedInWords,
+    RefusalInText,
     RoundEnded,
     RoundStarted,
     ToolFinished,
@@ -35,7 +35,7 @@ from chat.turns.events import (
     joined,
 )
 from chat.turns.format_guard import FormatGuard
-from chat.turns.tool_executor import Hands, Spawn
+from chat.turns.tool_executor import Spawn, ToolExecutor
 from chat.turns.tool_output import LiveOutput
 from toolsupport import exchange
 from toolsupport.core import format_choice, format_fallback, tool_translation
@@ -48,34 +48,34 @@ from toolsupport.core.events import (
     Event,
     Failed,
     ReasoningSeen,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
     ToolsRefused,
     Usage,
 )
 from toolsupport.core.prompt import token_counts
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
-from toolsupport.core.types import Brief, Message
+from toolsupport.core.types import ChatMessage, RequestSpec
 from toolsupport.registry.metrics.call_tally import CallTally
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.models.request_context import RequestContext
 
-Tell = Callable[[frames.ServerFrame], None]
+SendFrame = Callable[[frames.ServerFrame], None]
 
 
 class TurnRun:
     """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
 
-    def __init__(self, accepted: Accepted, context: ToolContext) -> None:
+    def __init__(self, accepted: AcceptedMessage, context: ToolContext) -> None:
         assert accepted.claimed is not None
-        self.claimed: Claimed = accepted.claimed
+        self.claimed: ClaimedTurn = accepted.claimed
         self.store = self.claimed.store
-        self.briefing: Briefing = self.claimed.briefing
+        self.briefing: RequestContext = self.claimed.briefing
         self.output = LiveOutput(lambda frame: self._tell(frame))
-        self.hands = Hands(self.claimed, replace(context, say=self.output.say))
+        self.hands = ToolExecutor(self.claimed, replace(context, say=self.output.say))
         self.hands.said = self.output.said
         self.parked = False
-        self.cures = ContextCures(self.claimed, self._go_on_by, lambda frame: self._tell(frame))
+        self.cures = ContextRecovery(self.claimed, self._go_on_by, lambda frame: self._tell(frame))
         self.format_guard = FormatGuard()
         self.tally = CallTally()
         self.message = 0
@@ -84,12 +84,12 @@ class TurnRun:
         self.text, self.thinking = LiveText(), LiveText()
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
-        self._asked: list[record.AskedCall] = []
+        self._asked: list[record.RequestedCall] = []
         self._written: Counter[str] = Counter()
         self._thought_for = ThinkingTime()
         self._asked_at = 0.0
 
-    async def perform(self, tell: Tell, spawn: Spawn) -> None:
+    async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
         """Run to the end, or until a person is needed; afterwards `ended` or `parked` says how.
 
         Cancelling it closes the connection to the server.
@@ -126,20 +126,20 @@ class TurnRun:
             ],
         )
 
-    async def _search_first(self, history: Sequence[Message]) -> None:
+    async def _search_first(self, history: Sequence[ChatMessage]) -> None:
         """Look for tools by the words of a new conversation's person, on a card that its model does not read."""
         if self.claimed.searched or not tool_discovery.something_waits(self.briefing.toolbox):
             return
         call = tool_discovery.first_call(history, self.claimed.turn)
         await self._round_started(RoundStarted(0))
-        reply = record.Reply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
+        reply = record.FinishedReply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
         seq, shown = await in_database(record.finish_reply)(self.store, self.message, reply)
-        self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
+        self._tell(frames.MessageFinishedFrame(seq, shown.id, fragments.message(shown)))
         await self._tool_started(ToolStarted(call))
         outcome = await self.hands.run(call)
         await self._tool_finished(ToolFinished(call, outcome.result, outcome.status, outcome.duration_ms))
 
-    def _ask(self, history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         return self.cures.ask(self.briefing, history)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
@@ -153,17 +153,17 @@ class TurnRun:
             return
         self.parked = True
         shown, question = parked.call, parked.question
-        self._tell(frames.CallStarted(parked.seq, self.message, with_html(shown)))
+        self._tell(frames.CallStartedFrame(parked.seq, self.message, with_html(shown)))
         self._tell(question_frames.question_frame(parked.seq + 1, question))
-        self._tell(frames.TurnWaiting(parked.seq + 2, self.claimed.turn, question.id))
+        self._tell(frames.TurnWaitingFrame(parked.seq + 2, self.claimed.turn, question.id))
 
-    def _park(self, asking: questions.Asking) -> questions.Parked | None:
+    def _park(self, asking: questions.ApprovalRequest) -> questions.ParkedTurn | None:
         run = record.run_of(self.claimed.turn, asking.call.id)
-        return questions.park(self.store, run, asking, questions.Spent(self.usage, self.tally.taken()))
+        return questions.park(self.store, run, asking, questions.TurnUsage(self.usage, self.tally.taken()))
 
     def so_far(self) -> list[frames.ServerFrame]:
         """The whole of what grows at the moment, for a page that missed a piece of it."""
-        text = frames.Resync(self.message, self.text.text, self.thinking.text)
+        text = frames.ResyncFrame(self.message, self.text.text, self.thinking.text)
         found = [text if self.message else None, self.output.whole()]
         return [frame for frame in found if frame is not None]
 
@@ -193,21 +193,21 @@ class TurnRun:
             seq, shown = await in_database(record.start_reply)(self.store)
         self.message = shown.id
         html = fragments.message(shown)
-        self._tell(frames.MessageStarted(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))
+        self._tell(frames.MessageStartedFrame(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))
 
     async def _text(self, event: TextDelta) -> None:
         self._thought_for.end()
-        self._tell(frames.TextDelta(self.message, self.text.append(event.text), event.text))
+        self._tell(frames.TextDeltaFrame(self.message, self.text.append(event.text), event.text))
 
     async def _thought(self, event: ThinkingDelta) -> None:
         self._thought_for.begin()
-        self._tell(frames.ThinkingDelta(self.message, self.thinking.append(event.text), event.text))
+        self._tell(frames.ThinkingDeltaFrame(self.message, self.thinking.append(event.text), event.text))
 
-    async def _reread(self, event: Reread) -> None:
+    async def _reread(self, event: TextReclassified) -> None:
         thinking = event.reasoning(self.thinking.text)
         self.text, self.thinking = LiveText(event.text), LiveText(thinking)
         self._thought_for = ThinkingTime(self._asked_at if thinking else None)
-        self._tell(frames.Resync(self.message, event.text, thinking))
+        self._tell(frames.ResyncFrame(self.message, event.text, thinking))
 
     async def _reasoning_seen(self, event: ReasoningSeen) -> None:
         self._go_on_by(await learning_frames.reasoning_seen(self.claimed, self.briefing, event))
@@ -215,7 +215,7 @@ class TurnRun:
     async def _call_written(self, event: CallDelta) -> None:
         offset = self._written[event.id]
         self._written[event.id] += utf16_length(event.text)
-        self._tell(frames.CallDelta(self.message, event.id, event.name, offset, event.text))
+        self._tell(frames.CallDeltaFrame(self.message, event.id, event.name, offset, event.text))
 
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
@@ -224,19 +224,19 @@ class TurnRun:
         format_ = event.format if isinstance(event, CallFound) else self.briefing.brief.format
         level = tool.level if tool else ""
         self._count(event)
-        self._asked.append(record.AskedCall(event.call, format_, level, event.raw, in_prose, served=served))
+        self._asked.append(record.RequestedCall(event.call, format_, level, event.raw, in_prose, served=served))
 
     async def _call_made(self, event: CallMade) -> None:
         """A program calls a tool: a card of its own, inside that of the program."""
         program, inner = int(self.hands.cards[-1]), event.asked
         self.tally.inside(inner, format_choice.CODE)
         if isinstance(inner, CallRejected):
-            await self._reject(record.Rejection(inner.id, inner.name, inner.reason, inner.raw, program))
+            await self._reject(record.CallRejection(inner.id, inner.name, inner.reason, inner.raw, program))
             return
         served = self.hands.serve(inner.call)
         tool = self.hands.tools.get(served.name)
         level = tool.level if tool else ""
-        made = record.AskedCall(inner.call, format_choice.CODE, level, program=program, served=served)
+        made = record.RequestedCall(inner.call, format_choice.CODE, level, program=program, served=served)
         await in_database(record.made_inside)(self.store, self.message, made)
 
     def _count(self, event: CallReady | CallFound | CallRejected) -> None:
@@ -246,13 +246,13 @@ class TurnRun:
     async def _rejected(self, event: CallRejected) -> None:
         self._count(event)
         format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
-        rejection = record.Rejection(event.id, event.name, event.reason, event.raw, format=format_)
+        rejection = record.CallRejection(event.id, event.name, event.reason, event.raw, format=format_)
         await self._reject(rejection, event.suggestion)
 
-    async def _reject(self, rejection: record.Rejection, suggestion: str = "") -> None:
+    async def _reject(self, rejection: record.CallRejection, suggestion: str = "") -> None:
         seq, shown = await in_database(record.reject_call)(self.store, self.message, rejection)
         html, name = fragments.call(shown), rejection.name
-        self._tell(frames.CallRejected(seq, self.message, name, rejection.reason, html, suggestion or None))
+        self._tell(frames.CallRejectedFrame(seq, self.message, name, rejection.reason, html, suggestion or None))
 
     async def _garbled(self, event: CallGarbled) -> None:
         """The model is asked again, and may write the same calls: those of this attempt do not run."""
@@ -277,26 +277,26 @@ class TurnRun:
         label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
         await self._learn(Refusal(label, event.rule, event.message), event.status)
 
-    async def _refused_in_words(self, _: RefusedInWords) -> None:
+    async def _refused_in_words(self, _: RefusalInText) -> None:
         brief = tool_translation.after_refusal(self.briefing.brief)
         if brief is not None:
             self._take(brief)
             seq, shown = await in_database(record.offer_bash)(self.store, {"model": self.claimed.model})
-            self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+            self._tell(frames.NoticeFrame(seq, shown.code, shown.text, fragments.message(shown)))
 
-    def _take(self, brief: Brief) -> None:
+    def _take(self, brief: RequestSpec) -> None:
         self._go_on_by(replace(self.briefing, brief=brief))
 
-    def _go_on_by(self, briefing: Briefing) -> None:
+    def _go_on_by(self, briefing: RequestContext) -> None:
         self.briefing = briefing
         self.hands.take(briefing)
 
-    async def _go_on_with(self, brief: Brief, code: str, facts: dict[str, str]) -> None:
+    async def _go_on_with(self, brief: RequestSpec, code: str, facts: dict[str, str]) -> None:
         """Ask in another format, or without tools, for the rest of this turn."""
         facts = {"model": self.claimed.model, "fallback": format_choice.label(brief.format)} | facts
         self._take(brief)
         seq, shown = await in_database(record.fall_back)(self.store, brief.format, code, facts)
-        self._tell(frames.Notice(seq, shown.code, shown.text, fragments.message(shown)))
+        self._tell(frames.NoticeFrame(seq, shown.code, shown.text, fragments.message(shown)))
 
     async def _failed(self, event: Failed) -> None:
         if self.briefing.brief.format == "native":
@@ -322,29 +322,29 @@ class TurnRun:
             self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
             return
         calls, self._asked = tuple(self._asked), []
-        reply = record.Reply(self.text.text, self.thinking.text, self._thought_for.ms, calls)
+        reply = record.FinishedReply(self.text.text, self.thinking.text, self._thought_for.ms, calls)
         seq, shown = await in_database(record.finish_reply)(self.store, self.message, reply)
         self.text.mark_written()
         self.thinking.mark_written()
-        self._tell(frames.MessageFinished(seq, shown.id, fragments.message(shown)))
+        self._tell(frames.MessageFinishedFrame(seq, shown.id, fragments.message(shown)))
         await self._replied()
 
     async def _tool_started(self, event: ToolStarted) -> None:
         seq, shown = await in_database(record.start_call)(self.store, event.call.id)
         self.hands.cards.append(shown.id)
         self.output.begin(self.message, shown.id)
-        self._tell(frames.CallStarted(seq, self.message, with_html(shown)))
+        self._tell(frames.CallStartedFrame(seq, self.message, with_html(shown)))
 
     async def _tool_finished(self, event: ToolFinished) -> None:
         self.output.end()
         run = int(self.hands.cards.pop())
-        outcome = Outcome(event.status, event.result, event.duration_ms)
+        outcome = CallOutcome(event.status, event.result, event.duration_ms)
         seq, shown = await in_database(record.close_call)(self.store, run, outcome)
         # What went wrong or was stopped is told in the words of others, too.
         if event.status not in ("denied", "rejected"):
             self.hands.finished(event.call)
             await self._told_anew(self.hands.runs_as(event.call).name)
-        self._tell(frames.CallFinished(seq, self.message, with_html(shown)))
+        self._tell(frames.CallFinishedFrame(seq, self.message, with_html(shown)))
 
     async def _told_anew(self, name: str) -> None:
         """The next question is put with the tools and the system text as a tool left them."""
@@ -373,7 +373,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     RoundStarted: TurnRun._round_started,
     TextDelta: TurnRun._text,
     ThinkingDelta: TurnRun._thought,
-    Reread: TurnRun._reread,
+    TextReclassified: TurnRun._reread,
     ReasoningSeen: TurnRun._reasoning_seen,
     CallDelta: TurnRun._call_written,
     CallReady: TurnRun._call_ready,
@@ -383,7 +383,7 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     CallGarbled: TurnRun._garbled,
     Failed: TurnRun._failed,
     RoundEnded: TurnRun._round_ended,
-    RefusedInWords: TurnRun._refused_in_words,
+    RefusalInText: TurnRun._refused_in_words,
     CallMade: TurnRun._call_made,
     ToolStarted: TurnRun._tool_started,
     ToolFinished: TurnRun._tool_finished,

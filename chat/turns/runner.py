@@ -16,17 +16,17 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from chat.broadcast import fragments, frames, turn_end_frames
-from chat.broadcast.model_watcher import Watcher
-from chat.broadcast.other_processes import Elsewhere
-from chat.broadcast.outbox import Close, Listeners, Send, Socket
-from chat.broadcast.socket_revocation import Doorman
+from chat.broadcast.model_watcher import ModelWatcher
+from chat.broadcast.other_processes import PeerBroadcaster
+from chat.broadcast.outbox import Close, PageSocket, Send, SocketRegistry
+from chat.broadcast.socket_revocation import SocketRevocation
 from chat.broadcast.turn_end_frames import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
 from chat.transcript.people.person import kept_out, person
 from chat.transcript.questions import questions
-from chat.transcript.questions.unknown_model import Said
+from chat.transcript.questions.unknown_model import ModelChoiceNotice
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import lifecycle, process_lists, regenerate, repeat_call, requested_call
-from chat.turns.batch_writer import Clerk
+from chat.turns.batch_writer import BatchWriter
 from chat.turns.events import TurnEnded
 from chat.turns.run import TurnRun
 from toolsupport.config import metrics
@@ -42,18 +42,18 @@ TICKS_PER_HEARTBEAT = 4
 SWEEP = LOOK = 1.0
 
 
-class Runner:
+class TurnRunner:
     """One for each process. Everything it owns ends with `stop`."""
 
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
-        self.listeners = Listeners()
-        self.doorman = Doorman()
-        self.clerk = Clerk(self.spawn)
-        self.watcher = Watcher(self.listeners, self.tell)
+        self.listeners = SocketRegistry()
+        self.doorman = SocketRevocation()
+        self.clerk = BatchWriter(self.spawn)
+        self.watcher = ModelWatcher(self.listeners, self.tell)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
-        self.elsewhere: Elsewhere | None = None
+        self.elsewhere: PeerBroadcaster | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
@@ -71,7 +71,7 @@ class Runner:
         self.spawn(self.doorman.watch())
         self.spawn(self._every(LOOK, self.watcher.look))
         if settings.ENV["REDIS_URL"]:
-            self.elsewhere = Elsewhere(self.owner, self)
+            self.elsewhere = PeerBroadcaster(self.owner, self)
             self.elsewhere.start(self.spawn)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
@@ -106,9 +106,9 @@ class Runner:
             task.cancel()
         await asyncio.gather(*self._others, return_exceptions=True)
 
-    def listen(self, conversation: str, send: Send, close: Close) -> tuple[Socket, asyncio.Task[Any]]:
+    def listen(self, conversation: str, send: Send, close: Close) -> tuple[PageSocket, asyncio.Task[Any]]:
         """Add an open page; its pump is owned here and ends with `forget`. `close` is for one too far behind."""
-        socket = Socket(send, self._pause, lambda: self.spawn(close()))
+        socket = PageSocket(send, self._pause, lambda: self.spawn(close()))
         self.listeners.add(conversation, socket)
         return socket, self.spawn(socket.pump())
 
@@ -116,7 +116,7 @@ class Runner:
         """Seconds for which deltas gather before the next frame: none while little runs, 30 ms at 150 answers."""
         return min(LONGEST_PAUSE, len(self.runs) * PAUSE_PER_RUN)
 
-    def forget(self, conversation: str, socket: Socket, pump: asyncio.Task[Any]) -> None:
+    def forget(self, conversation: str, socket: PageSocket, pump: asyncio.Task[Any]) -> None:
         self.listeners.remove(conversation, socket)
         pump.cancel()
         if self.elsewhere is not None and not self.listeners.has(conversation):
@@ -128,10 +128,12 @@ class Runner:
         if self.elsewhere is not None:
             self.elsewhere.tell(conversation, frame)
 
-    def say(self, conversation: str, said: Said) -> None:
+    def say(self, conversation: str, said: ModelChoiceNotice) -> None:
         """Show a notice that stands in the rows already."""
         notice, model = said.notice, asdict(said.model) if said.model else None
-        self.tell(conversation, frames.Notice(said.seq, notice.code, notice.text, fragments.message(notice), model))
+        self.tell(
+            conversation, frames.NoticeFrame(said.seq, notice.code, notice.text, fragments.message(notice), model)
+        )
 
     def check_room(self) -> None:
         """Raises Busy when this process cannot take another turn."""
@@ -141,7 +143,7 @@ class Runner:
         if len(self._tasks) >= most:
             raise Busy(f"{most} answers are running already, the most this server takes at once.", "process")
 
-    async def accept(self, user_id: int, conversation: str, sent: lifecycle.Sent) -> lifecycle.Accepted:
+    async def accept(self, user_id: int, conversation: str, sent: lifecycle.SentMessage) -> lifecycle.AcceptedMessage:
         """Keep a message, tell it to the pages, begin its answer. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
         accepted = await self.clerk.write(conversation, lambda: self._accept(user_id, conversation, sent))
@@ -152,19 +154,19 @@ class Runner:
             self._begin(accepted)
         return accepted
 
-    def _show(self, accepted: lifecycle.Accepted, conversation: str, role: str) -> None:
+    def _show(self, accepted: lifecycle.AcceptedMessage, conversation: str, role: str) -> None:
         """Tell the pages of the message that a turn begins with."""
         shown, turn = accepted.message, accepted.turn
         html = fragments.message(shown)
-        self.tell(conversation, frames.MessageStarted(accepted.seq, shown.id, shown.parent, role, turn, html))
+        self.tell(conversation, frames.MessageStartedFrame(accepted.seq, shown.id, shown.parent, role, turn, html))
 
-    def _accept(self, user_id: int, conversation: str, sent: lifecycle.Sent) -> lifecycle.Accepted:
+    def _accept(self, user_id: int, conversation: str, sent: lifecycle.SentMessage) -> lifecycle.AcceptedMessage:
         """In the database's thread."""
         return lifecycle.accept(person(user_id, Action.CHAT), conversation, sent, self.owner)
 
     async def answer_again(
-        self, user_id: int, conversation: str, wish: regenerate.GoOn | regenerate.Anew
-    ) -> lifecycle.Accepted:
+        self, user_id: int, conversation: str, wish: regenerate.ContinueRequest | regenerate.RegenerateRequest
+    ) -> lifecycle.AcceptedMessage:
         """Begin an answer to what was asked before. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
         accepted = await in_database(self._answer_again)(user_id, conversation, wish)
@@ -174,13 +176,13 @@ class Runner:
         return accepted
 
     def _answer_again(
-        self, user_id: int, conversation: str, wish: regenerate.GoOn | regenerate.Anew
-    ) -> lifecycle.Accepted:
+        self, user_id: int, conversation: str, wish: regenerate.ContinueRequest | regenerate.RegenerateRequest
+    ) -> lifecycle.AcceptedMessage:
         return regenerate.accept(person(user_id, Action.CHAT), conversation, wish, self.owner)
 
     async def repeat(
-        self, user_id: int, conversation: str, wish: repeat_call.Repeat | requested_call.Requested
-    ) -> lifecycle.Accepted:
+        self, user_id: int, conversation: str, wish: repeat_call.RepeatRequest | requested_call.CallRequest
+    ) -> lifecycle.AcceptedMessage:
         """Let a call run: a finished one again, or a program's. Raises NotFound, NotAllowed, Busy, ConfigError."""
         self.check_room()
         accepted = await in_database(lambda: wish.begin(person(user_id, Action.CHAT), conversation, self.owner))()
@@ -196,7 +198,7 @@ class Runner:
         if accepted is not None:
             self._begin(accepted)
 
-    def _begin(self, accepted: lifecycle.Accepted) -> None:
+    def _begin(self, accepted: lifecycle.AcceptedMessage) -> None:
         """Run a turn this process owns, beside whoever asked for it."""
         claimed = accepted.claimed
         assert claimed is not None
@@ -205,25 +207,27 @@ class Runner:
         task = self._tasks[claimed.turn] = self.spawn(self._run(run, accepted.seq + 1))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
 
-    async def answer(self, user_id: int, question_id: int, given: questions.Answer) -> questions.Closed:
+    async def answer(
+        self, user_id: int, question_id: int, given: questions.SubmittedAnswer
+    ) -> questions.ClosedQuestion:
         """Answer a question; the turn that waited for it goes on here. Raises NotFound, Conflict, ValueError."""
         closed = await in_database(self._answer)(user_id, question_id, given)
         await self.go_on(closed)
         return closed
 
-    def _answer(self, user_id: int, question_id: int, given: questions.Answer) -> questions.Closed:
+    def _answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.ClosedQuestion:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
-    async def go_on(self, closed: questions.Closed) -> None:
+    async def go_on(self, closed: questions.ClosedQuestion) -> None:
         """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
         if closed.said is not None:
             self.say(closed.conversation, closed.said)
-        frame = frames.QuestionClosed(closed.seq, closed.question, closed.answer, closed.by)
+        frame = frames.QuestionClosedFrame(closed.seq, closed.question, closed.answer, closed.by)
         self.tell(closed.conversation, frame)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
 
-    def nudge(self, closed: questions.Closed) -> None:
+    def nudge(self, closed: questions.ClosedQuestion) -> None:
         """The same from another thread, such as a page's. Where no runner runs here, one elsewhere finds the row."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
@@ -255,7 +259,9 @@ class Runner:
         claimed, brief = run.claimed, run.claimed.briefing.brief
         names = [tool.name for tool in brief.tools]
         try:
-            self.tell(claimed.conversation, frames.TurnStarted(seq, claimed.turn, claimed.model, brief.format, names))
+            self.tell(
+                claimed.conversation, frames.TurnStartedFrame(seq, claimed.turn, claimed.model, brief.format, names)
+            )
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
             if not run.parked:
                 ended = run.ended or TurnEnded("failed", MISTAKE)
@@ -285,15 +291,15 @@ class Runner:
             self.spawn(self._show_rows(run.claimed.conversation))
             return
         reply = run.last_reply() if run.message else None
-        outcome = lifecycle.Outcome(reason, detail, run.usage, reply, run.tally.taken())
+        outcome = lifecycle.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _show_rows(self, conversation: str) -> None:
         """Let the pages here fetch what another process wrote instead of what they were shown."""
         for tail, turn in (await in_database(process_lists.standings)([conversation])).values():
-            self.listeners.tell(conversation, frames.Tail(tail, turn))
+            self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
-    async def _write_end(self, run: TurnRun, outcome: lifecycle.Outcome) -> None:
+    async def _write_end(self, run: TurnRun, outcome: lifecycle.TurnOutcome) -> None:
         turn = run.claimed.turn
         while True:
             try:
@@ -317,9 +323,9 @@ class Runner:
         self._cannot_write = True
         log.error("running answers cannot be written down, trying again: %s", error)
         for run in self.runs.values():
-            self.tell(run.claimed.conversation, frames.Error("storage", NOT_KEPT_YET))
+            self.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
 
-    def tell_end(self, *ended: lifecycle.Ended) -> None:
+    def tell_end(self, *ended: lifecycle.EndedTurn) -> None:
         """Show how turns ended."""
         for each in ended:
             for frame in turn_end_frames.frames_of(each):
@@ -376,14 +382,14 @@ class Runner:
             await self.wake(turn_id)
 
 
-_runner: Runner | None = None
+_runner: TurnRunner | None = None
 
 
-def current() -> Runner:
+def current() -> TurnRunner:
     """This process's runner, made at the first call. `asgi.start` starts it, `asgi.stop` ends it."""
     global _runner
     if _runner is None:
-        _runner = Runner()
+        _runner = TurnRunner()
     return _runner
 
 

@@ -8,16 +8,16 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.tools import tool_search
 from chat.transcript.turns import found_tools
-from chat.transcript.turns.lifecycle import Claimed
+from chat.transcript.turns.lifecycle import ClaimedTurn
 from toolsupport.core.tool_index import entry_of
 from toolsupport.core.tool_selection import Toolbox
-from toolsupport.core.types import Message, Role, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 from toolsupport.services.tool_search import search
 
 LONGEST_QUERY = 500
 
 
-async def find(claimed: Claimed, query: str) -> Sequence[ToolSpec]:
+async def find(claimed: ClaimedTurn, query: str) -> Sequence[ToolSpec]:
     """The tools that fit best, as many as the model can be given; they are offered from now on."""
     specs = found_tools.searchable(claimed.briefing)
     by_name = {spec.name: spec for spec in specs}
@@ -32,7 +32,7 @@ def something_waits(toolbox: Toolbox) -> bool:
     return bool(toolbox.format) and any(verdict.rule == "deferred" for verdict in toolbox.verdicts)
 
 
-def first_call(history: Sequence[Message], turn: int) -> ToolCall:
+def first_call(history: Sequence[ChatMessage], turn: int) -> ToolCall:
     """The search that is made before a model is asked for the first time, by its person's words."""
     words = next((message.content for message in reversed(history) if message.role is Role.USER), "")
     return ToolCall(f"search_{turn}", tool_search.NAME, {"query": words[:LONGEST_QUERY]})

@@ -12,26 +12,26 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.mcp import mcp_tools
 from chat.tools import BUILTINS, policy, shell_stand_in
-from chat.tools.policy import Outcome, Verdict
-from chat.tools.tool import Answered, Pause, Preview, Tool, ToolContext
-from chat.transcript.conversations.memory import StoredMemory
-from chat.transcript.conversations.prompts import StoredPrompts
+from chat.tools.policy import CallDecision, CallOutcome
+from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext
+from chat.transcript.conversations.memory import ConversationMemory
+from chat.transcript.conversations.prompts import ConversationPrompts
 from chat.transcript.questions import questions
 from chat.transcript.turns import model_changes
-from chat.transcript.turns.lifecycle import Claimed
+from chat.transcript.turns.lifecycle import ClaimedTurn
 from chat.turns import tool_discovery
-from chat.turns.databases import DatabasesOf
+from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
 from toolsupport.core import tool_translation
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.core.refusal_phrases import says_no
+from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.types import ToolCall, ToolResult
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.models.request_context import RequestContext
 
 Spawn = Callable[..., asyncio.Task[Any]]
 
 
-class Hands:
+class ToolExecutor:
     """The tools of one turn: `tools` are those that may run in it, by name, `brief` offers some of them to its model.
 
     `tainted` says that text of others came in.
@@ -40,15 +40,15 @@ class Hands:
     itself. `spawn` starts a task that somebody owns, `said` gives what the tool that runs has told people so far.
     """
 
-    def __init__(self, claimed: Claimed, context: ToolContext) -> None:
+    def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
         self.claimed = claimed
         told = claimed.briefing.told
         self.context = replace(
             context,
             find_tools=partial(tool_discovery.find, claimed),
-            databases=DatabasesOf(context.person),
-            memory=StoredMemory(claimed.store, told.memory),
-            prompts=StoredPrompts(claimed.store, told.prompts),
+            databases=PersonDatabases(context.person),
+            memory=ConversationMemory(claimed.store, told.memory),
+            prompts=ConversationPrompts(claimed.store, told.prompts),
         )
         self.brief = claimed.briefing.brief
         self.tools: Mapping[str, Tool] = tools_of(claimed.briefing)
@@ -56,12 +56,12 @@ class Hands:
         self.granted = claimed.granted
         # Files that every question is put with, and images: text of others, before any tool reads some.
         self.tainted = bool(self.brief.documents) or any(message.images for message in claimed.history)
-        self.decisions: dict[str, questions.Decision] = {}
+        self.decisions: dict[str, questions.ApprovalDecision] = {}
         self.cards: list[str] = []
         self.spawn: Spawn = asyncio.create_task
         self.said: Callable[[], str] = str
         self.cut = False  # by the server, from the last request: the model may never have seen its tools
-        self._task: asyncio.Task[Outcome] | None = None
+        self._task: asyncio.Task[CallOutcome] | None = None
         self._stopped = ""
         if claimed.resumed is not None:
             self.decisions = dict(claimed.resumed.decisions)
@@ -69,7 +69,7 @@ class Hands:
         for name in claimed.heard:
             self._read(name)
 
-    def take(self, briefing: Briefing) -> None:
+    def take(self, briefing: RequestContext) -> None:
         """Go on with the tools of another briefing, which the model will be told of."""
         self.brief, self.tools = briefing.brief, tools_of(briefing)
 
@@ -91,12 +91,12 @@ class Hands:
         # What is not known any more was a tool of others.
         self.tainted = self.tainted or tool is None or tool.taints
 
-    def decide(self, call: ToolCall, found: bool = False) -> Verdict:
+    def decide(self, call: ToolCall, found: bool = False) -> CallDecision:
         """A person's decision first, then the policy; what stood in prose needs a person in any case."""
         if call.id in self.decisions:
-            return Verdict.RUN
+            return CallDecision.RUN
         tool = self.tools.get(self.runs_as(call).name)
-        return Verdict.ASK if found else policy.verdict(tool, self.granted, self.tainted)
+        return CallDecision.ASK if found else policy.verdict(tool, self.granted, self.tainted)
 
     @property
     def _by_program(self) -> bool:
@@ -107,9 +107,9 @@ class Hands:
 
     def knows_another_way(self, said: str) -> bool:
         """Whether the model says that it cannot reach files, though it was told of tools, and not offered bash yet."""
-        return not self.cut and says_no(said) and tool_translation.after_refusal(self.brief) is not None
+        return not self.cut and claims_no_file_access(said) and tool_translation.after_refusal(self.brief) is not None
 
-    async def run(self, call: ToolCall) -> Outcome:
+    async def run(self, call: ToolCall) -> CallOutcome:
         """Run a call that was decided about."""
         served = self.runs_as(call)
         decision = self.decisions.pop(call.id, None)
@@ -119,18 +119,18 @@ class Hands:
             if served.name in self.granted:
                 # A person may have taken the permission back since the turn began.
                 self.granted = await in_database(questions.granted)(self.claimed.conversation)
-            if self.decide(call) is Verdict.ASK:
+            if self.decide(call) is CallDecision.ASK:
                 return policy.refused(TAKEN_BACK)
         context = self._context(decision.basis if decision else "")
         return await self._finish(policy.run(served, context, self.tools, approved=True))
 
-    def _why_not(self, decision: questions.Decision, served: ToolCall) -> str:
+    def _why_not(self, decision: questions.ApprovalDecision, served: ToolCall) -> str:
         """Why a decision lets nothing run, or "": what a person was asked about may have become another tool since."""
         tool = self.tools.get(served.name)
         changed = decision.allowed and tool is not None and tool.level != decision.level
         return CHANGED.format(served.name) if changed else decision.why
 
-    async def go_on(self, program: ToolCall, pause: Pause, inner: Outcome) -> Outcome:
+    async def go_on(self, program: ToolCall, pause: Pause, inner: CallOutcome) -> CallOutcome:
         """Tell a program what became of the call it made; what was allowed once may run to its end."""
         decision, tool = self.decisions.pop(program.id, None), self.tools.get(program.name)
         if decision is not None and not decision.allowed:
@@ -139,7 +139,7 @@ class Hands:
             return STOPPED
         if tool is None:
             return policy.refused(f"{program.name} was switched off meanwhile.")
-        after = pause.state, Answered(inner.status, inner.result.content)
+        after = pause.state, PausedCallResult(inner.status, inner.result.content)
         return await self._finish(policy.go_on(program, self._context(), tool, after))
 
     def _context(self, basis: str = "") -> ToolContext:
@@ -148,9 +148,9 @@ class Hands:
         able = (tool.spec for name, tool in self.tools.items() if name in offered and tool.level in policy.IN_PROGRAMS)
         return replace(self.context, basis=basis, functions=tuple(able))
 
-    async def _finish(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+    async def _finish(self, work: Coroutine[Any, Any, CallOutcome]) -> CallOutcome:
         """A tool runs as a task of its own, so that it can be stopped while the turn goes on."""
-        task: asyncio.Task[Outcome] = self.spawn(work)
+        task: asyncio.Task[CallOutcome] = self.spawn(work)
         self._task = task
         try:
             return await task
@@ -172,17 +172,17 @@ class Hands:
         self._stopped = card
         return self._task.cancel()
 
-    async def asking(self, needed: ApprovalNeeded) -> questions.Asking | None:
+    async def asking(self, needed: ApprovalNeeded) -> questions.ApprovalRequest | None:
         """What to ask a person about a call; None for one that could not work anyway, which the model is told."""
         call, served = needed.call, self.runs_as(needed.call)
         tool = self.tools.get(served.name)
         try:
             preview = await asyncio.to_thread(previewed, tool, served, self.context)
         except (ToolError, NotFound) as error:
-            self.decisions[call.id] = questions.Decision(False, str(error))
+            self.decisions[call.id] = questions.ApprovalDecision(False, str(error))
             return None
         except Exception as error:
-            self.decisions[call.id] = questions.Decision(False, policy.failed(served, error))
+            self.decisions[call.id] = questions.ApprovalDecision(False, policy.failed(served, error))
             return None
         ungranted = tool is not None and tool.level not in policy.GRANTABLE
         notes = [
@@ -192,18 +192,20 @@ class Hands:
         ]
         text = " ".join(filter(None, [*notes, preview.question]))
         may_grant = tool is not None and policy.grantable(tool, self.tainted)
-        return questions.Asking(served, text, preview.diff, may_grant, preview.basis, preview.code, needed.state)
+        return questions.ApprovalRequest(
+            served, text, preview.diff, may_grant, preview.basis, preview.code, needed.state
+        )
 
 
 BY_PROGRAM = "A program that has a key of yours asks:"
 IN_PROSE = "The model wrote this call into its answer instead of making it."
 TAINTED = "Asked for after reading untrusted content."
-STOPPED = Outcome("stopped", ToolResult("A person stopped this tool.", is_error=True), 0)
+STOPPED = CallOutcome("stopped", ToolResult("A person stopped this tool.", is_error=True), 0)
 CHANGED = "{} became another tool after this was allowed, so it was not run. Call it again if a person shall decide."
 TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Call it again if a person shall decide."
 
 
-def tools_of(briefing: Briefing) -> dict[str, Tool]:
+def tools_of(briefing: RequestContext) -> dict[str, Tool]:
     """The tools that may run for a model, whether or not it is offered them."""
     remotes = {remote.spec.name: mcp_tools.tool_of(remote) for remote in briefing.remotes}
     everything = {**remotes, **BUILTINS}

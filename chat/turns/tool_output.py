@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from chat.broadcast.frames import CallOutput, ServerFrame
+from chat.broadcast.frames import CallOutputFrame, ServerFrame
 from chat.broadcast.growing_text import LiveText
 
 # Seconds between two frames, and characters after which nothing more is told: the result has it all.
@@ -14,7 +14,7 @@ GATHER, LIMIT = 0.05, 256 * 1024
 
 
 @dataclass(slots=True)
-class Card:
+class OutputCard:
     """A tool that runs, with what was told of it."""
 
     message: int
@@ -27,14 +27,14 @@ class LiveOutput:
 
     def __init__(self, tell: Callable[[ServerFrame], None]) -> None:
         self._tell = tell
-        self._cards: list[Card] = []
+        self._cards: list[OutputCard] = []
         self._waiting: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, message: int, call: str) -> None:
         """The tool of this card begins; a program that called it speaks again when it is over."""
         self._flush()
-        self._cards.append(Card(message, call))
+        self._cards.append(OutputCard(message, call))
 
     def end(self) -> None:
         """It is over: its result is about to be shown instead."""
@@ -62,13 +62,13 @@ class LiveOutput:
         text = self._quiet()
         if text:
             card = self._cards[-1]
-            self._tell(CallOutput(card.message, card.call, card.text.append(text), text))
+            self._tell(CallOutputFrame(card.message, card.call, card.text.append(text), text))
 
     def said(self) -> str:
         """All that the tool that runs has said, told or not."""
         return (self._cards[-1].text.text if self._cards else "") + "".join(self._waiting)
 
-    def whole(self) -> CallOutput | None:
+    def whole(self) -> CallOutputFrame | None:
         """All that was told of the tool that runs."""
         card = self._cards[-1] if self._cards else None
-        return CallOutput(card.message, card.call, 0, card.text.text) if card and card.text.length else None
+        return CallOutputFrame(card.message, card.call, 0, card.text.text) if card and card.text.length else None

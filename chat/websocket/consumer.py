@@ -55,7 +55,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         self.pump = self.ticket = None
         self.recent: deque[float] = deque()
-        self.place = handlers.Place(
+        self.place = handlers.PageContext(
             user_id=getattr(self.scope["user"], "pk", None) or 0,
             conversation=str(self.scope["url_route"]["kwargs"]["conversation"]),
         )
@@ -70,7 +70,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.ticket = self.runner.doorman.admit(pass_of(self.scope), self.close, most)
         await self.accept()
         if self.ticket is None:
-            await self._send(frames.Error("busy", TOO_MANY_PAGES.format(most)).render())
+            await self._send(frames.ErrorFrame("busy", TOO_MANY_PAGES.format(most)).render())
             await self.close(TOO_MANY)
             return
         # Listening begins before the rows are read, so that nothing falls between the two.
@@ -133,7 +133,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     def _refuse(self, code: str, text: str, client_id: str) -> None:
         metrics.FRAMES.labels(code).inc()
-        self.socket.put(frames.Error(code, text, client_id or None))
+        self.socket.put(frames.ErrorFrame(code, text, client_id or None))
 
     async def _too_slow(self) -> None:
         await self.close(TOO_SLOW)

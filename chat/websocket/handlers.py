@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import detection_frames, fragments, frames
 from chat.broadcast.frames import FrameError
-from chat.broadcast.outbox import Socket
+from chat.broadcast.outbox import PageSocket
 from chat.transcript.conversations import (
     branches,
     conversations,
@@ -37,14 +37,14 @@ from toolsupport.services import background_jobs
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageContext:
     """Whose page of which conversation a socket is."""
 
     user_id: int
     conversation: str
 
 
-Handler = Callable[[Place, Socket, Any], Awaitable[None]]
+Handler = Callable[[PageContext, PageSocket, Any], Awaitable[None]]
 
 
 def allowed_to(permission: str) -> Callable[[Handler], Handler]:
@@ -60,15 +60,15 @@ def allowed_to(permission: str) -> Callable[[Handler], Handler]:
     return declare
 
 
-def check(place: Place) -> None:
+def check(place: PageContext) -> None:
     """Raises NotFound or NotAllowed unless the person may chat and the conversation is theirs."""
     conversations.own(person(place.user_id, Action.CHAT), place.conversation)
 
 
-def hello(place: Place) -> frames.Hello:
+def hello(place: PageContext) -> frames.HelloFrame:
     """What a page needs to know when its socket opens."""
     state = conversations.state(person(place.user_id, Action.CHAT), place.conversation)
-    return frames.Hello(
+    return frames.HelloFrame(
         conversation=place.conversation,
         model=asdict(state.model) if state.model else None,
         capabilities=state.capabilities,
@@ -78,36 +78,38 @@ def hello(place: Place) -> frames.Hello:
 
 
 @allowed_to(Action.CHAT)
-async def message_send(place: Place, socket: Socket, frame: frames.MessageSend) -> None:
+async def message_send(place: PageContext, socket: PageSocket, frame: frames.MessageSend) -> None:
     """Keep the message, tell everybody, start the turn."""
-    sent = lifecycle.Sent(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
+    sent = lifecycle.SentMessage(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
     accepted = await runner.current().accept(place.user_id, place.conversation, sent)
-    socket.put(frames.MessageAccepted(frame.client_id, accepted.message.id, accepted.turn))
+    socket.put(frames.MessageAcceptedFrame(frame.client_id, accepted.message.id, accepted.turn))
 
 
 @allowed_to(Action.CHAT)
-async def turn_continue(place: Place, socket: Socket, frame: frames.TurnContinue) -> None:
+async def turn_continue(place: PageContext, socket: PageSocket, frame: frames.TurnContinue) -> None:
     """Go on with the answer that broke off."""
-    await _once_more(place, socket, regenerate.GoOn(frame.client_id or uuid.uuid4().hex))
+    await _once_more(place, socket, regenerate.ContinueRequest(frame.client_id or uuid.uuid4().hex))
 
 
 @allowed_to(Action.CHAT)
-async def turn_regenerate(place: Place, socket: Socket, frame: frames.TurnRegenerate) -> None:
+async def turn_regenerate(place: PageContext, socket: PageSocket, frame: frames.TurnRegenerate) -> None:
     """Answer again, as a branch beside the answer that is there."""
     client_id = frame.client_id or uuid.uuid4().hex
-    await _once_more(place, socket, regenerate.Anew(client_id, frame.message, frame.mode, frame.model))
+    await _once_more(place, socket, regenerate.RegenerateRequest(client_id, frame.message, frame.mode, frame.model))
 
 
-async def _once_more(place: Place, socket: Socket, wish: regenerate.GoOn | regenerate.Anew) -> None:
+async def _once_more(
+    place: PageContext, socket: PageSocket, wish: regenerate.ContinueRequest | regenerate.RegenerateRequest
+) -> None:
     accepted = await runner.current().answer_again(place.user_id, place.conversation, wish)
-    socket.put(frames.MessageAccepted(wish.client_id, accepted.message.id, accepted.turn))
+    socket.put(frames.MessageAcceptedFrame(wish.client_id, accepted.message.id, accepted.turn))
 
 
 @allowed_to(Action.CHAT)
-async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect) -> None:
+async def branch_select(place: PageContext, socket: PageSocket, frame: frames.BranchSelect) -> None:
     """Show another branch; the newer tail leads every page to fetch it."""
 
-    def select() -> frames.Hello:
+    def select() -> frames.HelloFrame:
         branches.select(person(place.user_id, Action.CHAT), place.conversation, frame.message)
         return hello(place)
 
@@ -115,10 +117,12 @@ async def branch_select(place: Place, socket: Socket, frame: frames.BranchSelect
 
 
 @allowed_to(Action.CHAT)
-async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) -> None:
+async def model_select(place: PageContext, socket: PageSocket, frame: frames.ModelSelect) -> None:
     """Choose a model; choosing the one in use says nothing. One that nobody knows is asked about."""
 
-    def select() -> tuple[conversations.Switched, tuple[int, ShownMessage] | None, unknown_model.Asking]:
+    def select() -> tuple[
+        conversations.ModelSwitch, tuple[int, ShownMessage] | None, unknown_model.ModelChoiceQuestion
+    ]:
         who = person(place.user_id, Action.CHAT)
         chosen = conversations.select_model(who, place.conversation, frame.model)
         cut = found_tools.say_cut(who, place.conversation) if chosen.notice else None
@@ -128,35 +132,35 @@ async def model_select(place: Place, socket: Socket, frame: frames.ModelSelect) 
     if chosen.notice is not None:
         said, model = chosen.notice, asdict(chosen.model)
         html = fragments.message(said)
-        notice = frames.Notice(chosen.seq, said.code, said.text, html, model, frame.client_id)
+        notice = frames.NoticeFrame(chosen.seq, said.code, said.text, html, model, frame.client_id)
         runner.current().tell(place.conversation, notice)
     finishing = (chosen.seq + 1, chosen.finishing) if chosen.finishing else None
     for besides in (finishing, cut):
         if besides is not None:
             seq, said = besides
-            notice = frames.Notice(seq, said.code, said.text, fragments.message(said))
+            notice = frames.NoticeFrame(seq, said.code, said.text, fragments.message(said))
             runner.current().tell(place.conversation, notice)
     _tell_asking(place.conversation, asking)
 
 
-def _tell_asking(conversation: str, asking: unknown_model.Asking) -> None:
+def _tell_asking(conversation: str, asking: unknown_model.ModelChoiceQuestion) -> None:
     tell, asked = runner.current().tell, asking.question
     seq = asking.seq - len(asking.ended) - bool(asked) + 1
     for number, ended in enumerate(asking.ended, start=seq):
-        tell(conversation, frames.QuestionClosed(number, ended, "superseded", ""))
+        tell(conversation, frames.QuestionClosedFrame(number, ended, "superseded", ""))
     if asked is not None:
         html = fragments.question(asked)
         tell(
             conversation,
-            frames.QuestionAsked(asking.seq, asked.id, asked.kind, asked.text, list(asked.options), html),
+            frames.QuestionAskedFrame(asking.seq, asked.id, asked.kind, asked.text, list(asked.options), html),
         )
 
 
 @allowed_to(Action.DETECT)
-async def detection_start(place: Place, socket: Socket, frame: detection_frames.DetectionStart) -> None:
+async def detection_start(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionStart) -> None:
     """Test a model, or join the test that is under way; its progress comes to every page of the model."""
 
-    def start() -> unknown_model.Said | None:
+    def start() -> unknown_model.ModelChoiceNotice | None:
         return unknown_model.start(person(place.user_id, Action.DETECT), place.conversation, frame.model)[1]
 
     said = await in_database(start)()
@@ -166,7 +170,7 @@ async def detection_start(place: Place, socket: Socket, frame: detection_frames.
 
 
 @allowed_to(Action.DETECT)
-async def detection_skip(place: Place, socket: Socket, frame: detection_frames.DetectionSkip) -> None:
+async def detection_skip(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionSkip) -> None:
     """Leave a step of a test out."""
 
     def skip() -> None:
@@ -177,7 +181,7 @@ async def detection_skip(place: Place, socket: Socket, frame: detection_frames.D
 
 
 @allowed_to(Action.DETECT)
-async def detection_cancel(place: Place, socket: Socket, frame: detection_frames.DetectionCancel) -> None:
+async def detection_cancel(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionCancel) -> None:
     """End a test without a verdict."""
 
     def cancel() -> None:
@@ -188,10 +192,10 @@ async def detection_cancel(place: Place, socket: Socket, frame: detection_frames
 
 
 @allowed_to(Action.CHAT)
-async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) -> None:
+async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.ToolsSwitch) -> None:
     """The conversation's own tools switch."""
 
-    def switch() -> frames.Hello:
+    def switch() -> frames.HelloFrame:
         conversations.switch_tools(person(place.user_id, Action.CHAT), place.conversation, frame.on)
         return hello(place)
 
@@ -199,10 +203,10 @@ async def tools_switch(place: Place, socket: Socket, frame: frames.ToolsSwitch) 
 
 
 @allowed_to(Action.CHAT)
-async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> None:
+async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
-    def request() -> tuple[int | None, lifecycle.Ended | None, str]:
+    def request() -> tuple[int | None, lifecycle.EndedTurn | None, str]:
         asked = lifecycle.request_stop(person(place.user_id, Action.CHAT), place.conversation)
         return *asked, process_lists.leader_of(place.conversation)
 
@@ -217,7 +221,7 @@ async def turn_stop(place: Place, socket: Socket, frame: frames.TurnStop) -> Non
 
 
 @allowed_to(Action.CHAT)
-async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) -> None:
+async def turn_resync(place: PageContext, socket: PageSocket, frame: frames.TurnResync) -> None:
     """The whole text of a message so far, for a page that missed a piece of it."""
     await in_database(person)(place.user_id, Action.CHAT)
     run = runner.current().live(frame.message)
@@ -236,11 +240,11 @@ async def turn_resync(place: Place, socket: Socket, frame: frames.TurnResync) ->
         # That process answers, and its answer comes before the text that follows it.
         elsewhere.follow(place.conversation, leader)
     else:
-        socket.put(frames.Resync(frame.message, *found))
+        socket.put(frames.ResyncFrame(frame.message, *found))
 
 
 @allowed_to(Action.CHAT)
-async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> None:
+async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallStop) -> None:
     """Stop one running tool; the turn goes on with an error result."""
     await in_database(person)(place.user_id, Action.CHAT)
     here = runner.current()
@@ -253,17 +257,17 @@ async def call_stop(place: Place, socket: Socket, frame: frames.CallStop) -> Non
 
 
 @allowed_to(Action.CHAT)
-async def call_repeat(place: Place, socket: Socket, frame: frames.CallRepeat) -> None:
+async def call_repeat(place: PageContext, socket: PageSocket, frame: frames.CallRepeat) -> None:
     """Let a finished call run once more, in an answer of its own."""
-    wish = repeat_call.Repeat(frame.client_id or uuid.uuid4().hex, frame.call)
+    wish = repeat_call.RepeatRequest(frame.client_id or uuid.uuid4().hex, frame.call)
     accepted = await runner.current().repeat(place.user_id, place.conversation, wish)
-    socket.put(frames.MessageAccepted(wish.client_id, accepted.message.id, accepted.turn))
+    socket.put(frames.MessageAcceptedFrame(wish.client_id, accepted.message.id, accepted.turn))
 
 
 @allowed_to(Action.DECIDE_FOR_CHAT)
-async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAnswer) -> None:
+async def question_answer(place: PageContext, socket: PageSocket, frame: frames.QuestionAnswer) -> None:
     """Answer a question of this conversation; the first answer wins."""
-    given = questions.Answer(frame.answer, frame.arguments or {})
+    given = questions.SubmittedAnswer(frame.answer, frame.arguments or {})
     try:
         await runner.current().answer(place.user_id, frame.question, given)
     except ValueError as error:
@@ -271,8 +275,8 @@ async def question_answer(place: Place, socket: Socket, frame: frames.QuestionAn
 
 
 @allowed_to(PUBLIC)
-async def ping(place: Place, socket: Socket, frame: frames.Ping) -> None:
-    socket.put(frames.Pong())
+async def ping(place: PageContext, socket: PageSocket, frame: frames.Ping) -> None:
+    socket.put(frames.PongFrame())
 
 
 HANDLERS: dict[type, Handler] = {

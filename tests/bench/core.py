@@ -58,17 +58,17 @@ def brief() -> Callable[[], object]:
     from toolsupport.core import prompt
     from toolsupport.core.families import find
     from toolsupport.core.resolve import resolve
-    from toolsupport.core.tool_selection import Candidate, Wishes, choose
-    from toolsupport.core.types import Brief, Message, Role, ToolSpec
+    from toolsupport.core.tool_selection import Candidate, ToolPreferences, choose
+    from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolSpec
 
     waiting = [Candidate(ToolSpec(f"wiki_{number}"), kind="mcp", server="wiki") for number in range(TOOLS // 2)]
     own = [Candidate(ToolSpec(f"tool_{number}", "Does one thing.")) for number in range(TOOLS - len(waiting))]
-    asked = [Message(Role.USER, "What is in this folder?")]
+    asked = [ChatMessage(Role.USER, "What is in this folder?")]
 
     def run() -> object:
         known = resolve(find("qwen3:8b"), [], "build")
-        chosen = choose(known, [*own, *waiting], Wishes())
-        made = Brief("qwen3:8b", known, chosen.tools, chosen.excluded, chosen.format, system="Be brief.")
+        chosen = choose(known, [*own, *waiting], ToolPreferences())
+        made = RequestSpec("qwen3:8b", known, chosen.tools, chosen.excluded, chosen.format, system="Be brief.")
         return prompt.messages(made, asked), prompt.options(made, asked)
 
     return run
@@ -76,10 +76,10 @@ def brief() -> Callable[[], object]:
 
 def search() -> Callable[[], object]:
     from tests.data.public_tools import questions, tools
-    from toolsupport.core.tool_index import Entry, ToolIndex, entry_of
+    from toolsupport.core.tool_index import IndexEntry, ToolIndex, entry_of
 
     found = [entry_of(spec) for spec in tools()]
-    index = ToolIndex([Entry(f"{number}.{one.name}", one.text) for number in range(3) for one in found][:SEARCHED])
+    index = ToolIndex([IndexEntry(f"{number}.{one.name}", one.text) for number in range(3) for one in found][:SEARCHED])
     asked = [query for query, _ in questions()]
     numbers = count()
     return lambda: index.find(asked[next(numbers) % len(asked)], 10)
@@ -93,9 +93,9 @@ def markdown() -> Callable[[], object]:
 
 
 def frame() -> Callable[[], object]:
-    from chat.broadcast.frames import TextDelta
+    from chat.broadcast.frames import TextDeltaFrame
 
-    return lambda: TextDelta(1, 0, "some words of an answer ").render()
+    return lambda: TextDeltaFrame(1, 0, "some words of an answer ").render()
 
 
 def call_in(name: str, characters: int) -> str:

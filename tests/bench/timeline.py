@@ -144,12 +144,12 @@ def _pages(given: dict[str, Any]) -> Iterator[Callable[[], Any]]:
 
     from toolsupport.models import HistoryEntry
     from toolsupport.registry.history import timeline
-    from toolsupport.registry.history.timeline_query import Filter, Place
+    from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 
     newest, oldest = HistoryEntry.objects.latest("at"), HistoryEntry.objects.earliest("at")
-    middle = Place(oldest.at + (newest.at - oldest.at) / 2, 10**9)
-    for place in (None, middle, Place(oldest.at + timedelta(days=2), 10**9)):
-        yield lambda place=place: timeline.page(Filter(**given), place)  # type: ignore[misc]
+    middle = TimelineCursor(oldest.at + (newest.at - oldest.at) / 2, 10**9)
+    for place in (None, middle, TimelineCursor(oldest.at + timedelta(days=2), 10**9)):
+        yield lambda place=place: timeline.page(TimelineFilter(**given), place)  # type: ignore[misc]
 
 
 def one_filter() -> Iterator[tuple[str, Callable[[], Any]]]:

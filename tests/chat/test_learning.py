@@ -33,7 +33,7 @@ from tests.toolsupport.providers.scripted import (
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing
 from toolsupport.registry.knowledge import effective_values, overrides, reviews
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import change_feed
@@ -70,9 +70,9 @@ def claimed(conversation: Conversation, server: Scripted, source: str = "declare
     assert profile is not None
     ServerFactory._meta.model.objects.filter(pk=profile.server_id).update(base_url=server.endpoint().base_url)
     if not Override.objects.filter(profile=profile, source=source, value=True).exists():
-        overrides.add(Decision(profile.pk, "tools", True, source))
+        overrides.add(NewOverride(profile.pk, "tools", True, source))
     number = conversation.turns.count()
-    sent = lifecycle.Sent(f"ask {number}", "What's in this folder?", None)
+    sent = lifecycle.SentMessage(f"ask {number}", "What's in this folder?", None)
     accepted = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
     return TurnRun(accepted, turn_settings.tool_context(str(conversation.pk)))
 
@@ -84,7 +84,7 @@ async def answered(conversation: Conversation, *answers: Any, source: str = "dec
         run = await in_database(claimed)(conversation, server, source)
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
-        outcome = lifecycle.Outcome(reason, "", {}, run.last_reply())
+        outcome = lifecycle.TurnOutcome(reason, "", {}, run.last_reply())
         await in_database(lifecycle.end)("me", run.claimed.turn, outcome)
         return told, server.bodies
 
@@ -102,8 +102,8 @@ def refusals() -> list[HistoryEntry]:
 async def test_a_refusal_is_answered_without_tools_and_asked_about(conversation: Conversation) -> None:
     told, bodies = await answered(conversation, REFUSED, FINE)
     assert "tools" in bodies[0] and "tools" not in bodies[1] and len(bodies) == 2
-    assert [frame.code for frame in of(told, frames.Notice)] == ["tools_refused"]
-    (asked,) = of(told, frames.QuestionAsked)
+    assert [frame.code for frame in of(told, frames.NoticeFrame)] == ["tools_refused"]
+    (asked,) = of(told, frames.QuestionAskedFrame)
     assert (asked.kind, asked.options) == ("runtime_learning", ["save", "session", "text"])
     assert "This model appears not to support tools. Update its metadata?" in asked.text
     assert "Save for everyone" in asked.html and "Use text-mode tools" in asked.html
@@ -118,12 +118,12 @@ async def test_a_refusal_is_answered_without_tools_and_asked_about(conversation:
 
     await in_database(kept)()
     told, _ = await answered(conversation, REFUSED, FINE)
-    assert not of(told, frames.QuestionAsked)  # one open question for a conversation
+    assert not of(told, frames.QuestionAskedFrame)  # one open question for a conversation
 
 
-def decide(conversation: Conversation, choice: str) -> questions.Closed:
+def decide(conversation: Conversation, choice: str) -> questions.ClosedQuestion:
     question = Question.objects.get(conversation=conversation, answer="")
-    return questions.answer(conversation.owner, question.pk, questions.Answer(choice))
+    return questions.answer(conversation.owner, question.pk, questions.SubmittedAnswer(choice))
 
 
 def value(profile: ModelProfile, name: str = "tools", session: str = "") -> tuple[Any, str]:
@@ -145,7 +145,7 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
         number = change_feed.decisions([profile.pk])[profile.pk]
         assert model_news.tell_decision(str(conversation.pk), profile.pk, number) is None, "it is said once"
         with pytest.raises(Conflict):
-            questions.answer(conversation.owner, closed.question, questions.Answer("session"))
+            questions.answer(conversation.owner, closed.question, questions.SubmittedAnswer("session"))
 
     await in_database(save)()
 
@@ -155,7 +155,7 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
 async def test_who_may_not_decide_proposes(profile: ModelProfile) -> None:
     conversation = await in_database(lambda: ConversationFactory(profile=profile))()
     told, _ = await answered(conversation, REFUSED, FINE)
-    assert "Propose for everyone" in of(told, frames.QuestionAsked)[0].html
+    assert "Propose for everyone" in of(told, frames.QuestionAskedFrame)[0].html
 
     def save() -> None:
         said = decide(conversation, "save").said
@@ -181,7 +181,7 @@ async def test_only_this_chat_is_a_claim_of_this_chat(conversation: Conversation
 
     await in_database(only_here)()
     told, bodies = await answered(conversation, FINE)
-    assert "tools" not in bodies[0] and not of(told, frames.Notice)
+    assert "tools" not in bodies[0] and not of(told, frames.NoticeFrame)
 
 
 # D9: text mode
@@ -206,11 +206,11 @@ async def test_text_mode_holds_at_once_and_is_tested(conversation: Conversation,
 async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Conversation, profile: ModelProfile) -> None:
     told, bodies = await answered(conversation, FLAG, FINE)
     assert ["tools" in body for body in bodies] == [True, False]
-    assert [notice.text for notice in of(told, frames.Notice)] == [
+    assert [notice.text for notice in of(told, frames.NoticeFrame)] == [
         "phi-x:7b answers without tools.",
         "The server needs a setting for tools: `--enable-auto-tool-choice and --tool-call-parser`.",
     ]
-    assert not of(told, frames.QuestionAsked) and of(told, frames.TextDelta)
+    assert not of(told, frames.QuestionAskedFrame) and of(told, frames.TextDeltaFrame)
 
     def kept() -> None:
         assert [entry.verdict for entry in refusals()] == ["misconfigured"]
@@ -219,10 +219,10 @@ async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Convers
 
     await in_database(kept)()
     told, _ = await answered(conversation, FLAG, FINE)
-    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_need_setting"]
+    assert [notice.code for notice in of(told, frames.NoticeFrame)] == ["tools_need_setting"]
     assert len(await in_database(refusals)()) == 1, "it is noted once, until it is solved"
     told, bodies = await answered(conversation, FINE)
-    assert "tools" in bodies[0] and not of(told, frames.Notice)
+    assert "tools" in bodies[0] and not of(told, frames.NoticeFrame)
     assert await in_database(missing_flags.servers)() == 0
     await answered(conversation, FLAG, FINE)
     assert len(await in_database(refusals)()) == 2
@@ -236,7 +236,7 @@ async def test_a_missing_flag_is_marked_though_nothing_is_learned(
 ) -> None:
     await in_database(team_settings.put)("runtime_learning", False)
     told, _ = await answered(conversation, *answers)
-    assert [notice.code for notice in of(told, frames.Notice)] == ["tools_need_setting"]
+    assert [notice.code for notice in of(told, frames.NoticeFrame)] == ["tools_need_setting"]
     assert await in_database(missing_flags.servers)() == 1
 
 
@@ -245,10 +245,10 @@ async def test_a_missing_flag_is_marked_though_nothing_is_learned(
 async def test_a_missing_flag_leads_to_the_text_format_that_works(
     conversation: Conversation, profile: ModelProfile
 ) -> None:
-    await in_database(overrides.add)(Decision(profile.pk, "format", "hermes", "auto_detected"))
+    await in_database(overrides.add)(NewOverride(profile.pk, "format", "hermes", "auto_detected"))
     told, bodies = await answered(conversation, FLAG, FINE)
     assert "tools" not in bodies[1] and "<tool_call>" in json.dumps(bodies[1]["messages"])
-    assert [notice.code for notice in of(told, frames.Notice)] == ["fallback", "flag_to_set"]
+    assert [notice.code for notice in of(told, frames.NoticeFrame)] == ["fallback", "flag_to_set"]
 
 
 # D9: malformed, other
@@ -262,7 +262,7 @@ async def test_a_call_the_server_cannot_read_is_asked_for_again(
 ) -> None:
     told, bodies = await answered(conversation, *answers)
     assert len(bodies) == asked and all("tools" in body for body in bodies)
-    assert not of(told, frames.QuestionAsked) and not await in_database(refusals)()
+    assert not of(told, frames.QuestionAskedFrame) and not await in_database(refusals)()
     assert await in_database(lambda: conversation.turns.get().status)() == reason
 
 
@@ -278,7 +278,7 @@ async def test_nothing_runs_twice_after_a_call_was_asked_for_again(conversation:
         conversation, (HEAD, CALLED, chunk(BROKEN), LAST_CHUNK), (HEAD, CALLED, DONE, LAST_CHUNK), FINE
     )
     assert len(bodies) == 3
-    assert len(of(told, frames.CallFinished)) == 1
+    assert len(of(told, frames.CallFinishedFrame)) == 1
     assert [message["role"] for message in bodies[2]["messages"]].count("tool") == 1
 
     def kept() -> None:
@@ -291,7 +291,11 @@ async def test_nothing_runs_twice_after_a_call_was_asked_for_again(conversation:
 @pytest.mark.asyncio
 async def test_other_errors_teach_nothing(conversation: Conversation) -> None:
     told, _ = await answered(conversation, LOADING)
-    assert not of(told, frames.QuestionAsked) and not of(told, frames.Notice) and not await in_database(refusals)()
+    assert (
+        not of(told, frames.QuestionAskedFrame)
+        and not of(told, frames.NoticeFrame)
+        and not await in_database(refusals)()
+    )
 
 
 # D9: a confirmed yes
@@ -301,7 +305,7 @@ async def test_a_confirmed_yes_is_tried_each_time_and_noted_once(
 ) -> None:
     for _ in range(2):
         told, bodies = await answered(conversation, REFUSED, FINE, source="user_confirmed")
-        assert "tools" in bodies[0] and not of(told, frames.QuestionAsked)
+        assert "tools" in bodies[0] and not of(told, frames.QuestionAskedFrame)
 
     def kept() -> None:
         assert [entry.verdict for entry in refusals()] == ["contradicted", "refused"]
@@ -315,14 +319,14 @@ async def test_a_confirmed_yes_is_tried_each_time_and_noted_once(
 async def test_a_team_that_does_not_learn_is_not_asked(conversation: Conversation) -> None:
     await in_database(team_settings.put)("runtime_learning", False)
     told, bodies = await answered(conversation, REFUSED, FINE)
-    assert "tools" not in bodies[1] and not of(told, frames.QuestionAsked) and not await in_database(refusals)()
+    assert "tools" not in bodies[1] and not of(told, frames.QuestionAskedFrame) and not await in_database(refusals)()
 
 
 @pytest.mark.asyncio
 async def test_a_model_may_be_left_out_of_learning(conversation: Conversation, profile: ModelProfile) -> None:  # M5
     await in_database(ModelProfile.objects.filter(pk=profile.pk).update)(options={"learns": False})
     told, _ = await answered(conversation, REFUSED, FINE)
-    assert not of(told, frames.QuestionAsked) and not await in_database(refusals)()
+    assert not of(told, frames.QuestionAskedFrame) and not await in_database(refusals)()
 
 
 # D9: a page without its socket

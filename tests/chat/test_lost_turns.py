@@ -18,7 +18,7 @@ from chat.models import Conversation, ToolRun, Turn
 from chat.tools import BUILTINS
 from chat.tools.tool import ToolContext
 from chat.transcript.turns import lifecycle
-from chat.turns.runner import Runner
+from chat.turns.runner import TurnRunner
 from tests.chat.transcript.losses import dump, finished_elsewhere, interrupted, taken
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import (
@@ -37,11 +37,11 @@ from tests.toolsupport.providers.scripted import (
 from toolsupport.core.types import JSON, ToolResult
 from toolsupport.models import Server
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOSSES = (interrupted, taken, finished_elsewhere)
-GROWS = (frames.TextDelta, frames.ThinkingDelta, frames.CallDelta)
+GROWS = (frames.TextDeltaFrame, frames.ThinkingDeltaFrame, frames.CallDeltaFrame)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def conversation(transactional_db: None, tmp_path: Path, monkeypatch: pytest.Mon
     """One in which files may be written without a question."""
     monkeypatch.setattr(settings, "WORKSPACES_DIR", tmp_path)
     profile = ModelProfileFactory(server=ServerFactory(name="box"))
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     made: Conversation = ConversationFactory(owner=UserFactory(role="user", username="alice"), profile=profile)
     made.grants.create(tool="write_file", granted_by=made.owner)
     return made
@@ -64,7 +64,7 @@ def call(name: str, arguments: str) -> bytes:
 class Played:
     """What happened to the first answer of a runner: the frames told after it was lost, and the rows of that moment."""
 
-    runner: Runner
+    runner: TurnRunner
     told: list[frames.ServerFrame] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
     lost_at: int = 0
@@ -84,13 +84,13 @@ class Played:
 
     async def over(self) -> None:
         async with asyncio.timeout(20):
-            while self.runner.runs or not any(isinstance(frame, frames.Tail) for frame in self.told):
+            while self.runner.runs or not any(isinstance(frame, frames.TailFrame) for frame in self.told):
                 await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
 async def running(conversation: Conversation, heartbeat: bool = False) -> AsyncIterator[Played]:
-    runner = Runner()
+    runner = TurnRunner()
     played = Played(runner)
     runner.listeners.tell = played.tell  # type: ignore[method-assign]
     if heartbeat:
@@ -112,7 +112,7 @@ async def played(conversation: Conversation, loss: Callable[[int], None], *steps
         begins = () if steps[0].startswith(b"HTTP") else (HEAD, said("Let me"))  # type: ignore[union-attr]
         async with scripted((*begins, lose, *steps), FINE) as server:
             await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-            sent = lifecycle.Sent("c1", "write it down")
+            sent = lifecycle.SentMessage("c1", "write it down")
             await found.runner.accept(conversation.owner_id, str(conversation.pk), sent)
             await found.over()
             if HANG in steps:
@@ -152,8 +152,8 @@ async def test_a_process_that_lost_its_turn_changes_nothing(
     assert not list(tmp_path.rglob("a.md"))
     kinds = {type(frame) for frame in found.afterwards} - set(GROWS)
     # Begun before, and told by the process that had it then; after it only where to look.
-    assert kinds == {frames.Tail}
-    assert isinstance(found.afterwards[-1], frames.Tail)
+    assert kinds == {frames.TailFrame}
+    assert isinstance(found.afterwards[-1], frames.TailFrame)
 
 
 @pytest.mark.asyncio
@@ -162,7 +162,7 @@ async def test_the_heartbeat_closes_the_connection_to_the_model(
     conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
     found = await played(conversation, loss, said(" see"), HANG, heartbeat=True)
-    assert isinstance(found.afterwards[-1], frames.Tail)
+    assert isinstance(found.afterwards[-1], frames.TailFrame)
 
 
 # T11
@@ -189,7 +189,7 @@ async def test_a_tool_that_runs_is_killed_with_its_turn(
         scripted((HEAD, call("read_file", '{"path":"a"}'), DONE, LAST_CHUNK), FINE) as server,
     ):
         await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-        await found.runner.accept(conversation.owner_id, str(conversation.pk), lifecycle.Sent("c1", "read it"))
+        await found.runner.accept(conversation.owner_id, str(conversation.pk), lifecycle.SentMessage("c1", "read it"))
         await asyncio.wait_for(began.wait(), 10)
         await found.lose(interrupted)
         await found.over()
@@ -197,10 +197,10 @@ async def test_a_tool_that_runs_is_killed_with_its_turn(
     assert await in_database(dump)() == found.rows
     assert await in_database(lambda: [run.status for run in ToolRun.objects.all()])() == ["interrupted"]
     # What the tool wrote before may still be on its way; what it wrote when it was killed is not shown.
-    outputs = [frame.text for frame in found.afterwards if isinstance(frame, frames.CallOutput)]
+    outputs = [frame.text for frame in found.afterwards if isinstance(frame, frames.CallOutputFrame)]
     assert outputs in ([], ["so far\n"])
-    assert {type(frame) for frame in found.afterwards} <= {frames.Tail, frames.CallOutput}
-    assert isinstance(found.afterwards[-1], frames.Tail)
+    assert {type(frame) for frame in found.afterwards} <= {frames.TailFrame, frames.CallOutputFrame}
+    assert isinstance(found.afterwards[-1], frames.TailFrame)
 
 
 # T11
@@ -220,8 +220,10 @@ async def test_a_handle_of_a_running_tool_refuses_too(
         monkeypatch.setitem(BUILTINS, "read_file", replace(BUILTINS["read_file"], run=write))
         async with scripted((HEAD, call("read_file", '{"path":"a"}'), DONE, LAST_CHUNK), FINE) as server:
             await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-            await found.runner.accept(conversation.owner_id, str(conversation.pk), lifecycle.Sent("c1", "read it"))
+            await found.runner.accept(
+                conversation.owner_id, str(conversation.pk), lifecycle.SentMessage("c1", "read it")
+            )
             await found.over()
             assert len(server.requests) == 1
     assert await in_database(dump)() == found.rows
-    assert {type(frame) for frame in found.afterwards} == {frames.Tail}
+    assert {type(frame) for frame in found.afterwards} == {frames.TailFrame}

@@ -10,14 +10,14 @@ from pytest_django import Settings
 
 from chat.models import Conversation, Message, Question
 from chat.transcript.questions import model_news, questions, unknown_model
-from chat.transcript.questions.questions import Answer
+from chat.transcript.questions.questions import SubmittedAnswer
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, ModelProfile, Override, Standing
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.testing import detection_reports, detections
-from toolsupport.registry.testing.detections import Asked, Concluded
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 
 pytestmark = pytest.mark.django_db
 
@@ -61,11 +61,11 @@ def test_it_is_asked_once_for_each_person_build_and_day(alice: User, bob: User, 
 
 def test_what_is_known_or_under_test_is_not_asked(alice: User, model: ModelProfile, settings: Settings):
     conversation = chat_of(alice, model)
-    opened = detections.open_test(Asked(model.pk, "page"))
+    opened = detections.open_test(DetectionRequest(model.pk, "page"))
     assert unknown_model.ask(alice, conversation).question is None
     assert [test.id for test in unknown_model.pending(alice, conversation)[1]] == [opened.id]
     detections.cancel(opened.id)
-    overrides.add(Decision(model.pk, "tools", False))
+    overrides.add(NewOverride(model.pk, "tools", False))
     assert unknown_model.ask(alice, conversation).question is None
 
 
@@ -80,7 +80,7 @@ def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     conversation = chat_of(bob, model)
     question = asked(bob, conversation)
     assert "holds for everyone" in Question.objects.get(pk=question).preview
-    closed = questions.answer(bob, question, Answer("yes"))
+    closed = questions.answer(bob, question, SubmittedAnswer("yes"))
     assert closed.said is not None and closed.said.model is not None and closed.said.model.state == "tested"
     assert (effective(model), Standing.objects.get(profile=model, capability="tools").value) == (True, True)
     assert notices(conversation) == ["saved"]
@@ -94,7 +94,7 @@ def test_alice_decides_for_her_chat_and_proposes(alice: User, model: ModelProfil
     conversation = chat_of(alice, model)
     question = asked(alice, conversation)
     assert "proposed for everyone" in Question.objects.get(pk=question).preview
-    questions.answer(alice, question, Answer("no"))
+    questions.answer(alice, question, SubmittedAnswer("no"))
     assert (effective(model), effective(model, conversation)) == (None, False)
     assert Override.objects.get(proposed=True).value is False
     assert notices(conversation) == ["proposed"]
@@ -103,18 +103,18 @@ def test_alice_decides_for_her_chat_and_proposes(alice: User, model: ModelProfil
 def test_the_first_answer_wins_and_a_late_one_is_told(alice: User, bob: User, model: ModelProfile):
     here, there = chat_of(bob, model), chat_of(alice, model)
     mine, late = asked(bob, here), asked(alice, there)
-    questions.answer(bob, mine, Answer("yes"))
+    questions.answer(bob, mine, SubmittedAnswer("yes"))
     with pytest.raises(Conflict, match="answered already"):
-        questions.answer(bob, mine, Answer("no"))
+        questions.answer(bob, mine, SubmittedAnswer("no"))
     with pytest.raises(Conflict, match="decided already"):
-        questions.answer(alice, late, Answer("no"))
+        questions.answer(alice, late, SubmittedAnswer("no"))
     assert effective(model, there) is True
     assert unknown_model.pending(alice, there)[0] is None
 
 
 def test_no_answer_is_no_no(alice: User, model: ModelProfile):
     conversation = chat_of(alice, model)
-    questions.answer(alice, asked(alice, conversation), Answer("none"))
+    questions.answer(alice, asked(alice, conversation), SubmittedAnswer("none"))
     assert effective(model, conversation) is None and not Override.objects.exists()
     assert notices(conversation) == ["no_answer"]
 
@@ -137,8 +137,8 @@ def test_fifty_people_on_twenty_models_cause_twenty_tests():
     assert Message.objects.filter(code="detecting").count() == 20
 
 
-def finished(model: ModelProfile, concluded: Concluded) -> detection_reports.ShownDetection:
-    opened = detections.open_test(Asked(model.pk, "chat"))
+def finished(model: ModelProfile, concluded: DetectionResult) -> detection_reports.ShownDetection:
+    opened = detections.open_test(DetectionRequest(model.pk, "chat"))
     detections.claim("worker")
     detections.conclude(opened.id, "worker", concluded)
     return detection_reports.shown(opened.id)
@@ -147,7 +147,7 @@ def finished(model: ModelProfile, concluded: Concluded) -> detection_reports.Sho
 def test_the_end_of_a_test_is_told_once_and_answers_the_question(alice: User, model: ModelProfile):
     conversation = chat_of(alice, model)
     question = asked(alice, conversation)
-    test = finished(model, Concluded("native", {}, {"tools": True}, "3 of 3."))
+    test = finished(model, DetectionResult("native", {}, {"tools": True}, "3 of 3."))
     told = model_news.tell_end(conversation, test)
     assert told is not None and told.closed == (question,) and told.notice.text.endswith(": calls tools natively.")
     assert model_news.tell_end(conversation, test) is None
@@ -157,13 +157,15 @@ def test_the_end_of_a_test_is_told_once_and_answers_the_question(alice: User, mo
 @pytest.mark.parametrize(
     ("concluded", "code", "words"),
     [
-        (Concluded("inconclusive", {"why": "It timed out."}), "inconclusive", "not conclusive: It timed out."),
-        (Concluded("misconfigured", {"flag": "--jinja"}), "flag_to_set", "--jinja"),
-        (Concluded("text", {"format": "hermes"}, {"tools": False, "format": "hermes"}), "detected", "(hermes)"),
-        (Concluded("flaky", {"passed": 6, "tried": 9}, {"tools": True}), "detected", "(6 of 9)"),
+        (DetectionResult("inconclusive", {"why": "It timed out."}), "inconclusive", "not conclusive: It timed out."),
+        (DetectionResult("misconfigured", {"flag": "--jinja"}), "flag_to_set", "--jinja"),
+        (DetectionResult("text", {"format": "hermes"}, {"tools": False, "format": "hermes"}), "detected", "(hermes)"),
+        (DetectionResult("flaky", {"passed": 6, "tried": 9}, {"tools": True}), "detected", "(6 of 9)"),
     ],
 )
-def test_each_verdict_has_its_words(alice: User, model: ModelProfile, concluded: Concluded, code: str, words: str):
+def test_each_verdict_has_its_words(
+    alice: User, model: ModelProfile, concluded: DetectionResult, code: str, words: str
+):
     conversation = chat_of(alice, model)
     told = model_news.tell_end(conversation, finished(model, concluded))
     assert told is not None and told.notice.code == code and words in told.notice.text
@@ -171,14 +173,14 @@ def test_each_verdict_has_its_words(alice: User, model: ModelProfile, concluded:
 
 def test_a_missing_setting_is_shown_as_code(client: Client, alice: User, model: ModelProfile):  # P9
     conversation = chat_of(alice, model)
-    assert model_news.tell_end(conversation, finished(model, Concluded("misconfigured", {"flag": "--jinja"})))
+    assert model_news.tell_end(conversation, finished(model, DetectionResult("misconfigured", {"flag": "--jinja"})))
     client.force_login(alice)
     page = client.get(reverse("conversation", args=[conversation])).content.decode()
     assert "The server needs a setting for tools: <code>--jinja</code>." in page
 
 
 def test_a_chat_that_began_after_the_end_of_a_test_is_not_told_of_it(alice: User, model: ModelProfile):
-    test = finished(model, Concluded("native", {}, {"tools": True}, "3 of 3."))
+    test = finished(model, DetectionResult("native", {}, {"tools": True}, "3 of 3."))
     assert model_news.tell_end(chat_of(alice, model), test) is None
 
 

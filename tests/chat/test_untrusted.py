@@ -17,20 +17,20 @@ from chat.mcp import mcp_tools
 from chat.models import Conversation, Question, ToolRun
 from chat.tools import diff_preview, policy
 from chat.tools.files.workspace import Workspace
-from chat.tools.policy import Verdict
+from chat.tools.policy import CallDecision
 from chat.tools.tool import ToolContext
 from chat.transcript.messages.view_models import ShownCall, ShownQuestion
 from chat.transcript.questions import questions
-from chat.transcript.questions.questions import Answer, Asking, Decision, Spent
+from chat.transcript.questions.questions import ApprovalDecision, ApprovalRequest, SubmittedAnswer, TurnUsage
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle, record, requested_call
-from chat.transcript.turns.lifecycle import START, Claimed, Outcome, Sent
+from chat.transcript.turns.lifecycle import START, ClaimedTurn, SentMessage, TurnOutcome
 from chat.turns.events import ApprovalNeeded
-from chat.turns.tool_executor import Hands
+from chat.turns.tool_executor import ToolExecutor
 from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core import invisible_chars
 from toolsupport.core.errors import ToolError
-from toolsupport.core.types import Message, Role, ToolCall, ToolResult
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolResult
 from toolsupport.registry.knowledge import overrides
 
 pytestmark = pytest.mark.django_db
@@ -42,66 +42,68 @@ LEVELS = {"read_file": "A1", "list_directory": "A1", "write_file": "A2", "bash":
 def conversation(alice: User) -> Conversation:
     """One in which `write_file` is allowed for good."""
     profile = ModelProfileFactory()
-    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", True))
     made: Conversation = ConversationFactory(owner=alice, profile=profile)
     made.grants.create(tool="write_file", granted_by=alice)
     return made
 
 
-def begun(conversation: Conversation, said: str, parent: int | None = None) -> lifecycle.Accepted:
-    return lifecycle.accept(conversation.owner, str(conversation.pk), Sent(said, said, parent), "me")
+def begun(conversation: Conversation, said: str, parent: int | None = None) -> lifecycle.AcceptedMessage:
+    return lifecycle.accept(conversation.owner, str(conversation.pk), SentMessage(said, said, parent), "me")
 
 
-def hands(claimed: Claimed | None) -> Hands:
+def hands(claimed: ClaimedTurn | None) -> ToolExecutor:
     assert claimed is not None
-    return Hands(claimed, ToolContext(Workspace(Path("/nowhere"), 10**6)))
+    return ToolExecutor(claimed, ToolContext(Workspace(Path("/nowhere"), 10**6)))
 
 
-def asked(name: str, call_id: str = "c1", program: int | None = None) -> record.AskedCall:
-    return record.AskedCall(ToolCall(call_id, name, {}), "native", LEVELS[name], program=program)
+def asked(name: str, call_id: str = "c1", program: int | None = None) -> record.RequestedCall:
+    return record.RequestedCall(ToolCall(call_id, name, {}), "native", LEVELS[name], program=program)
 
 
 def made(conversation: Conversation, name: str, status: str, inner: str = "") -> None:
     """A whole turn in which a tool (or, inside of it, another one) came to this."""
     accepted = begun(conversation, "first")
     assert accepted.reply is not None
-    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("", "", None, (asked(name),)))
+    record.finish_reply(
+        TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("", "", None, (asked(name),))
+    )
     _, card = record.start_call(TurnStore("me", accepted.turn), "c1")
     if inner:
         record.made_inside(TurnStore("me", accepted.turn), accepted.reply.id, asked(inner, "inner", int(card.id)))
         record.finish_call(
             TurnStore("me", accepted.turn),
             ToolRun.objects.get(name=inner).pk,
-            policy.Outcome("done", ToolResult("words"), 1),
+            policy.CallOutcome("done", ToolResult("words"), 1),
         )
-    outcome = policy.Outcome(status, ToolResult("words", is_error=status != "done"), 1)
+    outcome = policy.CallOutcome(status, ToolResult("words", is_error=status != "done"), 1)
     record.finish_call(TurnStore("me", accepted.turn), int(card.id), outcome)
-    lifecycle.end("me", accepted.turn, Outcome("done"))
+    lifecycle.end("me", accepted.turn, TurnOutcome("done"))
 
 
 # SAFETY 3.5: the words stand in the question of the next turn as well.
 @pytest.mark.parametrize(
     ("name", "status", "inner", "verdict"),
     [
-        ("read_file", "done", "", Verdict.ASK),
-        ("read_file", "failed", "", Verdict.ASK),
-        ("list_directory", "done", "", Verdict.ASK),
-        ("bash", "stopped", "", Verdict.ASK),
-        ("python_execution", "done", "read_file", Verdict.ASK),
-        ("python_execution", "done", "", Verdict.RUN),
-        ("bash", "denied", "", Verdict.RUN),
-        ("write_file", "done", "", Verdict.RUN),
+        ("read_file", "done", "", CallDecision.ASK),
+        ("read_file", "failed", "", CallDecision.ASK),
+        ("list_directory", "done", "", CallDecision.ASK),
+        ("bash", "stopped", "", CallDecision.ASK),
+        ("python_execution", "done", "read_file", CallDecision.ASK),
+        ("python_execution", "done", "", CallDecision.RUN),
+        ("bash", "denied", "", CallDecision.RUN),
+        ("write_file", "done", "", CallDecision.RUN),
     ],
 )
 def test_a_later_turn_still_reads_what_was_read(
-    conversation: Conversation, name: str, status: str, inner: str, verdict: Verdict
+    conversation: Conversation, name: str, status: str, inner: str, verdict: CallDecision
 ) -> None:
     made(conversation, name, status, inner)
     later = begun(conversation, "second")
     assert hands(later.claimed).decide(WRITE) is verdict
-    lifecycle.end("me", later.turn, Outcome("done"))
+    lifecycle.end("me", later.turn, TurnOutcome("done"))
     # Where nothing of it is told any more, the permission holds again.
-    assert hands(begun(conversation, "third", START).claimed).decide(WRITE) is Verdict.RUN
+    assert hands(begun(conversation, "third", START).claimed).decide(WRITE) is CallDecision.RUN
 
 
 # SAFETY 3.5
@@ -109,16 +111,16 @@ def test_an_image_may_say_something_too(conversation: Conversation) -> None:
     claimed = begun(conversation, "look").claimed
     assert claimed is not None
     assert not hands(claimed).tainted
-    shown = (Message(Role.USER, "look", images=(b"png",)),)
-    assert hands(replace(claimed, history=shown)).decide(WRITE) is Verdict.ASK
+    shown = (ChatMessage(Role.USER, "look", images=(b"png",)),)
+    assert hands(replace(claimed, history=shown)).decide(WRITE) is CallDecision.ASK
 
 
 # SAFETY 3.4
 def test_an_approval_is_not_for_another_tool_of_that_name(conversation: Conversation) -> None:
     mine = hands(begun(conversation, "go").claimed)
     for level, why in (("A2", ""), ("A0", "became another tool"), ("", "became another tool")):
-        assert why in mine._why_not(Decision(True, level=level), WRITE)
-        mine.decisions[WRITE.id] = Decision(True, level=level)
+        assert why in mine._why_not(ApprovalDecision(True, level=level), WRITE)
+        mine.decisions[WRITE.id] = ApprovalDecision(True, level=level)
         outcome = asyncio.run(mine.run(WRITE)) if why else None
         assert outcome is None or (outcome.status == "denied" and why in outcome.result.content)
 
@@ -127,12 +129,14 @@ def waiting(conversation: Conversation) -> ToolRun:
     """A command that a person has just allowed."""
     accepted = begun(conversation, "go")
     assert accepted.reply is not None
-    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("", "", None, (asked("bash"),)))
+    record.finish_reply(
+        TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("", "", None, (asked("bash"),))
+    )
     run = ToolRun.objects.get()
-    asking = Asking(ToolCall("c1", "bash", {}), "Run?", "", grantable=False)
-    parked = questions.park(TurnStore("me", accepted.turn), run.pk, asking, Spent({}))
+    asking = ApprovalRequest(ToolCall("c1", "bash", {}), "Run?", "", grantable=False)
+    parked = questions.park(TurnStore("me", accepted.turn), run.pk, asking, TurnUsage({}))
     assert parked is not None
-    questions.answer(conversation.owner, parked.question.id, Answer("once"))
+    questions.answer(conversation.owner, parked.question.id, SubmittedAnswer("once"))
     run.refresh_from_db()
     return run
 
@@ -140,13 +144,13 @@ def waiting(conversation: Conversation) -> ToolRun:
 # SAFETY 3.4: ten minutes, also where nobody was there to run it.
 def test_what_was_allowed_yesterday_is_not_run_today(conversation: Conversation) -> None:
     run = waiting(conversation)
-    assert questions.decision(run, run.turn) == Decision(True, level="A3")
+    assert questions.decision(run, run.turn) == ApprovalDecision(True, level="A3")
     Question.objects.update(answered_at=timezone.now() - timedelta(minutes=11))
     found = questions.decision(run, run.turn)
     assert found is not None and not found.allowed and "too long ago" in found.why
     # A program runs since it was allowed, and waits for a call of its own.
     run.snapshot = b"state"
-    assert questions.decision(run, run.turn) == Decision(True, level="A3")
+    assert questions.decision(run, run.turn) == ApprovalDecision(True, level="A3")
 
 
 # SAFETY 3.3, 3.4
@@ -173,7 +177,7 @@ def test_a_call_of_a_program_has_the_level_of_its_tool(alice: User, conversation
     name = f"{row.server.name}__send"
     conversation.settings = {"toolset": [name]}
     conversation.save()
-    wish = requested_call.Requested(conversation.profile_id or 0, name, {})
+    wish = requested_call.CallRequest(conversation.profile_id or 0, name, {})
     requested_call.accept(alice, str(conversation.pk), wish, "me")
     assert ToolRun.objects.get().level == "A3"
 
@@ -203,13 +207,13 @@ def reading(conversation: Conversation, **server: bool) -> ToolCall:
 
 
 # SAFETY 3.5: what a reading tool is asked leaves the house, where nobody said that it does not.
-@pytest.mark.parametrize(("in_house", "then"), [(False, Verdict.ASK), (True, Verdict.RUN)])
+@pytest.mark.parametrize(("in_house", "then"), [(False, CallDecision.ASK), (True, CallDecision.RUN)])
 def test_a_question_to_others_carries_nothing_out_unasked(
-    conversation: Conversation, in_house: bool, then: Verdict
+    conversation: Conversation, in_house: bool, then: CallDecision
 ) -> None:
     look_up = reading(conversation, in_house=in_house)
     mine = hands(begun(conversation, "go").claimed)
-    assert mine.decide(look_up) is Verdict.RUN
+    assert mine.decide(look_up) is CallDecision.RUN
     mine.finished(ToolCall("r1", "read_file", {"path": "a.md"}))
     assert mine.decide(look_up) is then
     asking = asyncio.run(mine.asking(ApprovalNeeded(look_up)))

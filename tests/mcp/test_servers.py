@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from chat.mcp.client import host as hosting
-from chat.mcp.client.host import Host
-from chat.mcp.client.results import Reader
+from chat.mcp.client.host import McpHost
+from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
 from tests.chat.mcp.client.conftest import Heard, hosted
 from tests.serving import ROOT
@@ -94,15 +94,15 @@ def started(name: str, place: str) -> RemoteServer:
 
 
 @asynccontextmanager
-async def connected(server: RemoteServer) -> AsyncIterator[tuple[Host, Heard]]:
+async def connected(server: RemoteServer) -> AsyncIterator[tuple[McpHost, Heard]]:
     async with hosted(server) as (host, heard):
         await heard.until(lists=1)
         yield host, heard
 
 
-async def answer(host: Host, heard: Heard, name: str, arguments: dict[str, Any]) -> str:
+async def answer(host: McpHost, heard: Heard, name: str, arguments: dict[str, Any]) -> str:
     result = await host.call(heard.tool(name, host.server), arguments, lambda *_: None)
-    read = Reader(host.server.name, Workspace(Path(host.server.cwd or "/tmp"))).read(result)
+    read = ResultReader(host.server.name, Workspace(Path(host.server.cwd or "/tmp"))).read(result)
     assert not read.is_error, read.content
     return read.content
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from tests.toolsupport.detection.test_faults import honest
 from tests.toolsupport.detection.test_silent_servers import server
-from toolsupport.core.types import Brief, Capabilities
+from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine
 
 Body = dict[str, Any]
 FILES = ("tool:read_file", "tool:write_file", "tool:list_directory")
@@ -72,14 +72,14 @@ MODELS = {
 
 async def one_test(model: Flaky, seed: int, pause: float) -> tuple[Verdict, int]:
     """(verdict, trials)."""
-    made: list[Trial] = []
+    made: list[ProbeTrial] = []
     chance = random.Random(f"{model.found}, {model.chance}, {seed}")
 
-    async def keep(trial: Trial) -> None:
+    async def keep(trial: ProbeTrial) -> None:
         made.append(trial)
         lab._spent += pause  # as if the answer had taken longer
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: StepProgress) -> None: ...
 
     def answer(_: int, raw: bytes) -> tuple[int, bytes]:
         body = json.loads(raw)
@@ -90,7 +90,7 @@ async def one_test(model: Flaky, seed: int, pause: float) -> tuple[Verdict, int]
         return 200, json.dumps(whole).encode() + b"\n"
 
     async with server(answer) as endpoint:
-        lab = Laboratory(Subject(endpoint, Brief("some:1b", Capabilities({}))), keep, random.Random(seed))
+        lab = ProbeRunner(ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({}))), keep, random.Random(seed))
         return await examine(lab, "tools", tell, lambda step: False), len(made)
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolsupport import providers
-from toolsupport.core.types import Brief, Capabilities, Endpoint
+from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.server import Simulator
@@ -102,17 +102,17 @@ class Found:
 
 
 async def one_test(url: str, model: str, seed: int) -> Found:
-    made: list[Trial] = []
+    made: list[ProbeTrial] = []
 
-    async def keep(trial: Trial) -> None:
+    async def keep(trial: ProbeTrial) -> None:
         made.append(trial)
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: StepProgress) -> None: ...
 
-    thinks, brief = MODELS[model].thinks, Brief(model, Capabilities({}))
-    subject = Subject(Endpoint("ollama", url), brief, formats_for(()), thinks, runs_code=model == "sim-code")
+    thinks, brief = MODELS[model].thinks, RequestSpec(model, Capabilities({}))
+    subject = ProbeTarget(Endpoint("ollama", url), brief, formats_for(()), thinks, runs_code=model == "sim-code")
     began = time.monotonic()
-    verdict = await examine(Laboratory(subject, keep, random.Random(seed)), "tools", tell, lambda step: False)
+    verdict = await examine(ProbeRunner(subject, keep, random.Random(seed)), "tools", tell, lambda step: False)
     return Found(model, verdict, time.monotonic() - began, len(made))
 
 

@@ -65,7 +65,7 @@ async def attack(kind: str, root: Path) -> Attack:
     peak = 0
     look = usage.used_by
 
-    def used_by(root: int) -> usage.Used:
+    def used_by(root: int) -> usage.ResourceUsage:
         nonlocal peak
         used = look(root)
         peak = max(peak, used.memory)

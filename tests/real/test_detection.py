@@ -12,10 +12,10 @@ import pytest_asyncio
 
 from tests.real.conftest import BROKEN, CALL, FINAL, HELLO, served
 from toolsupport import providers
-from toolsupport.core.types import Brief, Capabilities
+from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine
 
 pytestmark = pytest.mark.real_server
 
@@ -43,17 +43,17 @@ async def _client_ends_with_the_test() -> AsyncIterator[None]:
 @pytest.mark.parametrize("what", MODELS)
 async def test_what_only_recites_is_no_yes(what: str, mlx_python: Path, tmp_path: Path) -> None:
     says, verdict, tools, code = MODELS[what]
-    trials: list[Trial] = []
+    trials: list[ProbeTrial] = []
 
-    async def keep(trial: Trial) -> None:
+    async def keep(trial: ProbeTrial) -> None:
         trials.append(trial)
 
-    async def tell(_: Step) -> None:
+    async def tell(_: StepProgress) -> None:
         pass
 
     with served(mlx_python, tmp_path, HELLO, says, FINAL) as server:
-        subject = Subject(server.endpoint, Brief(server.model, Capabilities({})), formats=("hermes",))
-        judged: Verdict = await examine(Laboratory(subject, keep, random.Random(7)), "tools", tell, lambda _: False)
+        subject = ProbeTarget(server.endpoint, RequestSpec(server.model, Capabilities({})), formats=("hermes",))
+        judged: Verdict = await examine(ProbeRunner(subject, keep, random.Random(7)), "tools", tell, lambda _: False)
     called = [trial.outcome for trial in trials if trial.outcome.step == "called"]
     assert (judged.name, judged.values.get("tools")) == (verdict, tools), (judged, called)
     assert {outcome.code for outcome in called} == {code}, called

@@ -16,13 +16,13 @@ from tests.real.servers import Served
 from tests.serving import new_chat, page, serving, sign_in
 from toolsupport import exchange, providers
 from toolsupport.core.events import CallDelta, CallReady, Event, Failed, Finished, TextDelta, Usage
-from toolsupport.core.types import Brief, Capabilities, Capability, Message, Role, ToolSpec
+from toolsupport.core.types import Capabilities, Capability, ChatMessage, RequestSpec, Role, ToolSpec
 
 pytestmark = pytest.mark.real_server
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOL = ToolSpec("list_directory", "Lists the entries of a directory.", PATH)
-QUESTION = Message(Role.USER, "What's in this folder?")
+QUESTION = ChatMessage(Role.USER, "What's in this folder?")
 
 
 @pytest_asyncio.fixture(autouse=True)
@@ -31,12 +31,12 @@ async def _client_ends_with_the_test() -> AsyncIterator[None]:
     await providers.close()
 
 
-def brief(model: str, *tools: ToolSpec) -> Brief:
+def brief(model: str, *tools: ToolSpec) -> RequestSpec:
     known = Capabilities({"tools": Capability("tools", bool(tools), "user_confirmed", "A person said so.")})
-    return Brief(model, known, tools=tools, format="native" if tools else "")
+    return RequestSpec(model, known, tools=tools, format="native" if tools else "")
 
 
-async def ask(server: Served, given: Brief, *messages: Message) -> list[Event]:
+async def ask(server: Served, given: RequestSpec, *messages: ChatMessage) -> list[Event]:
     return [event async for batch in exchange.ask(server.endpoint, given, messages) for event in batch]
 
 
@@ -67,8 +67,8 @@ async def test_a_call_and_the_answer_from_its_result(real: Served) -> None:  # F
     assert (ready.call.name, ready.call.arguments) == ("list_directory", ARGUMENTS)
     assert "".join(event.text for event in events if isinstance(event, CallDelta)) == ready.raw
     assert events[-1] == Finished("tool_calls")
-    asked = Message(Role.ASSISTANT, text(events), calls=(ready.call,))
-    result = Message(Role.TOOL, "config.json", call_id=ready.call.id, name=ready.call.name)
+    asked = ChatMessage(Role.ASSISTANT, text(events), calls=(ready.call,))
+    result = ChatMessage(Role.TOOL, "config.json", call_id=ready.call.id, name=ready.call.name)
     answer = await ask(real, brief(real.model, TOOL), QUESTION, asked, result)
     assert (text(answer), answer[-1]) == (FINAL, Finished("stop"))
 

@@ -19,7 +19,7 @@ from tests.factories import (
     OverrideFactory,
     ServerFactory,
 )
-from toolsupport.core.prompt.token_counts import Counted
+from toolsupport.core.prompt.token_counts import MeasuredPrompt
 from toolsupport.core.types import ToolSpec
 from toolsupport.models import CallMetric, Family, Lease, ReadMark, Review
 from toolsupport.registry.databases import (
@@ -29,7 +29,7 @@ from toolsupport.registry.knowledge import (
     overrides,
     proven_calls,
 )
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.metrics import (
     prompt_counts,
 )
@@ -78,19 +78,19 @@ def rows(bob: User) -> list[str]:
     ServerFactory(api_key=key_encryption.encrypt(key))
     McpToolFactory(server=McpServerFactory(token=key_encryption.encrypt(key)))
     claim = OverrideFactory()
-    overrides.add(Decision(profile=claim.profile_id, capability="tools", value=True, actor=bob.pk, newest=claim.seq))
+    overrides.add(NewOverride(profile=claim.profile_id, capability="tools", value=True, actor=bob.pk, newest=claim.seq))
     said(bob)
     made = api_keys.create(bob.pk, "a program")
     sql_sources.add(sql_sources.NewSource("shop", "postgresql", "postgresql://reader:canary-raw@host/shop"))
     Lease.objects.get_or_create(name="job", owner="process", until="2030-01-01T00:00Z")
     sign_in_limits.attempt("bob", "address")
     proven_calls.keep("build", ToolSpec("read_file"), {"path": "canary-arguments"})
-    prompt_counts.learn("build", "", Counted(40, 10))
+    prompt_counts.learn("build", "", MeasuredPrompt(40, 10))
     CallMetric.objects.create(profile_id=claim.profile_id, format="native", outcome="ready", day="2030-01-01")
     Family.objects.create(name="ours", patterns=["ours"])
-    test = detections.open_test(detections.Asked(claim.profile_id, "page", actor=bob.pk)).id
+    test = detections.open_test(detections.DetectionRequest(claim.profile_id, "page", actor=bob.pk)).id
     detections.claim("worker")
-    detections.add_trial(test, "worker", detections.TrialMade("called", 1, {}, {}, passed=True))
+    detections.add_trial(test, "worker", detections.TrialRecord("called", 1, {}, {}, passed=True))
     Review.objects.create(detection_id=test, reviewer=bob, decision="agree")
     ReadMark.objects.create(person=bob, entry=1)
     audit_log.write(bob.pk, "read_conversation", "subject", "why")

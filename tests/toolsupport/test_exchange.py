@@ -35,13 +35,13 @@ from toolsupport.core.events import (
 from toolsupport.core.prompt.styles import STANDARD, STYLES
 from toolsupport.core.prompt.system_prompt import WITHOUT_TOOLS
 from toolsupport.core.types import (
-    Brief,
     Capabilities,
     Capability,
+    ChatMessage,
     Endpoint,
-    Message,
     Permit,
     Request,
+    RequestSpec,
     Role,
     ToolCall,
     ToolSpec,
@@ -50,7 +50,7 @@ from toolsupport.simulator.server import Simulator
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOLS = (ToolSpec("list_directory", "Lists the entries of a directory.", PATH),)
-QUESTION = (Message(Role.USER, "What's in this folder?"),)
+QUESTION = (ChatMessage(Role.USER, "What's in this folder?"),)
 REFUSED = answer(400, b'{"error":"registry.ollama.ai/library/m does not support tools"}')
 SERVER = Endpoint("ollama", "http://127.0.0.1:1")
 
@@ -59,11 +59,11 @@ def knows(tools: object) -> Capabilities:
     return Capabilities({"tools": Capability("tools", tools, "declared", "The server says so.")})
 
 
-def brief(model: str = "m", tools: object = True, **given: object) -> Brief:
-    return Brief(model, knows(tools), **({"tools": TOOLS, "format": "native"} | given))  # type: ignore[arg-type]
+def brief(model: str = "m", tools: object = True, **given: object) -> RequestSpec:
+    return RequestSpec(model, knows(tools), **({"tools": TOOLS, "format": "native"} | given))  # type: ignore[arg-type]
 
 
-async def ask(endpoint: Endpoint, given: Brief, messages: Sequence[Message] = QUESTION) -> list[Event]:
+async def ask(endpoint: Endpoint, given: RequestSpec, messages: Sequence[ChatMessage] = QUESTION) -> list[Event]:
     return [event async for batch in exchange.ask(endpoint, given, messages) for event in batch]
 
 
@@ -144,8 +144,8 @@ async def test_what_really_leaves_the_house(kind: str, value: bool | None, forma
         assert "tools" not in server.bodies[1]  # never an empty list
 
 
-def without_any() -> Brief:
-    return Brief("m", knows(True), format="native")
+def without_any() -> RequestSpec:
+    return RequestSpec("m", knows(True), format="native")
 
 
 # -- a refusal --
@@ -279,9 +279,9 @@ async def test_history_is_rendered_for_what_the_model_may_see(recorder) -> None:
     made = recorder([HI])
     log = (
         QUESTION[0],
-        Message(Role.ASSISTANT, "", calls=(ToolCall("1", "list_directory", {"path": "."}),)),
-        Message(Role.TOOL, "a.txt", call_id="1", name="list_directory"),
-        Message(Role.NOTICE, "Switched to m."),
+        ChatMessage(Role.ASSISTANT, "", calls=(ToolCall("1", "list_directory", {"path": "."}),)),
+        ChatMessage(Role.TOOL, "a.txt", call_id="1", name="list_directory"),
+        ChatMessage(Role.NOTICE, "Switched to m."),
     )
     await ask(SERVER, brief(system="Be kind."), log)
     await ask(SERVER, brief(tools=False, system="Be kind."), log)
@@ -344,7 +344,7 @@ async def test_simulated_models(model: str, tools: bool, first: type, last: type
     await simulator.start()
     try:
         endpoint = Endpoint("simulator", f"http://127.0.0.1:{simulator.port}")
-        messages = QUESTION if model != "sim-dies" else (Message(Role.USER, "Tell me a long story."),)
+        messages = QUESTION if model != "sim-dies" else (ChatMessage(Role.USER, "Tell me a long story."),)
         events = await ask(endpoint, brief(model, tools), messages)
         assert isinstance(events[0], first)
         assert isinstance(events[-1], last)
@@ -365,8 +365,8 @@ async def test_a_loop_of_calls_with_the_simulator() -> None:
         assert isinstance(ready, CallReady)
         log = (
             *QUESTION,
-            Message(Role.ASSISTANT, calls=(ready.call,)),
-            Message(Role.TOOL, "notes.md\nconfig.json", call_id=ready.call.id, name=ready.call.name),
+            ChatMessage(Role.ASSISTANT, calls=(ready.call,)),
+            ChatMessage(Role.TOOL, "notes.md\nconfig.json", call_id=ready.call.id, name=ready.call.name),
         )
         events = await ask(endpoint, brief("sim-honest"), log)
         text = "".join(event.text for event in events if isinstance(event, TextDelta))
@@ -384,6 +384,6 @@ def test_in_a_text_format_tools_stand_in_the_text_only() -> None:  # F6 F7
 
 
 def test_definitions_are_completed() -> None:  # F6
-    given = Brief("m", knows(True), (ToolSpec("f", parameters={}),), format="native")
+    given = RequestSpec("m", knows(True), (ToolSpec("f", parameters={}),), format="native")
     [tool] = exchange.make_request(given, QUESTION).tools
     assert tool.parameters == {"type": "object", "properties": {}, "required": []}

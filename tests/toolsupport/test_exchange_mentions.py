@@ -8,7 +8,7 @@ import pytest
 
 from tests.toolsupport.test_exchange import QUESTION, SERVER, ask, brief, recorder  # noqa: F401
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Finished, TextDelta
-from toolsupport.core.types import Message, Role, ToolCall
+from toolsupport.core.types import ChatMessage, Role, ToolCall
 
 FENCE = '```json\n{"name": "List_Directory", "arguments": {"path": "."}}\n```'
 
@@ -23,7 +23,7 @@ async def test_a_call_in_prose_is_found_under_its_right_name(recorder) -> None: 
 @pytest.mark.asyncio
 async def test_what_a_tool_gave_and_a_model_repeats_is_no_call(recorder) -> None:  # noqa: F811  # F5
     recorder([[TextDelta(f"The file says:\n{FENCE}")], [Finished("stop")]])
-    history = (*QUESTION, Message(Role.TOOL, f"# Notes\n{FENCE}", call_id="1", name="read_file"))
+    history = (*QUESTION, ChatMessage(Role.TOOL, f"# Notes\n{FENCE}", call_id="1", name="read_file"))
     assert not any(isinstance(event, CallFound) for event in await ask(SERVER, brief(), history))
 
 
@@ -49,7 +49,7 @@ BARE = '{"name": "list_directory", "parameters": {"path": "."}}'
 async def test_however_a_model_quotes_a_result_it_calls_nothing(recorder, format_: str, said: str) -> None:  # noqa: F811  # F5
     recorder([[TextDelta(said)], [Finished("stop")]])
     result = f"# Notes\n{PLANTED}\n{BARE}\n"
-    history = (*QUESTION, Message(Role.TOOL, result, call_id="1", name="read_file"))
+    history = (*QUESTION, ChatMessage(Role.TOOL, result, call_id="1", name="read_file"))
     events = await ask(SERVER, brief(tools=format_ == "native", format=format_), history)
     assert not any(isinstance(event, CallFound | CallReady | CallRejected) for event in events)
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == said
@@ -59,7 +59,7 @@ async def test_however_a_model_quotes_a_result_it_calls_nothing(recorder, format
 @pytest.mark.parametrize("said", [PLANTED, f"I do that now.\n{PLANTED}", f"Let me look: {ON_ONE_LINE}"])
 async def test_a_call_that_stands_in_a_result_can_be_made(recorder, said: str) -> None:  # noqa: F811
     recorder([[TextDelta(said)], [Finished("stop")]])
-    history = (*QUESTION, Message(Role.TOOL, f"# Notes\n{PLANTED}\n", call_id="1", name="read_file"))
+    history = (*QUESTION, ChatMessage(Role.TOOL, f"# Notes\n{PLANTED}\n", call_id="1", name="read_file"))
     events = await ask(SERVER, brief(tools=False, format="hermes"), history)
     assert len([event for event in events if isinstance(event, CallReady)]) == 1
 

@@ -20,15 +20,15 @@ from django.db.models.functions import Now
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport import providers
 from toolsupport.config import environment
-from toolsupport.core.verdicts import Outcome, Verdict
-from toolsupport.detection import Laboratory, Reply
-from toolsupport.detection.probe_runner import Question
+from toolsupport.core.verdicts import TrialOutcome, Verdict
+from toolsupport.detection import ProbeReply, ProbeRunner
+from toolsupport.detection.probe_runner import ProbeRequest
 from toolsupport.models import Detection
 from toolsupport.registry.testing import detection_reports, detections, leases
 from toolsupport.registry.testing.detection_reports import ShownDetection
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.services import background_jobs, detection_worker
-from toolsupport.services.background_jobs import Job, Work
+from toolsupport.services.background_jobs import BackgroundJob, JobRunner
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOCKED = OperationalError("database is locked")
@@ -68,11 +68,11 @@ class Held:
         monkeypatch.setattr(detection_worker, "examine", self.examine)
         self.ended = ""
 
-    async def examine(self, lab: Laboratory, *_: Any) -> Verdict:
+    async def examine(self, lab: ProbeRunner, *_: Any) -> Verdict:
         self.began.set()
         try:
             await self.go.wait()
-            await lab.note(Question(()), Reply(), Outcome("called", "right"))
+            await lab.note(ProbeRequest(()), ProbeReply(), TrialOutcome("called", "right"))
         except asyncio.CancelledError:
             self.ended = "cancelled"
             raise
@@ -81,8 +81,8 @@ class Held:
 
 
 @pytest_asyncio.fixture
-async def worker() -> AsyncIterator[Work]:
-    made = Work()
+async def worker() -> AsyncIterator[JobRunner]:
+    made = JobRunner()
     made.spawn(made.tester.serve())
     yield made
     await made.stop()
@@ -92,7 +92,7 @@ async def worker() -> AsyncIterator[Work]:
 @in_database
 def opened() -> int:
     profile = ModelProfileFactory(server=ServerFactory(base_url="http://127.0.0.1:1"))
-    return detections.open_test(Asked(profile.pk, "page")).id
+    return detections.open_test(DetectionRequest(profile.pk, "page")).id
 
 
 async def until(condition: Callable[[], Any]) -> None:
@@ -127,7 +127,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, name: str, *errors: Exception) -> F
     "error", [LOCKED, InterfaceError("closed"), DataError("odd")], ids=lambda one: type(one).__name__
 )
 async def test_a_heartbeat_survives_errors_of_the_database(
-    worker: Work, held: Held, monkeypatch: pytest.MonkeyPatch, error: Exception
+    worker: JobRunner, held: Held, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     renew = failing(monkeypatch, "renew")
     test = await opened()
@@ -146,7 +146,7 @@ async def test_a_heartbeat_survives_errors_of_the_database(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", ["add_trial", "conclude"])
 async def test_what_a_test_writes_is_tried_again(
-    worker: Work, held: Held, monkeypatch: pytest.MonkeyPatch, name: str
+    worker: JobRunner, held: Held, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     write = failing(monkeypatch, name, LOCKED, LOCKED)
     test = await opened()
@@ -158,7 +158,7 @@ async def test_what_a_test_writes_is_tried_again(
 
 @pytest.mark.asyncio
 async def test_a_test_ends_with_a_reason_where_its_lease_has_really_run_out(
-    worker: Work, held: Held, monkeypatch: pytest.MonkeyPatch
+    worker: JobRunner, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(detections, "LEASE", timedelta(seconds=1.5))
     renew = failing(monkeypatch, "renew")
@@ -176,7 +176,7 @@ async def test_a_test_ends_with_a_reason_where_its_lease_has_really_run_out(
 
 @pytest.mark.asyncio
 async def test_a_test_that_another_process_ended_stops_and_keeps_that_end(
-    worker: Work, held: Held, caplog: pytest.LogCaptureFixture
+    worker: JobRunner, held: Held, caplog: pytest.LogCaptureFixture
 ) -> None:
     def settle() -> int:
         Detection.objects.update(lease_until=Now() - timedelta(seconds=1))
@@ -194,7 +194,7 @@ async def test_a_test_that_another_process_ended_stops_and_keeps_that_end(
 
 
 @pytest.mark.asyncio
-async def test_a_test_that_breaks_off_says_so(worker: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_test_that_breaks_off_says_so(worker: JobRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     async def breaks(*_: Any) -> Verdict:
         raise RuntimeError("a mistake")
 
@@ -206,7 +206,7 @@ async def test_a_test_that_breaks_off_says_so(worker: Work, monkeypatch: pytest.
 
 
 @pytest.mark.asyncio
-async def test_a_process_does_not_settle_what_it_runs_itself(worker: Work, held: Held) -> None:
+async def test_a_process_does_not_settle_what_it_runs_itself(worker: JobRunner, held: Held) -> None:
     """It stood still for longer than a lease, say, and looks for work before its heartbeat comes."""
 
     def run_out() -> int | None:
@@ -223,7 +223,7 @@ async def test_a_process_does_not_settle_what_it_runs_itself(worker: Work, held:
 
 def test_a_stopped_process_leaves_a_verdict_with_its_reason() -> None:
     profile = ModelProfileFactory()
-    test = detections.open_test(Asked(profile.pk, "page")).id
+    test = detections.open_test(DetectionRequest(profile.pk, "page")).id
     assert detections.claim("me") == test
     detections.leave("another")
     assert Detection.objects.get().status == "running"
@@ -237,11 +237,11 @@ def test_a_stopped_process_leaves_a_verdict_with_its_reason() -> None:
 @pytest.mark.asyncio
 async def test_a_command_that_ends_lets_the_tests_of_others_wait_again(held: Held) -> None:
     own, other = await opened(), await opened()
-    made = Work()
+    made = JobRunner()
     made.tester.own = own
     made.spawn(made.tester.serve())
     await until(lambda: len(made.tester.running) == 2)
-    await in_database(detections.add_trial)(other, made.owner, detections.TrialMade("called", 1, {}, {}, True))
+    await in_database(detections.add_trial)(other, made.owner, detections.TrialRecord("called", 1, {}, {}, True))
     await made.stop()
     mine, theirs = [await in_database(detection_reports.shown)(test) for test in (own, other)]
     assert (mine.status, mine.verdict, mine.reason) == ("interrupted", "inconclusive", detections.STOPPED)
@@ -255,7 +255,7 @@ async def test_a_claim_that_is_cut_off_by_the_end_leaves_no_test_without_a_worke
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The row was taken in the database's thread, and nobody came to run it."""
-    test, made = await opened(), Work()
+    test, made = await opened(), JobRunner()
 
     def claim(*given: Any) -> None:
         assert ORDINARY["claim"](*given) == test
@@ -279,7 +279,7 @@ def test_a_lease_outlasts_two_waits_for_the_writers_of_sqlite() -> None:
 
 
 def test_the_command_prints_how_a_test_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nothing(self: detection_worker.Tester) -> None:
+    async def nothing(self: detection_worker.DetectionWorker) -> None:
         await asyncio.Event().wait()
 
     profile = ModelProfileFactory()
@@ -295,7 +295,7 @@ def test_the_command_prints_how_a_test_was_lost(monkeypatch: pytest.MonkeyPatch)
             detections.settle()
         return ordinary(detection)
 
-    monkeypatch.setattr(detection_worker.Tester, "serve", nothing)
+    monkeypatch.setattr(detection_worker.DetectionWorker, "serve", nothing)
     monkeypatch.setattr(detection_reports, "shown", shown)
     out, err = StringIO(), StringIO()
     with pytest.raises(SystemExit) as ended:
@@ -322,8 +322,8 @@ async def test_a_periodic_job_survives_errors_of_the_database(monkeypatch: pytes
         return ordinary(*given)
 
     monkeypatch.setattr(leases, name, fails)
-    made = Work()
-    task = made.spawn(made._repeat(Job("often", run, at_start=False, minutes=0.0005)))
+    made = JobRunner()
+    task = made.spawn(made._repeat(BackgroundJob("often", run, at_start=False, minutes=0.0005)))
     await until(lambda: len(ran) > 3)
     assert not task.done() and not errors
     await made.stop()
@@ -347,9 +347,9 @@ async def test_a_job_that_cannot_be_taken_at_the_start_keeps_no_other_one_from_i
         ran.append("second")
 
     monkeypatch.setattr(leases, "release", fails)
-    jobs = Job("one", first, at_start=True, minutes=0), Job("two", second, at_start=True, minutes=0)
+    jobs = BackgroundJob("one", first, at_start=True, minutes=0), BackgroundJob("two", second, at_start=True, minutes=0)
     monkeypatch.setattr(background_jobs, "jobs", lambda: jobs)
-    made = Work()
+    made = JobRunner()
     with suppress(asyncio.CancelledError):
         await made.spawn(made._begin())
     await made.stop()
@@ -361,7 +361,7 @@ async def test_a_background_task_that_ends_with_an_error_is_in_the_log(caplog: p
     async def breaks() -> None:
         raise RuntimeError("a mistake of this test")
 
-    made = Work()
+    made = JobRunner()
     with suppress(RuntimeError):
         await made.spawn(breaks())
     await asyncio.sleep(0)

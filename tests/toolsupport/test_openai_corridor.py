@@ -31,11 +31,11 @@ from toolsupport.core.events import (
     ToolsRefused,
     Usage,
 )
-from toolsupport.core.types import Endpoint, Limits, Message, Role, ToolCall
+from toolsupport.core.types import ChatMessage, Endpoint, Limits, Role, ToolCall
 from toolsupport.models import ModelProfile, Server, Standing
 from toolsupport.providers import PROVIDERS, ModelDetails, ModelReport, ServerReport
 from toolsupport.services import refresh
-from toolsupport.services.refresh import Refreshed
+from toolsupport.services.refresh import RefreshResult
 from toolsupport.simulator.models import MODELS, TEXT
 from toolsupport.simulator.server import Simulator
 
@@ -68,8 +68,8 @@ async def test_a_simulated_model_calls_and_answers(simulated: Endpoint, model: s
     assert events[-1] == Finished("tool_calls")
     assert any(isinstance(event, Usage) and event.prompt_tokens for event in events)
     assert any(isinstance(event, ThinkingDelta) for event in events) is (model == "sim-thinks")
-    result = Message(Role.TOOL, "config.json", call_id=ready.call.id, name="list_directory")
-    answered = await ask(simulated, brief(model), (*QUESTION, Message(Role.ASSISTANT, calls=(ready.call,)), result))
+    result = ChatMessage(Role.TOOL, "config.json", call_id=ready.call.id, name="list_directory")
+    answered = await ask(simulated, brief(model), (*QUESTION, ChatMessage(Role.ASSISTANT, calls=(ready.call,)), result))
     assert "config.json" in "".join(event.text for event in answered if isinstance(event, TextDelta))
     assert answered[-1] == Finished("stop")
 
@@ -80,7 +80,7 @@ async def test_the_other_simulated_models_fail_as_they_should(simulated: Endpoin
     assert not any(isinstance(event, CallReady) for event in ignored) and ignored[-1] == Finished("stop")
     died = (await ask(simulated, brief("sim-dies")))[-1]
     assert isinstance(died, Failed) and died.kind == "cut"
-    swallowed = (await ask(simulated, brief("sim-dies"), (Message(Role.USER, "error in mid-stream"),)))[-1]
+    swallowed = (await ask(simulated, brief("sim-dies"), (ChatMessage(Role.USER, "error in mid-stream"),)))[-1]
     assert isinstance(swallowed, Failed) and swallowed.kind == "cut"
 
 
@@ -102,8 +102,8 @@ async def test_missing_flags_are_no_refusal_of_the_model(simulated: Endpoint) ->
 async def test_models_that_call_as_they_should_not(simulated: Endpoint) -> None:  # M8 F4 D13
     rejected = [event for event in await ask(simulated, brief("sim-hallucinates")) if isinstance(event, CallRejected)]
     assert rejected[0].name not in {"list_directory", ""}
-    result = Message(Role.TOOL, "config.json", call_id="call_1", name="list_directory")
-    made = Message(Role.ASSISTANT, calls=(ToolCall("call_1", "list_directory", {"path": "."}),))
+    result = ChatMessage(Role.TOOL, "config.json", call_id="call_1", name="list_directory")
+    made = ChatMessage(Role.ASSISTANT, calls=(ToolCall("call_1", "list_directory", {"path": "."}),))
     again = await ask(simulated, brief("sim-loops"), (*QUESTION, made, result))
     assert [event.call.name for event in again if isinstance(event, CallReady)] == ["list_directory"]
     words = "".join(event.text for event in await ask(simulated, brief("sim-shell")) if isinstance(event, TextDelta))
@@ -226,7 +226,7 @@ async def test_what_the_list_told_is_not_asked_again(servers_out_there: Servers)
     server = await _server()
     known = _told(capabilities=("completion", "tools"), unsaid=("thinking",), context_length=4096)
     servers_out_there.reports["http://box:1"] = known
-    assert await refresh.refresh(server) == Refreshed(server, models=1, described=1)
+    assert await refresh.refresh(server) == RefreshResult(server, models=1, described=1)
     assert (await _known("tools"), await _context()) == ((True, "declared"), 4096)
     assert (await _known("vision"), await _known("thinking")) == ((False, "declared"), (None, "default"))
     assert (await refresh.refresh(server)).described == 0

@@ -63,7 +63,7 @@ async def lifespan(scope: MutableMapping[str, Any], receive: Receive, send: Send
             return
 
 
-class SameOrigin:
+class SameOriginMiddleware:
     """Sockets only for pages of ours: full origins, since a host alone ignores scheme and port."""
 
     def __init__(self, application: Any) -> None:
@@ -73,7 +73,7 @@ class SameOrigin:
         return await OriginValidator(self.application, settings.ORIGINS)(scope, receive, send)
 
 
-class Handler(ASGIHandler):
+class ThreadedASGIHandler(ASGIHandler):
     """Django's own, which gives every request a thread and so a connection to the database.
 
     That costs more than all that an answer to a program asks of the database: those share the thread of the chats.
@@ -88,8 +88,8 @@ class Handler(ASGIHandler):
 
 application = ProtocolTypeRouter(
     {
-        "http": Handler(),
-        "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(WEBSOCKETS))),
+        "http": ThreadedASGIHandler(),
+        "websocket": SameOriginMiddleware(AuthMiddlewareStack(URLRouter(WEBSOCKETS))),
         "lifespan": lifespan,
     }
 )

@@ -46,7 +46,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class EnvironmentVariable:
     """`name` as in the environment; `default` as one would write it there."""
 
     name: str
@@ -56,84 +56,102 @@ class Variable:
 
 
 VARIABLES = (
-    Variable("TOOLSUPPORT_DATA_DIR", "./data", text, "Directory of the database, keys and chat files."),
-    Variable(
+    EnvironmentVariable("TOOLSUPPORT_DATA_DIR", "./data", text, "Directory of the database, keys and chat files."),
+    EnvironmentVariable(
         "TOOLSUPPORT_SECRET_KEY", "", text, "Signing key. Unset: generated once and stored in the data directory."
     ),
-    Variable("TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."),
-    Variable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
-    Variable("TOOLSUPPORT_DEBUG", "0", switch, "Show Django's debug pages. Never on a machine that others reach."),
-    Variable(
+    EnvironmentVariable(
+        "TOOLSUPPORT_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]", words, "Host names that the site accepts."
+    ),
+    EnvironmentVariable("TOOLSUPPORT_ORIGINS", "", words, "Full origins of browsers. Unset: the address of `serve`."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_DEBUG", "0", switch, "Show Django's debug pages. Never on a machine that others reach."
+    ),
+    EnvironmentVariable(
         "DATABASE_URL",
         "",
         text,
         "sqlite:///path or postgresql://user:password@host/name. Unset: SQLite in the data directory.",
     ),
-    Variable(
+    EnvironmentVariable(
         "REDIS_URL", "", text, "redis://host:6379, for several processes that serve one site. Unset: one process."
     ),
-    Variable("OLLAMA_HOST", "", text, "Address of an Ollama server. Unset: 127.0.0.1:11434 if it answers."),
-    Variable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
-    Variable(
+    EnvironmentVariable("OLLAMA_HOST", "", text, "Address of an Ollama server. Unset: 127.0.0.1:11434 if it answers."),
+    EnvironmentVariable("TOOLSUPPORT_SERVERS", "", words, "More servers, as name=kind+url, separated by commas."),
+    EnvironmentVariable(
         "TOOLSUPPORT_SERVER_<NAME>_KEY",
         "",
         text,
         "API key of the server with that name. Replace all but letters and digits by _.",
     ),
-    Variable(
+    EnvironmentVariable(
         "TOOLSUPPORT_SIMULATOR",
         "auto",
         one_of("auto", "on", "off"),
         "Simulated models: auto shows them while no other server answers.",
     ),
-    Variable(
+    EnvironmentVariable(
         "TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin. Unset: `serve` prints a set-up address."
     ),
-    Variable("TOOLSUPPORT_STARTUP_REFRESH", "1", switch, "List the models of every server at start."),
-    Variable(
+    EnvironmentVariable("TOOLSUPPORT_STARTUP_REFRESH", "1", switch, "List the models of every server at start."),
+    EnvironmentVariable(
         "TOOLSUPPORT_FILTER_ONLY",
         "0",
         switch,
         "No questions, tests, learning or tool substitution; stored values stay in force.",
     ),
-    Variable(
+    EnvironmentVariable(
         "TOOLSUPPORT_TEXT_FORMATS",
         "measured",
         one_of("measured", "all", "off"),
         "Calls written as text: where a test found a format that works, for all models, never.",
     ),
-    Variable("TOOLSUPPORT_CODE_MODE", "1", switch, "Calls written as code, where `python_execution` is enabled."),
-    Variable("TOOLSUPPORT_RUNTIME_LEARNING", "1", switch, "Ask whether to save that a server refused tools."),
-    Variable(
+    EnvironmentVariable(
+        "TOOLSUPPORT_CODE_MODE", "1", switch, "Calls written as code, where `python_execution` is enabled."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_RUNTIME_LEARNING", "1", switch, "Ask whether to save that a server refused tools."
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_DRIFT",
         "ask",
         one_of("off", "ask", "auto"),
         "When a tested model has changed: do nothing, offer a new test, test again when its server is idle.",
     ),
-    Variable("TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."),
-    Variable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that run at once in one process."),
-    Variable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that run at once for one person."),
-    Variable(
+    EnvironmentVariable(
+        "TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."
+    ),
+    EnvironmentVariable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that run at once in one process."),
+    EnvironmentVariable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that run at once for one person."),
+    EnvironmentVariable(
         "TOOLSUPPORT_PROGRAMS",
         "4",
         number,
         "Programs that run at once in one process, likewise shell commands, likewise database queries. Others wait.",
     ),
-    Variable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", number, "Open chat pages of one person in one process."),
-    Variable("TOOLSUPPORT_KEY_REQUESTS", "600", number, "Requests per minute with one API key in one process."),
-    Variable(
+    EnvironmentVariable(
+        "TOOLSUPPORT_SOCKETS_PER_PERSON", "50", number, "Open chat pages of one person in one process."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_KEY_REQUESTS", "600", number, "Requests per minute with one API key in one process."
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_MCP_STDIO", "", text, "JSON file with the MCP servers to start on this machine (docs/mcp.md)."
     ),
-    Variable("TOOLSUPPORT_WORKSPACE_MIB", "100", number, "Largest total size of the files of a chat, in MiB."),
-    Variable(
+    EnvironmentVariable(
+        "TOOLSUPPORT_WORKSPACE_MIB", "100", number, "Largest total size of the files of a chat, in MiB."
+    ),
+    EnvironmentVariable(
         "TOOLSUPPORT_EMBED_MODEL",
         "",
         text,
         "server/model that embeds texts for tool search. Unset: search by words only.",
     ),
-    Variable("TOOLSUPPORT_LOG", "text", one_of("text", "json"), "Form of the log lines on standard error."),
-    Variable("TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token for /metrics. Unset: open to all."),
-    Variable("TOOLSUPPORT_DRAIN_SECONDS", "20", number, "Seconds that running answers get when the server stops."),
+    EnvironmentVariable("TOOLSUPPORT_LOG", "text", one_of("text", "json"), "Form of the log lines on standard error."),
+    EnvironmentVariable("TOOLSUPPORT_METRICS_TOKEN", "", text, "Bearer token for /metrics. Unset: open to all."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_DRAIN_SECONDS", "20", number, "Seconds that running answers get when the server stops."
+    ),
 )
 
 

@@ -15,7 +15,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "request", "server_time"}
 
 
-class TextLines(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """For people: time, level, logger, message, and the request's id where there is one."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class TextLines(logging.Formatter):
         return redact(super().format(record) + (f" [{number}]" if number else ""))
 
 
-class JsonLines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """For machines: time, level, logger, message, request, what was given as `extra`, traceback."""
 
     def format(self, record: logging.LogRecord) -> str:

@@ -125,8 +125,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"()": "toolsupport.config.logs.TextLines"},
-        "json": {"()": "toolsupport.config.logs.JsonLines"},
+        "text": {"()": "toolsupport.config.logs.TextFormatter"},
+        "json": {"()": "toolsupport.config.logs.JsonFormatter"},
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": ENV["TOOLSUPPORT_LOG"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
@@ -138,6 +138,6 @@ LOGGING = {
         "django.server": {"handlers": [], "propagate": True},
     },
 }
-redaction.know(*ENV[environment.SERVER_KEYS].values())
-redaction.know(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
-redaction.know(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))
+redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
+redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
+redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

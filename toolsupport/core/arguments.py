@@ -20,7 +20,7 @@ WRAPPERS = ("function", "function_call", "tool_call")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ParsedCall:
     """A call as it was read; `why_not` says why it could not be, in words for the model, else ""."""
 
     name: str = ""
@@ -35,15 +35,15 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def read_call(text: str, tools: Sequence[ToolSpec]) -> Written:
+def read_call(text: str, tools: Sequence[ToolSpec]) -> ParsedCall:
     """A call from an object with a name and arguments, under any of the keys that models use for them."""
     read = read_json(text)
     if read is None or not isinstance(read.value, dict):
-        return Written(why_not="This is not a JSON object. Write the call again as one, with a name and arguments.")
+        return ParsedCall(why_not="This is not a JSON object. Write the call again as one, with a name and arguments.")
     return call_from(read.value, read.repairs, tools)
 
 
-def call_from(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> Written:
+def call_from(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> ParsedCall:
     """A call from an object that was read already."""
     value, id_ = _unwrapped(value)
     key = next((one for one in NAME_KEYS if isinstance(value.get(one), str) and value[one].strip()), "")
@@ -54,14 +54,14 @@ def call_from(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) 
     return replace(finished(name, found, (*repairs, *more), tools), id=id_)
 
 
-def finished(name: str, arguments: Any, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> Written:
+def finished(name: str, arguments: Any, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> ParsedCall:
     """A call from a name and whatever stood for its arguments."""
     value, more = _as_object(arguments)
     if value is None:
         why = f"The arguments of {name[:200]} are not a JSON object. Call it again with arguments as one."
-        return Written(name, why_not=why)
+        return ParsedCall(name, why_not=why)
     typed_ones, typings = typed(value, find_tool(name, tools))
-    return Written(name, typed_ones, (*repairs, *more, *typings))
+    return ParsedCall(name, typed_ones, (*repairs, *more, *typings))
 
 
 def typed(arguments: JSON, spec: ToolSpec | None) -> tuple[JSON, tuple[str, ...]]:
@@ -89,12 +89,12 @@ def _unwrapped(value: JSON) -> tuple[JSON, str]:
     return value, id_
 
 
-def _named_by_its_key(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> Written:
+def _named_by_its_key(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> ParsedCall:
     """`{"get_weather": {"city": "Bonn"}}`: only a name that is offered can be one."""
     name = next(iter(value), "")
     if len(value) == 1 and is_json_object(value[name]) and find_tool(name, tools):
         return finished(name, value[name], repairs, tools)
-    return Written(why_not='The call has no name. Write it again with "name" and "arguments".')
+    return ParsedCall(why_not='The call has no name. Write it again with "name" and "arguments".')
 
 
 def _arguments_in(value: JSON, name_key: str, spec: ToolSpec | None) -> tuple[Any, tuple[str, ...]]:

@@ -20,7 +20,7 @@ import jsonschema_rs
 from toolsupport.core import sanitize
 from toolsupport.core.arguments import typed
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.schema_limits import MOST_CHARACTERS, Bound, Unbounded
+from toolsupport.core.schema_limits import MOST_CHARACTERS, SchemaBudget, UnsupportedSchema
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
@@ -101,7 +101,7 @@ def _complaint(error: jsonschema_rs.ValidationError) -> str:
     return f"{place}: {error.message}"[:LONGEST_COMPLAINT] if place else error.message[:LONGEST_COMPLAINT]
 
 
-def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, Bound] | str:
+def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:
     try:
         return _checker(_json(schema))
     except RecursionError:
@@ -109,13 +109,13 @@ def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, Bound] | str:
 
 
 @lru_cache(maxsize=1024)
-def _checker(schema: str) -> tuple[jsonschema_rs.Validator, Bound] | str:
+def _checker(schema: str) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:
     """The compiled schema with its bound, or why it cannot be used: then nothing fits, as nothing can be checked."""
     try:
         if len(schema) > MOST_CHARACTERS:
-            raise Unbounded(f"it has more than {MOST_CHARACTERS:,} characters")
+            raise UnsupportedSchema(f"it has more than {MOST_CHARACTERS:,} characters")
         parsed = json.loads(schema)
-        bound = Bound(parsed)
+        bound = SchemaBudget(parsed)
         return jsonschema_rs.validator_for(parsed, retriever=_refuse, pattern_options=PATTERNS), bound
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         return f"the tool's own schema cannot be used ({str(error)[:LONGEST_COMPLAINT]})"

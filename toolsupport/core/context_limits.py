@@ -26,7 +26,7 @@ OTHERWISE = "Start its server with a larger context, choose a model with one, or
 
 
 @dataclass(frozen=True, slots=True)
-class Exceeded:
+class ContextExceeded:
     """A request of `prompt` tokens did not fit into `context` tokens."""
 
     prompt: int
@@ -37,12 +37,12 @@ class Exceeded:
         return f"{size} {help_for(kind)}"
 
 
-def exceeded(status: int, body: str) -> Exceeded | None:
+def exceeded(status: int, body: str) -> ContextExceeded | None:
     """The numbers of an error that names both; None for every other."""
     if status and not 400 <= status < 500:
         return None
     prompt, context = PROMPT.search(body[:LONGEST]), CONTEXT.search(body[:LONGEST])
-    found = Exceeded(int(prompt[1]), int(context[1])) if prompt and context else None
+    found = ContextExceeded(int(prompt[1]), int(context[1])) if prompt and context else None
     return found if found and 0 < found.context <= found.prompt else None
 
 

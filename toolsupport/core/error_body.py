@@ -44,7 +44,7 @@ TAGS = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
+class ErrorBody:
     """`texts` are the innermost words in order, `codes` the codes and types around them (as text, lower case).
 
     `around` is what stood before and after an envelope that was found inside of a text ("upstream said 400: …").
@@ -63,13 +63,13 @@ class Envelope:
         return "; ".join(text for text in unique if text)[:500]
 
 
-def unwrap(body: str) -> Envelope:
+def unwrap(body: str) -> ErrorBody:
     """The words and codes of an error body."""
-    reader = _Reader()
+    reader = _TextCollector()
     text = body[:LONGEST].strip(SPACES)
     reader.body(text)
     page = any(map(_is_page, (text, *reader.texts)))
-    return Envelope(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around), page)
+    return ErrorBody(tuple(reader.texts), frozenset(reader.codes), tuple(reader.around), page)
 
 
 def _is_page(text: str) -> bool:
@@ -86,7 +86,7 @@ def _is_page(text: str) -> bool:
     return PAGE.match(text, begin) is not None
 
 
-class _Reader:
+class _TextCollector:
     """Gathers the words of one body."""
 
     def __init__(self) -> None:

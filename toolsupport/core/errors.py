@@ -39,11 +39,11 @@ class Unreachable(ProviderError):
     kind = "unreachable"
 
 
-class Refused(ProviderError):
+class RequestRefused(ProviderError):
     kind = "refused"
 
 
-class Garbled(ProviderError):
+class GarbledReply(ProviderError):
     kind = "garbled"
 
 

@@ -22,7 +22,7 @@ class ThinkingDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
+class TextReclassified:
     """What came before is to be read otherwise, since a mark of reasoning came late, or never.
 
     `text` stands instead of all text so far. `taken` characters at the end of the reasoning are no reasoning, and
@@ -177,7 +177,7 @@ FAILURES = {
 Event = (
     TextDelta
     | ThinkingDelta
-    | Reread
+    | TextReclassified
     | CallDelta
     | CallReady
     | CallRejected

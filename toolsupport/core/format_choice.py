@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.team_switches import Switches
+from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.core.types import Capabilities
 
 NATIVE = "native"
@@ -17,7 +17,7 @@ READ_ONLY = frozenset({"auto"})
 
 
 @dataclass(frozen=True, slots=True)
-class FormatWishes:
+class FormatPreferences:
     """What people and the team want of formats.
 
     `preferred` are names, the strongest wish first: of the conversation, of the person, of the model's profile.
@@ -28,13 +28,13 @@ class FormatWishes:
 
     preferred: tuple[str, ...] = ()
     disabled: frozenset[str] = frozenset()
-    switches: Switches = field(default_factory=Switches)
+    switches: TeamSwitches = field(default_factory=TeamSwitches)
     code_tool: bool = False
     asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class FormatVerdict:
+class FormatDecision:
     """One format: `usable` with the reason for it or against it; `label` is what people call it."""
 
     name: str
@@ -60,13 +60,13 @@ def text_for(capabilities: Capabilities) -> str:
     return next((name for name in known if name in texts), texts[0])
 
 
-def judged(capabilities: Capabilities, wishes: FormatWishes) -> tuple[FormatVerdict, ...]:
+def judged(capabilities: Capabilities, wishes: FormatPreferences) -> tuple[FormatDecision, ...]:
     """Every format, the one to use first: usable ones in the order they would be tried, then the others."""
     verdicts = [_verdict(name, capabilities, wishes) for name in _ordered(capabilities, wishes)]
     return tuple(sorted(verdicts, key=lambda verdict: not verdict.usable))
 
 
-def _ordered(capabilities: Capabilities, wishes: FormatWishes) -> list[str]:
+def _ordered(capabilities: Capabilities, wishes: FormatPreferences) -> list[str]:
     """Wishes, then native, then what is known to work, what the family was taught, and the order of the table."""
     known = (capabilities["format"].value, capabilities["call_format"].value)
     wanted = (*wishes.preferred, NATIVE, *(name for name in known if isinstance(name, str)), *names())
@@ -74,22 +74,22 @@ def _ordered(capabilities: Capabilities, wishes: FormatWishes) -> list[str]:
     return list(dict.fromkeys(name for name in wanted if name in existing))
 
 
-def _verdict(name: str, capabilities: Capabilities, wishes: FormatWishes) -> FormatVerdict:
+def _verdict(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> FormatDecision:
     against = next((reason for rule in RULES.values() if (reason := rule(name, capabilities, wishes))), "")
-    return FormatVerdict(name, label(name), not against, against or _why(name, capabilities, wishes))
+    return FormatDecision(name, label(name), not against, against or _why(name, capabilities, wishes))
 
 
-def _disabled(name: str, _: Capabilities, wishes: FormatWishes) -> str:
+def _disabled(name: str, _: Capabilities, wishes: FormatPreferences) -> str:
     return "It is switched off." if name in wishes.disabled else ""
 
 
-def _native(name: str, capabilities: Capabilities, _: FormatWishes) -> str:
+def _native(name: str, capabilities: Capabilities, _: FormatPreferences) -> str:
     if name != NATIVE or capabilities["tools"].value is True:
         return ""
     return capabilities["tools"].reason
 
 
-def _code(name: str, _: Capabilities, wishes: FormatWishes) -> str:
+def _code(name: str, _: Capabilities, wishes: FormatPreferences) -> str:
     if name != CODE:
         return ""
     if not wishes.switches.allows_code_mode:
@@ -97,7 +97,7 @@ def _code(name: str, _: Capabilities, wishes: FormatWishes) -> str:
     return "" if wishes.code_tool else "It needs the tool python_execution, which is not enabled."
 
 
-def _text(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
+def _text(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> str:
     if name == NATIVE:
         return ""
     if name == wishes.asked and wishes.switches.text_formats != "off" and not wishes.switches.filter_only:
@@ -126,12 +126,12 @@ def _failed(name: str, capabilities: Capabilities) -> str:
 
 
 # The first rule with a reason against a format decides.
-RULES: Mapping[str, Callable[[str, Capabilities, FormatWishes], str]] = MappingProxyType(
+RULES: Mapping[str, Callable[[str, Capabilities, FormatPreferences], str]] = MappingProxyType(
     {"disabled": _disabled, "native": _native, "code": _code, "text": _text}
 )
 
 
-def _why(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
+def _why(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> str:
     if name == wishes.asked:
         return f"{label(name)} was asked for in this answer."
     if name in wishes.preferred:
@@ -143,6 +143,6 @@ def _why(name: str, capabilities: Capabilities, wishes: FormatWishes) -> str:
     return "The team has switched calls written as text on for all models."
 
 
-def usable(verdicts: Sequence[FormatVerdict]) -> tuple[str, ...]:
+def usable(verdicts: Sequence[FormatDecision]) -> tuple[str, ...]:
     """The names of the usable ones, the first of which is used."""
     return tuple(verdict.name for verdict in verdicts if verdict.usable)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsupport.core.format_choice import NATIVE
-from toolsupport.core.types import Brief, Exclusion
+from toolsupport.core.types import Exclusion, RequestSpec
 
 
-def in_format(brief: Brief, name: str, reason: str) -> Brief:
+def in_format(brief: RequestSpec, name: str, reason: str) -> RequestSpec:
     """The same question in another format; what comes before it among the fallbacks has failed already."""
     later = brief.fallbacks[brief.fallbacks.index(name) + 1 :] if name in brief.fallbacks else ()
     # Only native calls are spoiled by streaming.
@@ -17,24 +17,24 @@ def in_format(brief: Brief, name: str, reason: str) -> Brief:
     return replace(brief, format=name, format_reason=reason, fallbacks=later, stream=stream)
 
 
-def next_in_line(brief: Brief, reason: str) -> Brief | None:
+def next_in_line(brief: RequestSpec, reason: str) -> RequestSpec | None:
     """The same question in the next format; None where there is no other."""
     return in_format(brief, brief.fallbacks[0], reason) if brief.fallbacks else None
 
 
-def in_text(brief: Brief, rule: str, reason: str) -> Brief:
+def in_text(brief: RequestSpec, rule: str, reason: str) -> RequestSpec:
     """The same question in the next format that is text, else without tools."""
     name = next((name for name in brief.fallbacks if name != NATIVE), "")
     return in_format(brief, name, reason) if name else without_tools(brief, rule, reason)
 
 
-def without_tools(brief: Brief, rule: str, reason: str) -> Brief:
+def without_tools(brief: RequestSpec, rule: str, reason: str) -> RequestSpec:
     """The same brief with every tool left out, which the system text will say."""
     brief = left_out(brief, [tool.name for tool in brief.tools], rule, reason)
     return replace(brief, hidden=(), format="", format_reason=reason)
 
 
-def left_out(brief: Brief, names: Sequence[str], rule: str, reason: str) -> Brief:
+def left_out(brief: RequestSpec, names: Sequence[str], rule: str, reason: str) -> RequestSpec:
     """The same brief without these tools."""
     gone = tuple(Exclusion(tool.name, rule, reason) for tool in brief.tools if tool.name in names)
     kept = tuple(tool for tool in brief.tools if tool.name not in names)

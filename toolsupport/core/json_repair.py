@@ -23,7 +23,7 @@ ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class RepairedJson:
     """A value, and in words what had to be mended to read it."""
 
     value: Any
@@ -34,14 +34,14 @@ class _Unreadable(ValueError):
     """The text is no value, however kindly it is read."""
 
 
-def read_json(text: str, depth: int | None = None) -> Read | None:
+def read_json(text: str, depth: int | None = None) -> RepairedJson | None:
     """The value, or None where there is none to be read. `depth` is how deep it nests, where that is known."""
     if (nesting(text) if depth is None else depth) > DEEPEST:
         return None
     twice: list[str] = []
     try:
         value = json.loads(text, object_pairs_hook=_first_ones(twice), parse_constant=_refuse)
-        return Read(value, tuple(dict.fromkeys(twice)))
+        return RepairedJson(value, tuple(dict.fromkeys(twice)))
     except ValueError:
         return _mended(text)
 
@@ -78,16 +78,16 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _mended(text: str) -> Read | None:
-    reader = _Reader(text)
+def _mended(text: str) -> RepairedJson | None:
+    reader = _RepairingReader(text)
     try:
         value = reader.value(0)
     except (_Unreadable, RecursionError):
         return None
-    return Read(value, tuple(dict.fromkeys(reader.repairs)))
+    return RepairedJson(value, tuple(dict.fromkeys(reader.repairs)))
 
 
-class _Reader:
+class _RepairingReader:
     def __init__(self, text: str) -> None:
         self.repairs: list[str] = []
         fence = FENCE.match(text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from toolsupport.core.scanner import Markers, Source, Steps
+from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 
 DEEPEST = 64
 QUOTES = ('"', "'")
@@ -21,7 +21,7 @@ PROSE = re.compile(r"[\w`>]")
 BARE = re.compile(r"""[^"'{}\[\],:<\s]*""")
 
 
-class Listener(Protocol):
+class WalkObserver(Protocol):
     """Hears what is read while it is read. `depth` counts the brackets that are open (after an opening one)."""
 
     def mark(self, character: str, depth: int) -> None: ...
@@ -38,18 +38,18 @@ class Listener(Protocol):
         """From here on it is not JSON."""
 
 
-class Walk:
+class JsonWalk:
     """Takes one value from `{` or `[` to its end.
 
     `settled` tells that nothing of the record may be unread. After the end `whole` tells whether all brackets were
     closed, `cut_off` whether the text ended within a value.
     """
 
-    def __init__(self, source: Source, ends: Markers, listener: Listener) -> None:
+    def __init__(self, source: TextSource, ends: MarkerSet, listener: WalkObserver) -> None:
         self._source = source
         self._ends = ends
         self._first = ends.first_characters
-        self._inside = Markers(mark for mark in ends.markers if not PROSE.match(mark))
+        self._inside = MarkerSet(mark for mark in ends.markers if not PROSE.match(mark))
         self._first_inside = self._inside.first_characters
         special = re.escape("".join(sorted(self._first_inside)))
         self._unmarked = {quote: re.compile(rf"[^{quote}\\{special}]*") for quote in QUOTES}

@@ -34,7 +34,7 @@ CODES: Mapping[str, bool | None] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """What one trial came to. `code` is a key of CODES, `subject` the text format or the tool it was about.
 
     `think` is the setting of the request: True, False, or None where the server chose. `thought`: the model thought.
@@ -54,21 +54,21 @@ class Outcome:
         return CODES[self.code]
 
 
-def of_step(outcomes: Iterable[Outcome], step: str, subject: str = "") -> list[Outcome]:
+def of_step(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> list[TrialOutcome]:
     """The outcomes of one step, or of one subject within it."""
     return [outcome for outcome in outcomes if outcome.step == step and subject in ("", outcome.subject)]
 
 
-def counting(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def counting(outcomes: Iterable[TrialOutcome]) -> list[TrialOutcome]:
     """Those that say something about the model."""
     return [outcome for outcome in outcomes if outcome.passed is not None]
 
 
-def subjects(outcomes: Iterable[Outcome], step: str) -> list[str]:
+def subjects(outcomes: Iterable[TrialOutcome], step: str) -> list[str]:
     """What a step was about, each name once, in order."""
     return list(dict.fromkeys(outcome.subject for outcome in outcomes if outcome.step == step and outcome.subject))
 
 
-def share(tried: Sequence[Outcome]) -> str:
+def share(tried: Sequence[TrialOutcome]) -> str:
     """`2 of 3`: how many of these passed."""
     return f"{sum(bool(outcome.passed) for outcome in tried)} of {len(tried)}"

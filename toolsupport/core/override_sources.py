@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class OverrideSource:
     """`rank` 0 is the highest; `letter` marks a cell of the models page; `word` is what people read."""
 
     name: str
@@ -19,13 +19,13 @@ class Source:
 SOURCES = {
     source.name: source
     for source in (
-        Source("session", 0, "C", "this chat", "decided for this conversation only"),
-        Source("user_confirmed", 1, "U", "confirmed", "a person decided it for everyone"),
-        Source("auto_detected", 2, "A", "tested", "measured on the build that runs now"),
-        Source("declared", 3, "D", "declared", "the server says so"),
-        Source("auto_detected_stale", 4, "A", "tested on an older build", "measured on a build that is gone"),
-        Source("profile", 5, "P", "profile", "the family table says so"),
-        Source("default", 6, "–", "default", "nobody said anything"),
+        OverrideSource("session", 0, "C", "this chat", "decided for this conversation only"),
+        OverrideSource("user_confirmed", 1, "U", "confirmed", "a person decided it for everyone"),
+        OverrideSource("auto_detected", 2, "A", "tested", "measured on the build that runs now"),
+        OverrideSource("declared", 3, "D", "declared", "the server says so"),
+        OverrideSource("auto_detected_stale", 4, "A", "tested on an older build", "measured on a build that is gone"),
+        OverrideSource("profile", 5, "P", "profile", "the family table says so"),
+        OverrideSource("default", 6, "–", "default", "nobody said anything"),
     )
 }
 

@@ -15,7 +15,7 @@ BOUND_TO_BUILD = ("user_confirmed", "auto_detected")
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class OverrideRow:
     """One row of what was said about a model; rows are only ever added.
 
     `source` is one of sources.STORED, `session` "" means everyone, `actor` is "" for machines, `created_at` ISO 8601.
@@ -37,7 +37,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OverrideStatus:
     """A claim as it is seen from one build and one conversation.
 
     `source` is its rank, a key of sources.SOURCES ("runtime_error" outside a conversation has none and never counts).
@@ -49,27 +49,27 @@ class Entry:
     value: Any
     source: str
     standing: str = COUNTS
-    claim: Claim | None = None
+    claim: OverrideRow | None = None
     stale: bool = False
 
 
-def weigh(claims: Sequence[Claim], build_key: str, session: str) -> list[Entry]:
+def weigh(claims: Sequence[OverrideRow], build_key: str, session: str) -> list[OverrideStatus]:
     """An entry for each row that speaks of a value, in the order of the rows; withdrawals are applied, not listed."""
     withdrawn = _withdrawn(claims, session)
     return [_entry(claim, build_key, session, withdrawn) for claim in claims if claim.withdraws is None]
 
 
-def ranked(entries: Iterable[Entry]) -> list[Entry]:
+def ranked(entries: Iterable[OverrideStatus]) -> list[OverrideStatus]:
     """The highest rank first, within a rank the newest."""
     return sorted(entries, key=lambda entry: (rank(entry), -(entry.claim.seq if entry.claim else 0)))
 
 
-def rank(entry: Entry) -> int:
+def rank(entry: OverrideStatus) -> int:
     """0 is the highest; what has no rank comes last."""
     return SOURCES[entry.source].rank if entry.source in SOURCES else len(SOURCES)
 
 
-def _withdrawn(claims: Iterable[Claim], session: str) -> set[int]:
+def _withdrawn(claims: Iterable[OverrideRow], session: str) -> set[int]:
     """Ids of the rows taken back. Newest first, so that a withdrawal that was itself taken back does nothing."""
     withdrawn: set[int] = set()
     for claim in sorted(claims, key=lambda claim: claim.seq, reverse=True):
@@ -79,7 +79,7 @@ def _withdrawn(claims: Iterable[Claim], session: str) -> set[int]:
     return withdrawn
 
 
-def _entry(claim: Claim, build_key: str, session: str, withdrawn: set[int]) -> Entry:
+def _entry(claim: OverrideRow, build_key: str, session: str, withdrawn: set[int]) -> OverrideStatus:
     source = _source(claim, build_key)
     stale = claim.source in BOUND_TO_BUILD and claim.build_key != build_key
     standings = {
@@ -89,10 +89,10 @@ def _entry(claim: Claim, build_key: str, session: str, withdrawn: set[int]) -> E
         "empty": claim.value is None or source not in SOURCES,
     }
     standing = next((name for name, holds in standings.items() if holds), COUNTS)
-    return Entry(claim.capability, claim.value, source, standing, claim, stale)
+    return OverrideStatus(claim.capability, claim.value, source, standing, claim, stale)
 
 
-def _source(claim: Claim, build_key: str) -> str:
+def _source(claim: OverrideRow, build_key: str) -> str:
     if claim.session:
         return "session"
     if claim.source == "auto_detected" and claim.build_key != build_key:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from toolsupport.core.formats.writing import LOOKS_ALIKE
-from toolsupport.core.types import Message, Role
+from toolsupport.core.types import ChatMessage, Role
 
 # What a model puts around and into a quotation of its own: fences, quotation marks of Markdown, white space.
 FENCE_LINE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^`\n]*$", re.M)
@@ -15,10 +15,10 @@ SPACE = re.compile(r"[\s`]+")
 AS_WRITTEN = str.maketrans({alike: mark for mark, alike in LOOKS_ALIKE.items()})
 
 
-class Results:
+class ResultIndex:
     """The results of tools that stand in a history."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Sequence[ChatMessage]) -> None:
         self._contents = [message.content for message in messages if message.role is Role.TOOL]
         self._squeezed: list[str] | None = None
 

@@ -3,7 +3,7 @@
 The marks stand in one table. A mark counts where no call and no code is read; in quotes, backquotes or a fence of the
 answer it is text. Inside reasoning the first closing mark ends it.
 A reply may begin inside reasoning, because the prompt ended in the opening mark. Where that is not known, the text is
-given out as an answer first; the lone closing mark shows that it was reasoning, and a `Reread` moves it.
+given out as an answer first; the lone closing mark shows that it was reasoning, and a `TextReclassified` moves it.
 Calls in reasoning are drafts: they count only where nothing but space follows them, inside the reasoning and behind it.
 """
 
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from toolsupport.core.events import CallReady, Event, TextDelta
-from toolsupport.core.scanner import Markers, Source, Steps
+from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class ReasoningMarks:
     """How one family of models marks its reasoning.
 
     `around` are marks beside the answer, which are left out. `proves`: a closing mark without an opening one shows
@@ -37,11 +37,11 @@ class Marks:
     tag: bool = False
 
 
-def tag(name: str, *, common: bool = False) -> Marks:
+def tag(name: str, *, common: bool = False) -> ReasoningMarks:
     """A pair of tags in small letters, in capitals and with a capital at the beginning."""
     written = tuple(dict.fromkeys((name, name.upper(), name.title())))
     opens, closes = tuple(f"<{one}>" for one in written), tuple(f"</{one}>" for one in written)
-    return Marks(opens, closes, proves=not common, line=common, tag=True)
+    return ReasoningMarks(opens, closes, proves=not common, line=common, tag=True)
 
 
 FINAL = "<|channel|>final<|message|>"
@@ -51,33 +51,33 @@ TABLE = (
     *map(tag, ("think_fast", "think_faster")),  # K2 V2
     *map(tag, ("mm:think", "seed:think", "longcat_think")),  # MiniMax, Seed
     *(tag(name, common=True) for name in ("scratchpad", "reflection", "analysis")),
-    Marks(("<|think|>",), ("<|/think|>",), tag=True),
-    Marks(("[THINK]",), ("[/THINK]",), tag=True),  # Magistral
-    Marks(("◁think▷",), ("◁/think▷",), tag=True),  # Kimi VL
-    Marks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",),
+    ReasoningMarks(("<|think|>",), ("<|/think|>",), tag=True),
+    ReasoningMarks(("[THINK]",), ("[/THINK]",), tag=True),  # Magistral
+    ReasoningMarks(("◁think▷",), ("◁/think▷",), tag=True),  # Kimi VL
+    ReasoningMarks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",),
           ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")),  # Kimi K3
-    Marks(("<|START_THINKING|>",), ("<|END_THINKING|>",), ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
-    Marks(("<|begin_of_thought|>",), ("<|end_of_thought|>",), ("<|begin_of_solution|>", "<|end_of_solution|>")),
-    Marks(("<|channel>thought\n", "<|channel>thought"), ("<channel|>",)),  # Gemma 4
-    Marks(("<unused94>thought\n", "<unused94>thought"), ("<unused95>",)),  # MedGemma
-    Marks(("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>analysis<|message|>"), ("<|end|>",),
+    ReasoningMarks(("<|START_THINKING|>",), ("<|END_THINKING|>",), ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
+    ReasoningMarks(("<|begin_of_thought|>",), ("<|end_of_thought|>",), ("<|begin_of_solution|>", "<|end_of_solution|>")),
+    ReasoningMarks(("<|channel>thought\n", "<|channel>thought"), ("<channel|>",)),  # Gemma 4
+    ReasoningMarks(("<unused94>thought\n", "<unused94>thought"), ("<unused95>",)),  # MedGemma
+    ReasoningMarks(("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>analysis<|message|>"), ("<|end|>",),
           (FINAL, f"<|start|>assistant{FINAL}", COMMENTARY, f"<|start|>assistant{COMMENTARY}"),
           proves=False),  # harmony
-    Marks(("Here are my reasoning steps:\n", "Here are my reasoning steps:"), ("[BEGIN FINAL RESPONSE]",),
+    ReasoningMarks(("Here are my reasoning steps:\n", "Here are my reasoning steps:"), ("[BEGIN FINAL RESPONSE]",),
           ("[END FINAL RESPONSE]",), first=True),  # Apriel
-    Marks(("Here is my thought process:", "Here's my thought process:"),
+    ReasoningMarks(("Here is my thought process:", "Here's my thought process:"),
           ("Here is my response:", "Here's my response:"), proves=False, first=True),  # Granite 3.2
 )  # fmt: skip
 
 OPENING = {mark: row for row in TABLE for mark in row.opens}
 AROUND = frozenset(mark for row in TABLE for mark in row.around)
 CLOSING = {mark: row for row in TABLE for mark in row.closes}
-PROOFS = Markers(mark for mark, row in CLOSING.items() if row.proves)
-OPENINGS = Markers(OPENING)
-ANY_END = Markers(CLOSING)
+PROOFS = MarkerSet(mark for mark, row in CLOSING.items() if row.proves)
+OPENINGS = MarkerSet(OPENING)
+ANY_END = MarkerSet(CLOSING)
 TAG_ENDS = tuple(mark for mark, row in CLOSING.items() if row.tag)
 # A tag that is repeated on a line of its own was meant to close.
-ENDS = {mark: Markers((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {
+ENDS = {mark: MarkerSet((*TAG_ENDS, f"\n{mark}\n") if row.tag else row.closes) for mark, row in OPENING.items()} | {
     "": PROOFS
 }
 LOOK_AHEAD = 300  # characters in which a quote that was opened before a mark is looked for
@@ -113,7 +113,7 @@ def template_begins_inside(template: str) -> bool | None:
     return None
 
 
-class QuotedMarks:
+class QuoteTracker:
     """Where the end of the answer so far stands: in a fence, or in a quote of its line."""
 
     __slots__ = ("_fence", "_head", "_open", "last")
@@ -167,14 +167,14 @@ class DraftParser(Protocol):
     def flush(self) -> list[Event]: ...
 
 
-class ReplySoFar(Protocol):
+class ReplyState(Protocol):
     """What the answer consists of so far, and where its reasoning goes: formats/reply.py."""
 
     answer: list[str]
     said: int
     calls: int
     stray: bool
-    quotes: QuotedMarks
+    quotes: QuoteTracker
 
     def thinking(self, piece: str) -> None: ...
 
@@ -185,13 +185,13 @@ class ReplySoFar(Protocol):
     def unthink(self, text: str, length: int) -> None: ...
 
 
-class Reasoning:
+class ReasoningReader:
     """The reasoning of one reply, read from its `source`; `make_draft` gives a parser for the calls drafted in it.
 
     `began_inside` is what the reply shows of its beginning (None: nothing), `cut` tells that a limit ended the reply.
     """
 
-    def __init__(self, source: Source, reply: ReplySoFar, make_draft: Callable[[], DraftParser]) -> None:
+    def __init__(self, source: TextSource, reply: ReplyState, make_draft: Callable[[], DraftParser]) -> None:
         self._source = source
         self._reply = reply
         self._make_draft = make_draft
@@ -226,7 +226,7 @@ class Reasoning:
             self._reply.message_ends()
         return True
 
-    def _may_open(self, row: Marks) -> bool:
+    def _may_open(self, row: ReasoningMarks) -> bool:
         if row.line:
             return self._reply.quotes.begins_line
         return not (row.first and self._reply.said)
@@ -315,7 +315,7 @@ class Reasoning:
             self._native.clear()
         self._said = self._reply.said
         self._seen = self.open = True
-        self._open_draft, self._reply.quotes = None, QuotedMarks()
+        self._open_draft, self._reply.quotes = None, QuoteTracker()
 
     @property
     def _draft(self) -> DraftParser:

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby
 
 from toolsupport.core.families import Family
-from toolsupport.core.overrides import Claim, Entry, rank
+from toolsupport.core.overrides import OverrideRow, OverrideStatus, rank
 
 LABELS = {
     "tools": "native tools",
@@ -33,7 +33,7 @@ def label(capability: str) -> str:
     return LABELS.get(capability, capability.replace("tool:", "the tool "))
 
 
-def of_winner(winner: Entry, beaten: Sequence[Entry], family: Family | None) -> str:
+def of_winner(winner: OverrideStatus, beaten: Sequence[OverrideStatus], family: Family | None) -> str:
     """A sentence that names the winner with the best of each rank it beat. `beaten` is ranked."""
     if winner.claim is None:
         return _of_family(winner, family.name if family else "")
@@ -49,7 +49,7 @@ def of_nothing(capability: str, family: Family | None) -> str:
     return f"Nobody has said anything about {label(capability)}{table}: unknown, which is not no."
 
 
-def _of_family(entry: Entry, family: str) -> str:
+def _of_family(entry: OverrideStatus, family: str) -> str:
     if entry.capability == "tools":
         verb = "call" if entry.value else "do not call"
         return f"The family table says {family} models {verb} tools natively (profile)."
@@ -57,7 +57,7 @@ def _of_family(entry: Entry, family: str) -> str:
     return f"The family table says for {family} models: {label(entry.capability)}, {value} (profile)."
 
 
-def _phrase(entry: Entry, family: Family | None) -> str:
+def _phrase(entry: OverrideStatus, family: Family | None) -> str:
     if entry.claim is None:
         return f"profile ({family.name})" if family else "profile"
     said = _said(entry.claim)
@@ -65,7 +65,7 @@ def _phrase(entry: Entry, family: Family | None) -> str:
     return framed.get(entry.source, said)
 
 
-def _said(claim: Claim) -> str:
+def _said(claim: OverrideRow) -> str:
     by = f" by {claim.actor}" if claim.actor else ""
     when = f" {'on' if by else 'of'} {day(claim.created_at)}" if claim.created_at else ""
     return f"{claim.source}{by}{when}"

@@ -15,11 +15,11 @@ from toolsupport.core.refusal_vocabulary import (
     OTHER,
     TOOLS,
     UNSUPPORTED,
-    Rule,
+    RefusalRule,
     rule,
 )
 
-__all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "TOOLS", "UNSUPPORTED", "Rule"]
+__all__ = ["MALFORMED", "MISCONFIGURED", "OTHER", "RULES", "TOOLS", "UNSUPPORTED", "RefusalRule"]
 
 # Something between here and the server wrote a page, and something else put it into an envelope.
 _PAGE = rule(OTHER, "page", r"<!doctype html", r"<html[^<>]{0,200}> ?<(?:head|body|title|meta|center|h1)\b")
@@ -346,7 +346,7 @@ _TAKES_NO_TOOLS = (
 )
 
 _SAID_ELSEWHERE = tuple(
-    Rule(UNSUPPORTED, f"in-{name}", re.compile(text), of_the_model_only) for name, text in LANGUAGES.items()
+    RefusalRule(UNSUPPORTED, f"in-{name}", re.compile(text), of_the_model_only) for name, text in LANGUAGES.items()
 )
 
 RULES = (

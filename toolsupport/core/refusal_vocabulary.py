@@ -18,7 +18,7 @@ MOST_MATCHES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RefusalRule:
     """`pattern` is looked for in lower case text on one line, as `refusals._plain` makes it.
 
     `holds` judges a match by what stands around it.
@@ -79,10 +79,10 @@ SHORT = {
 }
 
 
-def rule(label: str, name: str, *phrases: str) -> Rule:
+def rule(label: str, name: str, *phrases: str) -> RefusalRule:
     """Any of the phrases; the words of SHORT stand for their patterns."""
     pattern = "|".join(f"(?:{phrase})" for phrase in phrases)
     for _ in range(3):  # a short word may stand for a pattern that holds another one
         for short, full in SHORT.items():
             pattern = pattern.replace(short, full)
-    return Rule(label, name, re.compile(pattern))
+    return RefusalRule(label, name, re.compile(pattern))

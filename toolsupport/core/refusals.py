@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from toolsupport.core.error_body import Envelope, unwrap
+from toolsupport.core.error_body import ErrorBody, unwrap
 from toolsupport.core.refusal_rules import (
     MALFORMED,
     MISCONFIGURED,
@@ -22,7 +22,7 @@ from toolsupport.core.refusal_rules import (
     RULES,
     TOOLS,
     UNSUPPORTED,
-    Rule,
+    RefusalRule,
 )
 
 __all__ = [
@@ -93,16 +93,16 @@ def classify(status: int, body: str) -> Refusal:
     return Refusal(rule.label, rule.name, envelope.message) if rule else Refusal(OTHER, "", envelope.message)
 
 
-def _says_nothing(status: int, envelope: Envelope) -> Rule | None:
+def _says_nothing(status: int, envelope: ErrorBody) -> RefusalRule | None:
     if envelope.page:
-        return Rule(OTHER, "page", re.compile(""))
+        return RefusalRule(OTHER, "page", re.compile(""))
     inside = {int(code) for code in envelope.codes if code.isdecimal() and len(code) == 3}
     if status in SAYS_NOTHING or inside & SAYS_NOTHING:
-        return Rule(OTHER, "status", re.compile(""))
+        return RefusalRule(OTHER, "status", re.compile(""))
     return None
 
 
-def _first_rule(envelope: Envelope) -> Rule | None:
+def _first_rule(envelope: ErrorBody) -> RefusalRule | None:
     texts = [_plain(text) for text in (*envelope.texts, *envelope.around, *sorted(envelope.codes))]
     return next((rule for rule in RULES for text in texts if rule.found(text)), None)
 

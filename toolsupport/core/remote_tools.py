@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core.invisible_chars import UNSEEN, written_out
-from toolsupport.core.schema_limits import Bound, Unbounded
+from toolsupport.core.schema_limits import SchemaBudget, UnsupportedSchema
 from toolsupport.core.types import JSON, ToolSpec
 
 NAME_LENGTH = 64
@@ -91,8 +91,8 @@ def why_not(definition: Any) -> str:
     if "\\u0000" in written or UNWRITABLE.search(written):
         return f"{name} was left out: its definition has signs in it that no database keeps."
     try:
-        Bound(schema)
-    except Unbounded as error:
+        SchemaBudget(schema)
+    except UnsupportedSchema as error:
         return f"{name} was left out: of the description of its arguments, {error}."
     return ""
 

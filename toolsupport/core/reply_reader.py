@@ -15,8 +15,8 @@ from toolsupport.core.events import (
     Failed,
     Finished,
     ReasoningSeen,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
     Usage,
 )
@@ -25,7 +25,7 @@ from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher, format_of
 from toolsupport.core.types import ToolSpec
 
 
-class Listener:
+class ReplyReader:
     """One reply in `format`: native, a text format, or "" where no tools were offered.
 
     Reasoning is taken out of the text in all of them; `begins_inside` is what is known of the model's replies. Calls
@@ -109,11 +109,11 @@ class Listener:
         """The events of the text but for its calls, which wait for the end of the reply."""
         told: list[Event] = []
         for event in events:
-            if isinstance(event, Reread):
+            if isinstance(event, TextReclassified):
                 self._reasoning.keep(self._native)
                 self._drafts |= self._begun
                 self._forget()
-            if isinstance(event, TextDelta | Reread) and self._prose is not None:
+            if isinstance(event, TextDelta | TextReclassified) and self._prose is not None:
                 self._prose.watch(event.text)
             if isinstance(event, CallFound):
                 self._mentioned.append(replace(event, format=self._written_in(event)))
@@ -161,7 +161,7 @@ def storable(event: Event) -> Event:
     if isinstance(event, TextDelta | ThinkingDelta | CallDelta):
         kept = sanitize.text(event.text)
         return event if kept is event.text else replace(event, text=kept)
-    if isinstance(event, Reread):
+    if isinstance(event, TextReclassified):
         return replace(event, text=sanitize.text(event.text), thinking=sanitize.text(event.thinking))
     if isinstance(event, CallReady | CallFound):
         # Its arguments stay as they were written: calls.check refuses what cannot be kept, and says why.

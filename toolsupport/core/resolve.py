@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from toolsupport.core import reasons
 from toolsupport.core.families import Family
-from toolsupport.core.overrides import COUNTS, Claim, Entry, ranked, weigh
+from toolsupport.core.overrides import COUNTS, OverrideRow, OverrideStatus, ranked, weigh
 from toolsupport.core.types import Capabilities, Capability
 
-__all__ = ["CAPABILITIES", "Claim", "Entry", "explain", "resolve"]
+__all__ = ["CAPABILITIES", "OverrideRow", "OverrideStatus", "explain", "resolve"]
 
 # What the API and the pages always show, known or not. `format` is a text format that works; `call_format` is the one
 # the family was taught to write, which proves nothing.
@@ -38,7 +38,7 @@ _OF_FAMILY = {
 }
 
 
-def resolve(family: Family | None, claims: Sequence[Claim], build_key: str, session: str = "") -> Capabilities:
+def resolve(family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str = "") -> Capabilities:
     """All capabilities, each with source, since and reason; what nobody spoke of is unknown (value None).
 
     Highest first: this conversation, user_confirmed, auto_detected on this build, declared, auto_detected on another
@@ -50,30 +50,32 @@ def resolve(family: Family | None, claims: Sequence[Claim], build_key: str, sess
 
 
 def explain(
-    family: Family | None, claims: Sequence[Claim], build_key: str, session: str = ""
-) -> Mapping[str, tuple[Entry, ...]]:
+    family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str = ""
+) -> Mapping[str, tuple[OverrideStatus, ...]]:
     """All that was said, by capability: the winner, then what it beat, then what never counted."""
     said = _said(family, claims, build_key, session)
     return {name: _judged(entries) for name, entries in said.items()}
 
 
-def _said(family: Family | None, claims: Sequence[Claim], build_key: str, session: str) -> dict[str, list[Entry]]:
+def _said(
+    family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str
+) -> dict[str, list[OverrideStatus]]:
     """Entries by capability, ranked."""
-    by_name: defaultdict[str, list[Entry]] = defaultdict(list)
+    by_name: defaultdict[str, list[OverrideStatus]] = defaultdict(list)
     for entry in (*_of_family(family), *weigh(claims, build_key, session)):
         by_name[entry.capability].append(entry)
     return {name: ranked(entries) for name, entries in by_name.items()}
 
 
-def _of_family(family: Family | None) -> list[Entry]:
+def _of_family(family: Family | None) -> list[OverrideStatus]:
     if family is None:
         return []
     values = {name: getattr(family, attribute) for name, attribute in _OF_FAMILY.items()}
     values |= {f"tool:{tool}": "refused" for tool in family.refuses}
-    return [Entry(name, value, "profile") for name, value in values.items() if value is not None]
+    return [OverrideStatus(name, value, "profile") for name, value in values.items() if value is not None]
 
 
-def _capability(name: str, entries: Sequence[Entry], family: Family | None) -> Capability:
+def _capability(name: str, entries: Sequence[OverrideStatus], family: Family | None) -> Capability:
     counting = [entry for entry in entries if entry.standing == COUNTS]
     if not counting:
         return Capability(name, None, "default", reasons.of_nothing(name, family))
@@ -83,7 +85,7 @@ def _capability(name: str, entries: Sequence[Entry], family: Family | None) -> C
     return Capability(name, winner.value, winner.source, reason, since, row, winner.stale)
 
 
-def _judged(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def _judged(entries: Sequence[OverrideStatus]) -> tuple[OverrideStatus, ...]:
     counting = [entry for entry in entries if entry.standing == COUNTS]
     others = [entry for entry in entries if entry.standing != COUNTS]
     winner = [replace(entry, standing="winner") for entry in counting[:1]]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from toolsupport.core.events import CallGarbled, Failed
-from toolsupport.core.types import Message, Role
+from toolsupport.core.types import ChatMessage, Role
 
 MOST_RETRIES = 2
 
@@ -24,12 +24,12 @@ GIVEN_UP = (
 )
 
 
-def messages(asked: Sequence[Message], shown: str, why: str) -> tuple[Message, ...]:
+def messages(asked: Sequence[ChatMessage], shown: str, why: str) -> tuple[ChatMessage, ...]:
     """What the model is asked next: with the text it has shown, and with what was wrong."""
     note = NOTE.format(why=_short(why))
     if not shown.strip() and asked and asked[-1].role is Role.USER:
         return (*asked[:-1], replace(asked[-1], content=f"{asked[-1].content}\n\n{note}"))
-    return (*asked, Message(Role.ASSISTANT, shown.strip() or NOTHING_SHOWN), Message(Role.USER, note))
+    return (*asked, ChatMessage(Role.ASSISTANT, shown.strip() or NOTHING_SHOWN), ChatMessage(Role.USER, note))
 
 
 def given_up(failed: Failed, garbled: CallGarbled) -> Failed:

@@ -1,6 +1,6 @@
 """Reads text that arrives in pieces: what was not read yet, what was taken, and the markers looked for in it.
 
-Grammars are written as generators over a `Source`. They say `yield` where they need more text; `Source.ended` tells
+Grammars are written as generators over a `TextSource`. They say `yield` where they need more text; `TextSource.ended` tells
 that none will come. What they decide depends on the whole text only, never on the pieces it came in. Nothing is
 looked at twice but the few characters that may be the beginning of a marker.
 """
@@ -18,7 +18,7 @@ Steps = Generator[None, None, Result]
 SPACE = re.compile(r"\s*")
 
 
-class Markers:
+class MarkerSet:
     """A set of markers that are looked for all at once; the longest one that fits wins."""
 
     def __init__(self, markers: Iterable[str]) -> None:
@@ -57,7 +57,7 @@ class Markers:
         return len(text)
 
 
-class Source:
+class TextSource:
     """The text of one reply. Whatever is taken is also recorded, until the record is cut or given back."""
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class Source:
                 return ""
             yield
 
-    def marker(self, markers: Markers) -> Steps[str]:
+    def marker(self, markers: MarkerSet) -> Steps[str]:
         """The marker that stands here, not taken yet, or "" as soon as it is clear that none does."""
         while not self.ended and markers.begins(self.buffer[self.at : self.at + markers.longest]):
             yield
@@ -172,7 +172,7 @@ class Source:
                 return self.take(min(end, self.at + most))
             yield
 
-    def found(self, marker: Markers) -> Steps[str]:
+    def found(self, marker: MarkerSet) -> Steps[str]:
         """Take the marker where one stands here."""
         found = yield from self.marker(marker)
         self.take(self.at + len(found))

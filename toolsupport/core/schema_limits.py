@@ -20,11 +20,11 @@ MOST_STEPS = 200_000
 AGAIN = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "patternProperties"})
 
 
-class Unbounded(ValueError):
+class UnsupportedSchema(ValueError):
     """The schema is not for us; the text says why."""
 
 
-class Bound:
+class SchemaBudget:
     """How much work one schema makes."""
 
     def __init__(self, schema: JSON) -> None:
@@ -42,13 +42,13 @@ class Bound:
     def _count(self, node: Any, depth: int, again: bool) -> int:
         """The size of a part of the schema; `again` is true within one of AGAIN."""
         if depth > DEEPEST:
-            raise Unbounded(f"it is more than {DEEPEST} levels deep")
+            raise UnsupportedSchema(f"it is more than {DEEPEST} levels deep")
         size = 1 + sum(self._count(inner, depth + 1, again or name in AGAIN) for name, inner in _named(node))
         reference = node.get("$ref") if isinstance(node, dict) else None
         if isinstance(reference, str):
             size += self._referred(reference, depth, again)
         if size > MOST_STEPS:
-            raise Unbounded("its references make it too large")
+            raise UnsupportedSchema("its references make it too large")
         return size
 
     def _referred(self, reference: str, depth: int, again: bool) -> int:

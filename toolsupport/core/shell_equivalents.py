@@ -10,25 +10,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from toolsupport.core.shell_parsing import Command, read, read_windows
+from toolsupport.core.shell_parsing import ShellCommand, read, read_windows
 from toolsupport.core.types import JSON
 
 MOST_PRINTED = 4 * 1024 * 1024
-Call = tuple[str, JSON]
+ShellCall = tuple[str, JSON]
 
 
-def understood(command: str) -> Call | None:
+def understood(command: str) -> ShellCall | None:
     """(tool, arguments) that do what this command would do; None where no tool for files does exactly that."""
     found = _windows(read_windows(command)) or _posix(read(command))
     return found if found and _inside(found[1]["path"]) else None
 
 
-def _posix(command: Command | None) -> Call | None:
+def _posix(command: ShellCommand | None) -> ShellCall | None:
     shape = SHAPES.get(command.words[0]) if command else None
     return shape(command) if command and shape else None
 
 
-def _windows(words: Sequence[str]) -> Call | None:
+def _windows(words: Sequence[str]) -> ShellCall | None:
     shape = WINDOWS_SHAPES.get(words[0].lower()) if words else None
     return shape(words[1:]) if shape else None
 
@@ -41,16 +41,16 @@ def _inside(path: str) -> bool:
 # -- reading --
 
 
-def _cat(command: Command) -> Call | None:
+def _cat(command: ShellCommand) -> ShellCall | None:
     if command.document is not None:
         return _written(command, command.document) if len(command.words) == 1 else None
     return ("read_file", {"path": command.words[1]}) if len(command.words) == 2 and not command.output else None
 
 
-def _lines(end: str) -> Callable[[Command], Call | None]:
+def _lines(end: str) -> Callable[[ShellCommand], ShellCall | None]:
     """`head` and `tail`: so many lines of one end, ten where nothing is said."""
 
-    def shape(command: Command) -> Call | None:
+    def shape(command: ShellCommand) -> ShellCall | None:
         if len(command.words) < 2 or command.output or command.document is not None:
             return None
         *switches, path = command.words[1:]
@@ -60,7 +60,7 @@ def _lines(end: str) -> Callable[[Command], Call | None]:
     return shape
 
 
-def _ls(command: Command) -> Call | None:
+def _ls(command: ShellCommand) -> ShellCall | None:
     switches = [word[1:] for word in command.words[1:] if word.startswith("-")]
     paths = [word for word in command.words[1:] if not word.startswith("-")] or ["."]
     if command.output or command.document is not None or len(paths) > 1:
@@ -73,11 +73,11 @@ def _listing(path: str, recursive: bool) -> JSON:
     return {"path": path, "recursive": True} if recursive else {"path": path}
 
 
-def _type(words: Sequence[str]) -> Call | None:
+def _type(words: Sequence[str]) -> ShellCall | None:
     return ("read_file", {"path": words[0].replace("\\", "/")}) if len(words) == 1 else None
 
 
-def _dir(words: Sequence[str]) -> Call | None:
+def _dir(words: Sequence[str]) -> ShellCall | None:
     switches = {word.lower() for word in words if re.fullmatch(r"/[a-zA-Z]", word)}
     paths = [word.replace("\\", "/") for word in words if word.lower() not in switches] or ["."]
     if len(paths) > 1 or not switches <= {"/s", "/b", "/w", "/a"}:
@@ -88,7 +88,7 @@ def _dir(words: Sequence[str]) -> Call | None:
 # -- writing --
 
 
-def _written(command: Command, content: str) -> Call | None:
+def _written(command: ShellCommand, content: str) -> ShellCall | None:
     arguments = {"path": command.output, "content": content}
     return ("write_file", arguments | ({"append": True} if command.append else {})) if command.output else None
 
@@ -97,7 +97,7 @@ ECHOED: Mapping[str, str] = MappingProxyType({r"\n": "\n", r"\t": "\t", r"\r": "
 PRINTED: Mapping[str, str] = MappingProxyType({**ECHOED, r"\"": '"', r"\'": "'", "%%": "%"})
 
 
-def _echo(command: Command) -> Call | None:
+def _echo(command: ShellCommand) -> ShellCall | None:
     words, switches = list(command.words[1:]), ""
     while words and re.fullmatch(r"-[neE]+", words[0]):
         switches += words.pop(0)[1:]
@@ -116,7 +116,7 @@ def _with_meanings(text: str, meanings: Mapping[str, str]) -> str | None:
     return "".join(meanings.get(piece, piece) for piece in pieces)
 
 
-def _printf(command: Command) -> Call | None:
+def _printf(command: ShellCommand) -> ShellCall | None:
     words = command.words[1:]
     if not words or words[0].startswith("-") or command.document is not None:
         return None
@@ -157,7 +157,7 @@ SCRIPT = re.compile(r"s([/|#,:@%!])(.*)")
 IN_PATTERN, IN_REPLACEMENT = ".*[]^$", "&"
 
 
-def _sed(command: Command) -> Call | None:
+def _sed(command: ShellCommand) -> ShellCall | None:
     switches, last = command.words[1:-2], command.words[-2:]
     if switches not in (("-i",), ("-i", "-e")) or command.output or command.document is not None:
         return None
@@ -188,7 +188,7 @@ def _literal(text: str, special: str, delimiter: str) -> str | None:
     return "".join(piece[-1] for piece in pieces)
 
 
-SHAPES: Mapping[str, Callable[[Command], Call | None]] = MappingProxyType(
+SHAPES: Mapping[str, Callable[[ShellCommand], ShellCall | None]] = MappingProxyType(
     {
         "cat": _cat,
         "head": _lines("first"),
@@ -199,4 +199,6 @@ SHAPES: Mapping[str, Callable[[Command], Call | None]] = MappingProxyType(
         "sed": _sed,
     }
 )
-WINDOWS_SHAPES: Mapping[str, Callable[[Sequence[str]], Call | None]] = MappingProxyType({"type": _type, "dir": _dir})
+WINDOWS_SHAPES: Mapping[str, Callable[[Sequence[str]], ShellCall | None]] = MappingProxyType(
+    {"type": _type, "dir": _dir}
+)

@@ -26,7 +26,7 @@ IN_DOUBLE = re.compile(r'\\([$`"\\])')
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ShellCommand:
     """A command in words. `output` is the file it writes into, "" for none, `append` at the end of that file.
 
     `document` is the text that it is given to read (`<<EOF`), None where there is none.
@@ -38,9 +38,9 @@ class Command:
     document: str | None = None
 
 
-def read(command: str) -> Command | None:
+def read(command: str) -> ShellCommand | None:
     """The command; None for what is not one simple command."""
-    found, words, delimiter, end = Command(), [], "", 0
+    found, words, delimiter, end = ShellCommand(), [], "", 0
     while step := POSIX.match(command, end):
         operator, word = step.groups()
         if command[step.end() : step.end() + 1] in ("<", ">") and word.isdecimal():
@@ -82,7 +82,7 @@ def _unquoted(part: re.Match[str]) -> str:
     return escaped[1:] if escaped else part[0]
 
 
-def _whole(found: Command, delimiter: str, rest: str) -> Command | None:
+def _whole(found: ShellCommand, delimiter: str, rest: str) -> ShellCommand | None:
     """The command with the document that stands under it; None where anything else follows, or nothing was read."""
     if not found.words:
         return None

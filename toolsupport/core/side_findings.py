@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toolsupport.core.outcomes import Outcome, counting, of_step, subjects
+from toolsupport.core.outcomes import TrialOutcome, counting, of_step, subjects
 
 LEAST = 2  # passes in agreement before a yes
 LEAST_ALONE = 3  # the same for leaving tools alone, where no failure is allowed
@@ -32,7 +32,7 @@ STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "pa
 SAMPLED = (*STEPS, "per_tool")
 
 
-def found(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def found(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
     """The capabilities that were measured; what is too mixed, or was tried once only, is left out."""
     values: dict[str, Any] = {}
     for step, capability in STEPS.items():
@@ -46,7 +46,7 @@ def found(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return values
 
 
-def results(outcomes: Iterable[Outcome], step: str, subject: str = "") -> list[bool]:
+def results(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> list[bool]:
     """Passed or not, trial by trial. A tool's work that was done by a shell says nothing about calling the tool."""
     made = counting(of_step(outcomes, step, subject))
     return [bool(outcome.passed) for outcome in made if outcome.code != "via_bash"]
@@ -67,7 +67,7 @@ def least_passes(step: str) -> int:
     return LEAST_ALONE if step == "control" else LEAST
 
 
-def way_of(outcomes: Sequence[Outcome], tool: str) -> str:
+def way_of(outcomes: Sequence[TrialOutcome], tool: str) -> str:
     """How a model gets a file tool's work done: native, via_bash, refused, or "" where that is not proved."""
     tried = results(outcomes, "per_tool", tool)
     native = decided(tried)
@@ -79,7 +79,7 @@ def way_of(outcomes: Sequence[Outcome], tool: str) -> str:
     return "via_bash" if by_shell >= BESIDE_A_SHELL else ""
 
 
-def begun(outcomes: Sequence[Outcome], step: str, subject: str = "") -> bool:
+def begun(outcomes: Sequence[TrialOutcome], step: str, subject: str = "") -> bool:
     """True when the first round has sampled enough: as few as may agree, or that they differ."""
     made = of_step(outcomes, step, subject)
     tried = results(made, step)
@@ -87,13 +87,13 @@ def begun(outcomes: Sequence[Outcome], step: str, subject: str = "") -> bool:
     return len(made) >= FIRST or (agreeing >= least_passes(step) and agreeing == len(tried))
 
 
-def all_called(outcomes: Sequence[Outcome], tools: Iterable[str]) -> bool:
+def all_called(outcomes: Sequence[TrialOutcome], tools: Iterable[str]) -> bool:
     """True where no tool was ever left uncalled: their trials are counted together, as all are about the same."""
     tried = [results(outcomes, "per_tool", tool) for tool in tools]
     return all(len(made) >= LEAST and all(made) for made in tried) and not in_doubt(outcomes)
 
 
-def settled(outcomes: Sequence[Outcome], step: str, agreeing: int, subject: str = "") -> bool:
+def settled(outcomes: Sequence[TrialOutcome], step: str, agreeing: int, subject: str = "") -> bool:
     """True when a step has sampled enough: `agreeing` passes, or failures enough for a no, or a mixture."""
     made = of_step(outcomes, step, subject)
     tried = results(made, step)
@@ -107,12 +107,12 @@ def settled(outcomes: Sequence[Outcome], step: str, agreeing: int, subject: str 
     return only_a_no or min(right, wrong) > 1 or max(right, wrong) >= AGAINST_ONE
 
 
-def needed(outcomes: Sequence[Outcome], agreeing: int) -> int:
+def needed(outcomes: Sequence[TrialOutcome], agreeing: int) -> int:
     """How many passes have to agree: more of a model that does something now and then only."""
     return agreeing + IN_DOUBT if in_doubt(outcomes) else agreeing
 
 
-def in_doubt(outcomes: Sequence[Outcome]) -> bool:
+def in_doubt(outcomes: Sequence[TrialOutcome]) -> bool:
     """Whether trials of one kind differ: of calling with one setting of thinking, of a side finding, of a tool."""
     called = {(outcome.think, outcome.passed) for outcome in counting(of_step(outcomes, "called"))}
     sampled = [*((step, "") for step in STEPS), *(("per_tool", tool) for tool in subjects(outcomes, "per_tool"))]

@@ -10,7 +10,7 @@ Drift = Literal["off", "ask", "auto"]
 
 
 @dataclass(frozen=True, slots=True)
-class Switches:
+class TeamSwitches:
     """The switches as they are set; whoever acts on one asks the properties, which know what outranks what.
 
     None of them touches what is stored, what a person decides by hand, approvals of tools, or the rule that tools

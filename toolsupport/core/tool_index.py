@@ -26,7 +26,7 @@ Vector = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """Something that can be found: `text` is searched, and so is `name`, which counts more."""
 
     name: str
@@ -38,9 +38,9 @@ class Entry:
         return f"{' '.join(terms(self.name))}: {self.text}"
 
 
-def entry_of(spec: ToolSpec) -> Entry:
+def entry_of(spec: ToolSpec) -> IndexEntry:
     """A tool by its name, its description and what its parameters are called."""
-    return Entry(spec.name, f"{spec.description} {' '.join(_parameters(spec.parameters))}".strip())
+    return IndexEntry(spec.name, f"{spec.description} {' '.join(_parameters(spec.parameters))}".strip())
 
 
 def _parameters(schema: JSON) -> list[str]:
@@ -57,7 +57,7 @@ def _parameters(schema: JSON) -> list[str]:
 class ToolIndex:
     """An index over entries, made once and asked often. `vectors` are those of the entries' `whole`, in their order."""
 
-    def __init__(self, entries: Sequence[Entry], vectors: Sequence[Vector] | None = None) -> None:
+    def __init__(self, entries: Sequence[IndexEntry], vectors: Sequence[Vector] | None = None) -> None:
         self.entries = tuple(entries)
         bags = [terms(entry.name) * NAME_WEIGHT + terms(entry.text) for entry in self.entries]
         self._words: Any = None
@@ -65,7 +65,7 @@ class ToolIndex:
             self._words = _by_bm25(bags)
         self._vectors = _normalised(vectors) if vectors and len(vectors) == len(self.entries) else None
 
-    def find(self, query: str, count: int, vector: Vector | None = None) -> list[Entry]:
+    def find(self, query: str, count: int, vector: Vector | None = None) -> list[IndexEntry]:
         """The best `count` entries, best first; none where no word of the query is known and no vector is given."""
         orders = [self._by_words(query)]
         if vector is not None and self._vectors is not None:

@@ -13,7 +13,7 @@ GENERAL = frozenset({"profile", "default"})
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ToolLimit:
     """At most `most` tools, of every kind or (`mcp_only`) of those from MCP servers; the reason is for people."""
 
     rule: str
@@ -25,16 +25,16 @@ class Limit:
         return kind == "mcp" or not self.mcp_only
 
 
-def limits_of(capabilities: Capabilities, parameters: int | None, hosted: bool = False) -> tuple[Limit, ...]:
+def limits_of(capabilities: Capabilities, parameters: int | None, hosted: bool = False) -> tuple[ToolLimit, ...]:
     """The limits that hold for a model. The rule by size gives way to a number that is known of the model itself."""
     known = capabilities["max_tools"]
     most = _number(known)
-    limits = [] if most is None else [Limit("max_tools", most, f"This model takes at most {most} tools at once.")]
+    limits = [] if most is None else [ToolLimit("max_tools", most, f"This model takes at most {most} tools at once.")]
     beaten = most is not None and (known.source not in GENERAL or (parameters is None and not hosted))
     return tuple(limits) if beaten else (_by_size(parameters, hosted), *limits)
 
 
-def _by_size(parameters: int | None, hosted: bool) -> Limit:
+def _by_size(parameters: int | None, hosted: bool) -> ToolLimit:
     """The rule for tools of MCP servers, by all the parameters a model has."""
     if parameters is None and hosted:
         most, size = 10, "A large model that hosts run"
@@ -46,7 +46,7 @@ def _by_size(parameters: int | None, hosted: bool) -> Limit:
         most, size = 5, "A model with 7 to 30 billion parameters"
     else:
         most, size = 10, "A model with more than 30 billion parameters"
-    return Limit("mcp_limit", most, f"{size} gets at most {most} tools of MCP servers.", mcp_only=True)
+    return ToolLimit("mcp_limit", most, f"{size} gets at most {most} tools of MCP servers.", mcp_only=True)
 
 
 def _number(capability: Capability) -> int | None:

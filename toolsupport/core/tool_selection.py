@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from toolsupport.core import format_choice
-from toolsupport.core.format_choice import FormatVerdict, FormatWishes
+from toolsupport.core.format_choice import FormatDecision, FormatPreferences
 from toolsupport.core.formats.code_mode import TOOL as CODE_TOOL
-from toolsupport.core.tool_limits import Limit, limits_of
-from toolsupport.core.types import Capabilities, Exclusion, LeftOut, ToolSpec
+from toolsupport.core.tool_limits import ToolLimit, limits_of
+from toolsupport.core.types import Capabilities, Exclusion, ToolFilter, ToolSpec
 
 Subject = TypeVar("Subject")
 Kind = Literal["builtin", "mcp", "search", "sql"]
@@ -56,7 +56,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ToolPreferences:
     """What the team and the people of a conversation want.
 
     `tools_on` False switches tools off, None and True leave it to what is known of the model. `team` and `chat` name
@@ -65,16 +65,16 @@ class Wishes:
     """
 
     tools_on: bool | None = None
-    team: LeftOut = field(default_factory=LeftOut)
-    chat: LeftOut = field(default_factory=LeftOut)
-    formats: FormatWishes = field(default_factory=FormatWishes)
+    team: ToolFilter = field(default_factory=ToolFilter)
+    chat: ToolFilter = field(default_factory=ToolFilter)
+    formats: FormatPreferences = field(default_factory=FormatPreferences)
     may_call: bool = True
     parameters: int | None = None
     hosted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ToolDecision:
     """One tool, in or out, with the name of the rule that decided: for what is in, that is its kind."""
 
     candidate: Candidate
@@ -96,12 +96,12 @@ class Toolbox:
     `usable` names what may run in this chat, whether the model is told of it or not.
     """
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ToolDecision, ...]
     format: str
     format_reason: str
     fallbacks: tuple[str, ...] = ()
-    formats: tuple[FormatVerdict, ...] = ()
-    limits: tuple[Limit, ...] = ()
+    formats: tuple[FormatDecision, ...] = ()
+    limits: tuple[ToolLimit, ...] = ()
     usable: frozenset[str] = frozenset()
 
     @property
@@ -125,41 +125,41 @@ class Toolbox:
 
 
 @dataclass(frozen=True, slots=True)
-class _Model:
+class _ServedModel:
     """What the barriers look at: what is known, and in which formats it can be served."""
 
     capabilities: Capabilities
     usable: tuple[str, ...]
-    wishes: Wishes
+    wishes: ToolPreferences
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class _RuleInput:
     """What the rules look at. `deferred`: there are tools that wait until they are found."""
 
     candidate: Candidate
-    wishes: Wishes
+    wishes: ToolPreferences
     format: str = ""
     deferred: bool = False
 
 
-def choose(capabilities: Capabilities, candidates: Sequence[Candidate], wishes: Wishes) -> Toolbox:
+def choose(capabilities: Capabilities, candidates: Sequence[Candidate], wishes: ToolPreferences) -> Toolbox:
     """Decide for each candidate; under a limit built-in tools stay first, then the most relevant ones.
 
     Native tools are offered to a model known to call them and to no other; in text, to one that is known to write
     calls that can be read, or where the team wants it for all.
     """
-    unwanted = [_first(WANTED, _Case(one, wishes)) for one in candidates]
+    unwanted = [_first(WANTED, _RuleInput(one, wishes)) for one in candidates]
     wanted = frozenset(one.spec.name for one, against in zip(candidates, unwanted, strict=True) if against is None)
     formats = format_choice.judged(capabilities, replace(wishes.formats, code_tool=CODE_TOOL in wanted))
     usable = format_choice.usable(formats)
     limits = limits_of(capabilities, wishes.parameters, wishes.hosted)
-    barrier = _first(BARRIERS, _Model(capabilities, usable, wishes))
+    barrier = _first(BARRIERS, _ServedModel(capabilities, usable, wishes))
     if barrier:
-        verdicts = tuple(Verdict(candidate, False, *barrier) for candidate in candidates)
+        verdicts = tuple(ToolDecision(candidate, False, *barrier) for candidate in candidates)
         return Toolbox(verdicts, "", barrier[1], (), formats, limits, wanted)
     waiting = any(one.kind == "mcp" and not one.materialised and one.spec.name in wanted for one in candidates)
-    cases = (_Case(one, wishes, usable[0], waiting) for one in candidates)
+    cases = (_RuleInput(one, wishes, usable[0], waiting) for one in candidates)
     verdicts = _within(limits, [_judged(case, against) for case, against in zip(cases, unwanted, strict=True)])
     if not any(verdict.included for verdict in verdicts):
         return Toolbox(verdicts, "", NONE_LEFT, (), formats, limits, wanted)
@@ -172,21 +172,21 @@ NONE_LEFT = "The model can be given tools, but none is left to offer."
 # -- what keeps all tools out --
 
 
-def _tools_off(model: _Model) -> str:
+def _tools_off(model: _ServedModel) -> str:
     return "Tools are switched off in this chat." if model.wishes.tools_on is False else ""
 
 
-def _never_calls(model: _Model) -> str:
+def _never_calls(model: _ServedModel) -> str:
     return "" if model.wishes.may_call else "The options of this model say that it is to call no tools."
 
 
-def _unknown(model: _Model) -> str:
+def _unknown(model: _ServedModel) -> str:
     if model.capabilities["tools"].known or model.usable:
         return ""
     return "It is unknown whether this model can call tools. Unknown is not no, but until somebody knows none are sent."
 
 
-def _unsupported(model: _Model) -> str:
+def _unsupported(model: _ServedModel) -> str:
     tools = model.capabilities["tools"]
     if model.usable:
         return ""
@@ -198,45 +198,45 @@ def _unsupported(model: _Model) -> str:
 # -- what keeps one tool out --
 
 
-def _server_off(case: _Case) -> str:
+def _server_off(case: _RuleInput) -> str:
     off = case.candidate.kind == "mcp" and not case.candidate.connected
     return f"Its server {case.candidate.server} is not enabled." if off else ""
 
 
-def _no_source(case: _Case) -> str:
+def _no_source(case: _RuleInput) -> str:
     return "No database is enabled." if case.candidate.kind == "sql" and not case.candidate.connected else ""
 
 
-def _disabled(case: _Case) -> str:
+def _disabled(case: _RuleInput) -> str:
     return "" if case.candidate.enabled else "The team has not enabled this tool."
 
 
-def _unapproved(case: _Case) -> str:
+def _unapproved(case: _RuleInput) -> str:
     waits = case.candidate.kind == "mcp" and not case.candidate.approved
     return "Nobody has approved its definition as it stands now." if waits else ""
 
 
-def _missing(case: _Case) -> str:
+def _missing(case: _RuleInput) -> str:
     return f"It cannot work here: {case.candidate.missing}" if case.candidate.missing else ""
 
 
-def _server_left_out(case: _Case) -> str:
+def _server_left_out(case: _RuleInput) -> str:
     if case.candidate.kind != "mcp":
         return ""
     return _left_out(f"the server {case.candidate.server}", case.candidate.server, "servers", case.wishes)
 
 
-def _tool_left_out(case: _Case) -> str:
+def _tool_left_out(case: _RuleInput) -> str:
     return _left_out("this tool", case.candidate.spec.name, "tools", case.wishes)
 
 
-def _left_out(what: str, name: str, kind: Literal["tools", "servers"], wishes: Wishes) -> str:
+def _left_out(what: str, name: str, kind: Literal["tools", "servers"], wishes: ToolPreferences) -> str:
     if name in getattr(wishes.team, kind):
         return f"The team leaves {what} out."
     return f"This chat leaves {what} out." if name in getattr(wishes.chat, kind) else ""
 
 
-def _unnameable(case: _Case) -> str:
+def _unnameable(case: _RuleInput) -> str:
     name = case.candidate.spec.name
     if case.format == format_choice.CODE and not name.isidentifier():
         return "Calls are written as code here, and its name is none that code can call."
@@ -245,18 +245,18 @@ def _unnameable(case: _Case) -> str:
     return ""
 
 
-def _nothing_to_find(case: _Case) -> str:
+def _nothing_to_find(case: _RuleInput) -> str:
     return "" if case.deferred or case.candidate.kind != "search" else "There is no tool to be found by it."
 
 
-def _deferred(case: _Case) -> str:
+def _deferred(case: _RuleInput) -> str:
     waits = case.candidate.kind == "mcp" and not case.candidate.materialised
     return "It waits until a search finds it for this chat." if waits else ""
 
 
 # The first rule with a reason decides. Barriers keep everything out, rules a single tool: those of WANTED whatever the
 # model is, those of OFFERED from one request.
-BARRIERS: Mapping[str, Callable[[_Model], str]] = MappingProxyType(
+BARRIERS: Mapping[str, Callable[[_ServedModel], str]] = MappingProxyType(
     {
         "tools_off": _tools_off,
         "tool_choice": _never_calls,
@@ -264,7 +264,7 @@ BARRIERS: Mapping[str, Callable[[_Model], str]] = MappingProxyType(
         "unsupported": _unsupported,
     }
 )
-WANTED: Mapping[str, Callable[[_Case], str]] = MappingProxyType(
+WANTED: Mapping[str, Callable[[_RuleInput], str]] = MappingProxyType(
     {
         "server_disabled": _server_off,
         "no_source": _no_source,
@@ -275,7 +275,7 @@ WANTED: Mapping[str, Callable[[_Case], str]] = MappingProxyType(
         "filtered": _tool_left_out,
     }
 )
-OFFERED: Mapping[str, Callable[[_Case], str]] = MappingProxyType(
+OFFERED: Mapping[str, Callable[[_RuleInput], str]] = MappingProxyType(
     {
         "format": _unnameable,
         "nothing_deferred": _nothing_to_find,
@@ -293,12 +293,12 @@ def _first(rules: Mapping[str, Callable[[Subject], str]], subject: Subject) -> t
     return None
 
 
-def _judged(case: _Case, unwanted: tuple[str, str] | None) -> Verdict:
+def _judged(case: _RuleInput, unwanted: tuple[str, str] | None) -> ToolDecision:
     kind, against = case.candidate.kind, unwanted or _first(OFFERED, case)
-    return Verdict(case.candidate, against is None, *(against or (kind, INCLUDED[kind])))
+    return ToolDecision(case.candidate, against is None, *(against or (kind, INCLUDED[kind])))
 
 
-def _ranked(verdicts: Sequence[Verdict]) -> list[int]:
+def _ranked(verdicts: Sequence[ToolDecision]) -> list[int]:
     """The places of what is in: built-in tools first, then the most relevant ones."""
     return sorted(
         (number for number, verdict in enumerate(verdicts) if verdict.included),
@@ -306,7 +306,7 @@ def _ranked(verdicts: Sequence[Verdict]) -> list[int]:
     )
 
 
-def _within(limits: Sequence[Limit], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+def _within(limits: Sequence[ToolLimit], verdicts: Sequence[ToolDecision]) -> tuple[ToolDecision, ...]:
     """What is over a limit falls out; what stays keeps its order, so that a prompt begins as it did before."""
     ranked = _ranked(verdicts)
     kept = list(verdicts)

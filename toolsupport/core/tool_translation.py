@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from toolsupport.core.shell_equivalents import understood
-from toolsupport.core.types import Brief, Capabilities, Exclusion, ToolCall, ToolSpec
+from toolsupport.core.types import Capabilities, Exclusion, RequestSpec, ToolCall, ToolSpec
 
 BASH = "bash"
 # What is offered in place of the tools for files where no shell is: all of it is done by those very tools.
@@ -40,23 +40,23 @@ REFUSES = ("via_bash", "refused")
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class TranslatedCall:
     """`call` is what runs; `reason` is why that is not what was asked for, "" where it is."""
 
     call: ToolCall
     reason: str = ""
 
 
-def serve(call: ToolCall, brief: Brief) -> Served:
+def serve(call: ToolCall, brief: RequestSpec) -> TranslatedCall:
     """What runs for a call: a tool that this model may use, whether it was told of it or not."""
     if not brief.translates:
-        return Served(call)
+        return TranslatedCall(call)
     same = equivalent(call)
     if same is not None and any(spec.name == same.name for spec in brief.callable):
-        return Served(same, f"asked {BASH}, served by {same.name}")
+        return TranslatedCall(same, f"asked {BASH}, served by {same.name}")
     if any(spec.name == call.name for spec in brief.hidden) and call.name != BASH:
-        return Served(call, f"{call.name} was not offered, and served all the same")
-    return Served(call)
+        return TranslatedCall(call, f"{call.name} was not offered, and served all the same")
+    return TranslatedCall(call)
 
 
 def equivalent(call: ToolCall) -> ToolCall | None:
@@ -66,7 +66,7 @@ def equivalent(call: ToolCall) -> ToolCall | None:
     return replace(call, name=found[0], arguments=found[1]) if found else None
 
 
-def rerouted(brief: Brief) -> Brief:
+def rerouted(brief: RequestSpec) -> RequestSpec:
     """The brief for a model as it is known: with a shell in place of tools that it does not take, where it speaks it.
 
     Tools nobody knows anything of stay as they are. Whatever it is told, a command for files is understood.
@@ -85,7 +85,7 @@ def rerouted(brief: Brief) -> Brief:
 LEFT_OUT_BY_PEOPLE = frozenset({"disabled", "filtered"})
 
 
-def after_refusal(brief: Brief) -> Brief | None:
+def after_refusal(brief: RequestSpec) -> RequestSpec | None:
     """The brief to ask with once more, after a model said that it cannot reach files; None where that is of no use.
 
     Where people left out a tool for files, the model may only have told the truth.
@@ -98,7 +98,7 @@ def after_refusal(brief: Brief) -> Brief | None:
     return through_bash(brief, set(KNOWN_BY))
 
 
-def through_bash(brief: Brief, gone: set[str]) -> Brief:
+def through_bash(brief: RequestSpec, gone: set[str]) -> RequestSpec:
     """The same with a shell in place of those tools; they stay behind it, and do what it is asked for."""
     behind = tuple(spec for spec in brief.tools if spec.name in gone)
     told = tuple(spec for spec in brief.tools if spec.name not in gone)
@@ -110,7 +110,7 @@ def through_bash(brief: Brief, gone: set[str]) -> Brief:
     return replace(brief, tools=(*told, *shell), hidden=(*hidden, *behind), excluded=(*brief.excluded, *left_out))
 
 
-def only_commands(brief: Brief) -> bool:
+def only_commands(brief: RequestSpec) -> bool:
     """Whether a call of a shell means the tools for files and nothing else: no shell may be run for this model."""
     return COMMANDS in brief.callable
 

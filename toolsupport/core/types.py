@@ -80,7 +80,7 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One entry of the canonical log. `call_id` and `name` are set on tool results only."""
 
     role: Role
@@ -182,7 +182,7 @@ class Exclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class RequestSpec:
     """Everything one request to one model needs to know besides the messages and the endpoint.
 
     `format` is "native", the name of a text format, or "" (no tools are offered, `format_reason` says why);
@@ -237,7 +237,7 @@ class Request:
     """
 
     model: str
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     think: bool | str | None = None
@@ -253,14 +253,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ToolFilter:
     """Tools and MCP servers, by name, that people do not want offered; whatever is not named is allowed."""
 
     tools: frozenset[str] = frozenset()
     servers: frozenset[str] = frozenset()
 
     @classmethod
-    def read(cls, stored: object) -> LeftOut:
+    def read(cls, stored: object) -> ToolFilter:
         """What was kept as `{"tools": [name, …], "servers": [name, …]}`; anything else leaves nothing out."""
         kept = stored if isinstance(stored, Mapping) else {}
         lists = (kept.get(kind) for kind in ("tools", "servers"))
@@ -283,7 +283,7 @@ class ChatSettings:
     format: str = ""
     system: str = ""
     temperature: float | None = None
-    left_out: LeftOut = field(default_factory=LeftOut)
+    left_out: ToolFilter = field(default_factory=ToolFilter)
     asked_format: str = ""
 
 

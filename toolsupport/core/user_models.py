@@ -25,7 +25,7 @@ DEFAULT_CONTEXT = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class UserModel:
     """One model of the file. `server` and `build` are ours: which server it belongs to, what was measured.
 
     `build` holds digest, template_hash and server_version, and is empty where nothing was measured or nobody wrote
@@ -54,14 +54,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class UserModelsFile:
     """A whole file; `extra` holds what stands beside the list."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[UserModel, ...]
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read(data: bytes) -> Document:
+def read(data: bytes) -> UserModelsFile:
     """The file's content. Raises ConfigError with the place of what is wrong, in words for people."""
     if len(data) > MOST_BYTES:
         raise ConfigError(f"The file has more than {MOST_BYTES // 1024**2} MiB.")
@@ -73,16 +73,16 @@ def read(data: bytes) -> Document:
         raise ConfigError(f"{LIST}: more than {MOST_ENTRIES:,} models.")
     entries = tuple(read_entry(one, f"{LIST}[{index}]") for index, one in enumerate(value[LIST]))
     _check_unique(entries)
-    return Document(entries, {key: told for key, told in value.items() if key != LIST})
+    return UserModelsFile(entries, {key: told for key, told in value.items() if key != LIST})
 
 
-def write(document: Document) -> str:
+def write(document: UserModelsFile) -> str:
     """The text of the file: keys in alphabetical order, two spaces, one line end at the end."""
     value = {**document.extra, LIST: [entry_json(entry) for entry in document.entries]}
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def entry_json(entry: Entry) -> JSON:
+def entry_json(entry: UserModel) -> JSON:
     """An entry as it stands in the file."""
     known: JSON = {
         "id": entry.id,
@@ -101,7 +101,7 @@ def entry_json(entry: Entry) -> JSON:
     return {**entry.extra, **known, **{name: value for name, value in ours.items() if value}}
 
 
-def read_entry(value: Any, place: str = "entry") -> Entry:
+def read_entry(value: Any, place: str = "entry") -> UserModel:
     """One entry from its JSON. Raises ConfigError that begins with the place."""
     if not isinstance(value, dict):
         raise _wrong(place, "an object", value)
@@ -110,7 +110,7 @@ def read_entry(value: Any, place: str = "entry") -> Entry:
     given = {name: told for name, told in value.items() if name in FIELDS and told is not None}
     read_fields = {name: FIELDS[name](told, f"{place}.{name}") for name, told in given.items()}
     extra = {name: told for name, told in value.items() if name not in FIELDS}
-    return Entry(**{"name": value["id"], **read_fields}, extra=extra)
+    return UserModel(**{"name": value["id"], **read_fields}, extra=extra)
 
 
 def _text(value: Any, place: str) -> str:
@@ -220,16 +220,16 @@ def _no_number(constant: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _FieldPath:
     """Where a value stands: written out only when something is wrong with it."""
 
-    parent: _Place | None
+    parent: _FieldPath | None
     key: str | int
     depth: int
 
     def __str__(self) -> str:
         steps: list[str] = []
-        here: _Place | None = self
+        here: _FieldPath | None = self
         while here is not None and here.parent is not None:
             steps.append(f"[{here.key}]" if isinstance(here.key, int) else f".{here.key[:40]}")
             here = here.parent
@@ -247,19 +247,19 @@ def _check_tree(value: Any) -> None:
             raise ConfigError(f"{place}: holds a letter that cannot be stored.")
 
 
-def _nodes(value: Any) -> Iterator[tuple[_Place, Any]]:
+def _nodes(value: Any) -> Iterator[tuple[_FieldPath, Any]]:
     """Every value and every key with its place, without recursion."""
-    waiting: list[tuple[_Place, Any]] = [(_Place(None, "", 0), value)]
+    waiting: list[tuple[_FieldPath, Any]] = [(_FieldPath(None, "", 0), value)]
     while waiting:
         place, one = waiting.pop()
         yield place, one
         if isinstance(one, dict):
             yield from ((place, key) for key in one)
         inner = one.items() if isinstance(one, dict) else enumerate(one) if isinstance(one, list) else ()
-        waiting.extend((_Place(place, key, place.depth + 1), told) for key, told in inner)
+        waiting.extend((_FieldPath(place, key, place.depth + 1), told) for key, told in inner)
 
 
-def _check_unique(entries: tuple[Entry, ...]) -> None:
+def _check_unique(entries: tuple[UserModel, ...]) -> None:
     seen: dict[tuple[str, str, str], int] = {}
     for index, entry in enumerate(entries):
         if entry.key in seen:

@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import Any
 
 from toolsupport.core import side_findings
-from toolsupport.core.outcomes import CODES, Outcome, counting, of_step, share, subjects
+from toolsupport.core.outcomes import CODES, TrialOutcome, counting, of_step, share, subjects
 
 __all__ = [
     "CODES",
     "VERDICTS",
-    "Outcome",
+    "TrialOutcome",
     "Verdict",
     "acceptance_settled",
     "format_settled",
@@ -68,7 +68,7 @@ class Verdict:
     detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def judge(outcomes: Sequence[Outcome]) -> Verdict:
+def judge(outcomes: Sequence[TrialOutcome]) -> Verdict:
     """The verdict on everything tried so far."""
     side = side_findings.found(outcomes)
     if not any(outcome.step in MEASURES_CALLING for outcome in outcomes):
@@ -84,7 +84,7 @@ def judge(outcomes: Sequence[Outcome]) -> Verdict:
     return Verdict(native.name, native.reason, {**side, **native.values}, native.detail)
 
 
-def _alone(outcomes: Sequence[Outcome], side: Mapping[str, Any]) -> Verdict:
+def _alone(outcomes: Sequence[TrialOutcome], side: Mapping[str, Any]) -> Verdict:
     """The verdict of a test of formats or of single tools, which leaves open what else the model can do."""
     works = _text(outcomes)
     if works:
@@ -96,7 +96,7 @@ def _alone(outcomes: Sequence[Outcome], side: Mapping[str, Any]) -> Verdict:
     return Verdict("inconclusive", why, detail={"why": why})
 
 
-def sure(outcomes: Sequence[Outcome], think: bool | None = None) -> bool:
+def sure(outcomes: Sequence[TrialOutcome], think: bool | None = None) -> bool:
     """True when more trials of calling with this setting of thinking could not change the verdict, or are too many."""
     made = [outcome for outcome in of_step(outcomes, "called") if outcome.think is think]
     tried, right = counting(made), _passed(made)
@@ -111,25 +111,25 @@ def sure(outcomes: Sequence[Outcome], think: bool | None = None) -> bool:
     return right == len(tried) or (not _may_become_a_yes(right, len(tried)) and _settles(made))
 
 
-def _settles(made: Sequence[Outcome]) -> bool:
+def _settles(made: Sequence[TrialOutcome]) -> bool:
     """Mixed trials that could not become a yes any more: they are one already, or they prove a no."""
     return _enough_for_no(made) or _is_yes(made)
 
 
-def _passed(made: Sequence[Outcome]) -> int:
+def _passed(made: Sequence[TrialOutcome]) -> int:
     return sum(bool(outcome.passed) for outcome in made)
 
 
-def _is_yes(made: Sequence[Outcome]) -> bool:
+def _is_yes(made: Sequence[TrialOutcome]) -> bool:
     return _passed(made) * SHARE[1] >= len(counting(made)) * SHARE[0]
 
 
-def _enough_for_no(made: Sequence[Outcome]) -> bool:
+def _enough_for_no(made: Sequence[TrialOutcome]) -> bool:
     conclusive = len(counting(made))
     return conclusive >= ENOUGH_FOR_NO and (len(made) - conclusive) * UNFINISHED_SHARE <= len(made)
 
 
-def acceptance_settled(outcomes: Sequence[Outcome]) -> bool:
+def acceptance_settled(outcomes: Sequence[TrialOutcome]) -> bool:
     """True when greetings with tools were put often enough: one was taken, none was refused, or all were."""
     tries = of_step(outcomes, "accepted", "tools")
     refusals = [outcome for outcome in tries if outcome.code == "refused"]
@@ -137,41 +137,41 @@ def acceptance_settled(outcomes: Sequence[Outcome]) -> bool:
     return taken or len(tries) >= MOST or (len(tries) > 0 and not refusals) or _all_refused(tries)
 
 
-def _all_refused(tries: Sequence[Outcome]) -> bool:
+def _all_refused(tries: Sequence[TrialOutcome]) -> bool:
     refusals = [outcome for outcome in tries if outcome.code == "refused"]
     both_ways = len({outcome.streamed for outcome in refusals}) == 2
     return len(refusals) >= REFUSALS and both_ways and not any(outcome.code == "right" for outcome in tries)
 
 
-def wanted(step: str, outcomes: Sequence[Outcome]) -> bool:
+def wanted(step: str, outcomes: Sequence[TrialOutcome]) -> bool:
     """Whether a step can add anything to what is known so far."""
     rule = WANTED.get(step)
     return rule is None or rule(outcomes)
 
 
-def _accepted(outcomes: Sequence[Outcome]) -> bool:
+def _accepted(outcomes: Sequence[TrialOutcome]) -> bool:
     return any(outcome.code == "right" and outcome.subject == "tools" for outcome in of_step(outcomes, "accepted"))
 
 
-def _calls(outcomes: Sequence[Outcome]) -> bool:
+def _calls(outcomes: Sequence[TrialOutcome]) -> bool:
     return _native(outcomes).values.get("tools") is True
 
 
-def _cannot(outcomes: Sequence[Outcome]) -> bool:
+def _cannot(outcomes: Sequence[TrialOutcome]) -> bool:
     return _native(outcomes).values.get("tools") is False
 
 
-def _is_alone(outcomes: Sequence[Outcome]) -> bool:
+def _is_alone(outcomes: Sequence[TrialOutcome]) -> bool:
     """A test of formats or of single tools, which has not tried native calls."""
     return not of_step(outcomes, "accepted")
 
 
-def _alive(outcomes: Sequence[Outcome]) -> bool:
+def _alive(outcomes: Sequence[TrialOutcome]) -> bool:
     """The model answered a greeting, as far as it was greeted."""
     return not any(outcome.code in ("failed", "timeout") for outcome in of_step(outcomes, "loaded"))
 
 
-WANTED: Mapping[str, Callable[[Sequence[Outcome]], bool]] = {
+WANTED: Mapping[str, Callable[[Sequence[TrialOutcome]], bool]] = {
     "rendered": _accepted,
     "called": _accepted,
     "second_turn": _calls,
@@ -182,7 +182,7 @@ WANTED: Mapping[str, Callable[[Sequence[Outcome]], bool]] = {
 }
 
 
-def _native(outcomes: Sequence[Outcome]) -> Verdict:
+def _native(outcomes: Sequence[TrialOutcome]) -> Verdict:
     accepted = of_step(outcomes, "accepted")
     for rule in (_misconfigured, _refused, _not_tried):
         found = rule(accepted)
@@ -191,14 +191,14 @@ def _native(outcomes: Sequence[Outcome]) -> Verdict:
     return _called(outcomes)
 
 
-def _misconfigured(accepted: Sequence[Outcome]) -> Verdict | None:
+def _misconfigured(accepted: Sequence[TrialOutcome]) -> Verdict | None:
     found = next((outcome for outcome in accepted if outcome.code == "misconfigured"), None)
     if found is None:
         return None
     return Verdict("misconfigured", found.why, detail={"flag": found.flag})
 
 
-def _refused(accepted: Sequence[Outcome]) -> Verdict | None:
+def _refused(accepted: Sequence[TrialOutcome]) -> Verdict | None:
     """Refusals count only where the same request without tools was answered, and none with tools was taken."""
     tries = [outcome for outcome in accepted if outcome.subject == "tools"]
     refusal = next((outcome for outcome in tries if outcome.code == "refused"), None)
@@ -208,7 +208,7 @@ def _refused(accepted: Sequence[Outcome]) -> Verdict | None:
     return Verdict("refused", f"The server refused the tools: {refusal.why.rstrip('.')}.", {"tools": False})
 
 
-def _not_tried(accepted: Sequence[Outcome]) -> Verdict | None:
+def _not_tried(accepted: Sequence[TrialOutcome]) -> Verdict | None:
     """What kept the tools from being tried. A greeting answered with nothing did not, where the tools were taken."""
     if any(outcome.code == "right" and outcome.subject == "tools" for outcome in accepted):
         return None
@@ -216,7 +216,7 @@ def _not_tried(accepted: Sequence[Outcome]) -> Verdict | None:
     return Verdict("inconclusive", trouble.why, detail={"why": trouble.why}) if trouble else None
 
 
-def _called(outcomes: Sequence[Outcome]) -> Verdict:
+def _called(outcomes: Sequence[TrialOutcome]) -> Verdict:
     """Thinking on and off are judged apart where both were tried, and the server followed the switch."""
     made = of_step(outcomes, "called")
     if switch_ignored(outcomes):
@@ -225,20 +225,20 @@ def _called(outcomes: Sequence[Outcome]) -> Verdict:
     on = [outcome for outcome in made if outcome.think is not False]
     if not off or not on:
         return _of_setting(outcomes, made)
-    return _of_both(_Tried(on, _of_setting(outcomes, on)), _Tried(off, _of_setting(outcomes, off)))
+    return _of_both(_TrialGroup(on, _of_setting(outcomes, on)), _TrialGroup(off, _of_setting(outcomes, off)))
 
 
-def switch_ignored(outcomes: Sequence[Outcome]) -> bool:
+def switch_ignored(outcomes: Sequence[TrialOutcome]) -> bool:
     """Whether the model thought in most trials in which it should not: these show nothing of thinking off."""
     off = [outcome for outcome in of_step(outcomes, "called") if outcome.think is False]
     return sum(outcome.thought for outcome in off) * 2 > len(off)
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _TrialGroup:
     """The trials with one setting of thinking, and what they alone prove."""
 
-    made: Sequence[Outcome]
+    made: Sequence[TrialOutcome]
     verdict: Verdict
 
     @property
@@ -258,7 +258,7 @@ class _Tried:
         return share(tried) if tried else f"nothing proved ({self.verdict.reason.rstrip('.')})"
 
 
-def _of_both(on: _Tried, off: _Tried) -> Verdict:
+def _of_both(on: _TrialGroup, off: _TrialGroup) -> Verdict:
     """What works with thinking on, off, or with both; a no needs both settings measured."""
     best, other = (on, off) if on.calls or not off.calls else (off, on)
     if not best.calls:
@@ -273,11 +273,11 @@ def _of_both(on: _Tried, off: _Tried) -> Verdict:
     return Verdict(best.verdict.name, reason, values, detail)
 
 
-def _right(tried: _Tried) -> int:
+def _right(tried: _TrialGroup) -> int:
     return _passed(tried.made)
 
 
-def _of_setting(outcomes: Sequence[Outcome], made: Sequence[Outcome]) -> Verdict:
+def _of_setting(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome]) -> Verdict:
     tried, right = counting(made), _passed(made)
     detail = {"passed": right, "tried": len(tried), "codes": [outcome.code for outcome in made]}
     leaked = next((outcome for outcome in tried if outcome.flag), None)
@@ -293,7 +293,7 @@ def _of_setting(outcomes: Sequence[Outcome], made: Sequence[Outcome]) -> Verdict
     return _of_counts(outcomes, made, detail)
 
 
-def _of_counts(outcomes: Sequence[Outcome], made: Sequence[Outcome], detail: Mapping[str, Any]) -> Verdict:
+def _of_counts(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome], detail: Mapping[str, Any]) -> Verdict:
     tried, right = counting(made), _passed(made)
     if right == len(tried):
         streams = {"streaming": True} if any(outcome.passed and outcome.streamed for outcome in made) else {}
@@ -310,7 +310,7 @@ def _of_counts(outcomes: Sequence[Outcome], made: Sequence[Outcome], detail: Map
     return Verdict("flaky", told, {"tools": _is_yes(made)}, {**detail, "works": _is_yes(made)})
 
 
-def _why_no_is_open(made: Sequence[Outcome]) -> str:
+def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
     """Why trials that are no yes are no proof of a no either; "" where they are."""
     if _streaming_decides(made, 2):
         return f"Called only streamed or only not streamed ({share(made)}), in too few trials to be sure."
@@ -324,7 +324,7 @@ def _why_no_is_open(made: Sequence[Outcome]) -> str:
     return f"Called natively: {share(tried)}; {told}. {silent[0].why}"
 
 
-def _streaming_decides(made: Sequence[Outcome], each: int) -> bool:
+def _streaming_decides(made: Sequence[TrialOutcome], each: int) -> bool:
     """At least `each` trials streamed and not, where all of one kind were right and none of the other.
 
     Unfinished trials are among those that were not right: servers lose calls, or refuse tools, only while they stream.
@@ -341,7 +341,7 @@ def _may_become_a_yes(right: int, tried: int) -> bool:
 MEASURES_CALLING = ("accepted", "called")
 
 
-def _text(outcomes: Sequence[Outcome]) -> Verdict | None:
+def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
     """The first format in which calls arrive, and whether thinking had to be off for it."""
     for name in subjects(outcomes, "formats"):
         for think in (None, True, False):
@@ -360,7 +360,9 @@ def _text(outcomes: Sequence[Outcome]) -> Verdict | None:
     return None
 
 
-def format_settled(outcomes: Sequence[Outcome], name: str, think: Any = None, patience: int = FORMAT_RIGHT) -> bool:
+def format_settled(
+    outcomes: Sequence[TrialOutcome], name: str, think: Any = None, patience: int = FORMAT_RIGHT
+) -> bool:
     """True when a format was tried enough. `patience`: failures without a right call before it is left."""
     made = _of_format(outcomes, name, think)
     tried, right = counting(made), _passed(made)
@@ -375,7 +377,7 @@ def format_settled(outcomes: Sequence[Outcome], name: str, think: Any = None, pa
     return len(tried) >= FORMAT_TRIALS
 
 
-def format_works(outcomes: Sequence[Outcome], name: str, think: Any = None) -> bool:
+def format_works(outcomes: Sequence[TrialOutcome], name: str, think: Any = None) -> bool:
     """Two calls out of two that arrived; where they differ, half of at least four."""
     made = _of_format(outcomes, name, think)
     tried, right = counting(made), _passed(made)
@@ -384,6 +386,6 @@ def format_works(outcomes: Sequence[Outcome], name: str, think: Any = None) -> b
     return right == len(tried) or (len(tried) >= FORMAT_TRIALS and right * 2 >= len(tried))
 
 
-def _of_format(outcomes: Sequence[Outcome], name: str, think: Any) -> list[Outcome]:
+def _of_format(outcomes: Sequence[TrialOutcome], name: str, think: Any) -> list[TrialOutcome]:
     wanted = think if isinstance(think, bool) else None
     return [outcome for outcome in of_step(outcomes, "formats", name) if outcome.think is wanted]

@@ -18,10 +18,10 @@ from toolsupport.detection import (
     text_formats,
     warm_up,
 )
-from toolsupport.detection.probe_reply import Reply
-from toolsupport.detection.probe_runner import Laboratory, Subject, Trial
+from toolsupport.detection.probe_reply import ProbeReply
+from toolsupport.detection.probe_runner import ProbeRunner, ProbeTarget, ProbeTrial
 
-__all__ = ["DETECTORS", "KINDS", "Detector", "Laboratory", "Reply", "Subject", "Trial"]
+__all__ = ["DETECTORS", "KINDS", "Detector", "ProbeReply", "ProbeRunner", "ProbeTarget", "ProbeTrial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Detector:
 
     name: str
     title: str
-    run: Callable[[Laboratory], Awaitable[None]]
+    run: Callable[[ProbeRunner], Awaitable[None]]
     answers: int
 
 

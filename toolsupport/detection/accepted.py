@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.core import server_flags
-from toolsupport.core.outcomes import Outcome
+from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.refusals import MISCONFIGURED, classify
 from toolsupport.core.verdicts import acceptance_settled
 from toolsupport.detection.probe_prompts import GREETING, TOOLS
-from toolsupport.detection.probe_reply import Reply, trouble
-from toolsupport.detection.probe_runner import Laboratory, Question, Subject
+from toolsupport.detection.probe_reply import ProbeReply, trouble
+from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner, ProbeTarget
 from toolsupport.detection.trial_order import streamed_or_not
 
-BARE = Question(GREETING)
+BARE = ProbeRequest(GREETING)
 # What still is an answer to a greeting: that the server took the request is all that is asked here.
 ANSWERED = ("right", "no_word", "cut", "malformed")
 
 
-async def run(lab: Laboratory) -> None:
+async def run(lab: ProbeRunner) -> None:
     """A greeting without tools, which warms the model up, then the same greeting with them, until that is settled.
 
     A refusal is confirmed, streamed and not: behind one address may be several servers, and some refuse tools only
@@ -32,31 +32,31 @@ async def run(lab: Laboratory) -> None:
         await _greet(lab, streamed=next(ways))
 
 
-async def _greet(lab: Laboratory, streamed: bool) -> None:
+async def _greet(lab: ProbeRunner, streamed: bool) -> None:
     question = replace(lab.offering(GREETING, TOOLS), streamed=streamed)
     reply = await lab.ask(question)
     lab.greeted = reply if streamed or lab.greeted is None else lab.greeted
     await lab.note(question, reply, replace(_outcome(reply, lab.subject), streamed=streamed))
 
 
-async def warm_up(lab: Laboratory) -> bool:
+async def warm_up(lab: ProbeRunner) -> bool:
     """A greeting, which loads the model; whether it was answered."""
     bare = await lab.warm_up(BARE)
     code, why = trouble(bare) or ("right", "It answers.")
     code = "right" if code == "cut" else code
-    await lab.note(BARE, bare, Outcome("accepted", code, why, subject="bare"))
+    await lab.note(BARE, bare, TrialOutcome("accepted", code, why, subject="bare"))
     return code in ANSWERED
 
 
-def _outcome(reply: Reply, subject: Subject) -> Outcome:
+def _outcome(reply: ProbeReply, subject: ProbeTarget) -> TrialOutcome:
     if reply.refused is not None:
-        return Outcome("accepted", "refused", reply.refused.message, subject="tools")
+        return TrialOutcome("accepted", "refused", reply.refused.message, subject="tools")
     if reply.failed is not None:
         found = classify(reply.failed.status, reply.failed.body)
         if found.label == MISCONFIGURED:
             flag = server_flags.needed(found.message, found.rule, subject.endpoint.kind, subject.parsers)
-            return Outcome("accepted", "misconfigured", server_flags.sentence(flag), subject="tools", flag=flag)
+            return TrialOutcome("accepted", "misconfigured", server_flags.sentence(flag), subject="tools", flag=flag)
     told = trouble(reply)
     if told is not None and told[0] not in ANSWERED:
-        return Outcome("accepted", *told, subject="tools")
-    return Outcome("accepted", "right", "A request with tools is taken.", subject="tools")
+        return TrialOutcome("accepted", *told, subject="tools")
+    return TrialOutcome("accepted", "right", "A request with tools is taken.", subject="tools")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.core import server_flags, verdicts
-from toolsupport.core.outcomes import Outcome
+from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.detection.grading import judge
-from toolsupport.detection.probe_prompts import TICKET, TOOLS, Demand, demand
-from toolsupport.detection.probe_reply import Reply
-from toolsupport.detection.probe_runner import Laboratory, Question
+from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt, demand
+from toolsupport.detection.probe_reply import ProbeReply
+from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
 from toolsupport.detection.text_formats import form_of
 from toolsupport.detection.trial_order import streamed_or_not
 
 THINKS = {"on_only": True, "off_only": False}
 
 
-async def run(lab: Laboratory) -> None:
+async def run(lab: ProbeRunner) -> None:
     """Trials with each setting of thinking, then the requests of all later steps are made the way that works."""
     for think in lab.settings:
         if not verdicts.switch_ignored(lab.outcomes):
@@ -30,12 +30,12 @@ async def run(lab: Laboratory) -> None:
         lab.think = THINKS.get(values.get("tools_thinking", ""))
 
 
-async def _try(lab: Laboratory, think: bool | None) -> None:
+async def _try(lab: ProbeRunner, think: bool | None) -> None:
     """Trials, streamed and not, until the verdict could not change any more."""
     ways = streamed_or_not(lab.chance)
     while not verdicts.sure(lab.outcomes, think):
         asked = demand(lab.chance)
-        question = Question(asked.messages, TOOLS, streamed=next(ways), think=think)
+        question = ProbeRequest(asked.messages, TOOLS, streamed=next(ways), think=think)
         reply = await lab.ask(question)
         outcome = _outcome(lab, question, reply, asked)
         if outcome.code in ("no_call", "in_text"):
@@ -43,7 +43,7 @@ async def _try(lab: Laboratory, think: bool | None) -> None:
         await lab.note(question, reply, outcome)
 
 
-def _outcome(lab: Laboratory, question: Question, reply: Reply, asked: Demand) -> Outcome:
+def _outcome(lab: ProbeRunner, question: ProbeRequest, reply: ProbeReply, asked: ProbePrompt) -> TrialOutcome:
     """A call in the text is the server's fault where one of its parsers reads what the model wrote."""
     outcome = judge("called", question, reply, asked)
     in_text = outcome.code == "no_call" and TICKET.name in reply.text and asked.ticket in reply.text

@@ -7,29 +7,29 @@ import asyncio
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Failed
-from toolsupport.core.outcomes import Outcome
-from toolsupport.detection.probe_reply import Reply
-from toolsupport.detection.probe_runner import Laboratory, Question
+from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.detection.probe_reply import ProbeReply
+from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
 
-ASKED = Question(())
+ASKED = ProbeRequest(())
 SECONDS = 5.0
 
 
-async def run(lab: Laboratory) -> None:
+async def run(lab: ProbeRunner) -> None:
     """Its declaration, which proves nothing: it stands beside what is measured."""
-    reply = Reply()
+    reply = ProbeReply()
     try:
         async with asyncio.timeout(SECONDS):
             details = await providers.describe(lab.subject.endpoint, lab.subject.brief.model)
     except (ProviderError, TimeoutError) as error:
         why = str(error) or f"It said nothing within {SECONDS:g} s."
         reply.failed = Failed("unreachable", why)
-        await lab.note(ASKED, reply, Outcome("declared", "failed", why))
+        await lab.note(ASKED, reply, TrialOutcome("declared", "failed", why))
         return
     reply.text = ", ".join(details.capabilities or ())
     if "thinking" in (details.capabilities or ()):
         lab.thinks = lab.declared_thinking = True
-    await lab.note(ASKED, reply, Outcome("declared", *_told(details.capabilities, details.unsaid)))
+    await lab.note(ASKED, reply, TrialOutcome("declared", *_told(details.capabilities, details.unsaid)))
 
 
 def _told(capabilities: tuple[str, ...] | None, unsaid: tuple[str, ...]) -> tuple[str, str]:

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from toolsupport.core.formats import code_mode
-from toolsupport.core.outcomes import Outcome
+from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.types import ToolCall
 from toolsupport.detection.code_mode_calls import calls_in
-from toolsupport.detection.probe_prompts import TICKET, Demand
-from toolsupport.detection.probe_reply import Reply, trouble
-from toolsupport.detection.probe_runner import Question
+from toolsupport.detection.probe_prompts import TICKET, ProbePrompt
+from toolsupport.detection.probe_reply import ProbeReply, trouble
+from toolsupport.detection.probe_runner import ProbeRequest
 
 LONGEST_QUOTE = 160
 # What was wrong with a call that could be read.
 FAULTS = {"unknown": "unknown_tool", "schema": "wrong_arguments"}
 
 
-def judge(step: str, question: Question, reply: Reply, asked: Demand) -> Outcome:
+def judge(step: str, question: ProbeRequest, reply: ProbeReply, asked: ProbePrompt) -> TrialOutcome:
     """The outcome of a demand for one call."""
     subject = "" if question.format == "native" else question.format
     code, why = _unstreamed_only(reply) or trouble(reply) or _of_calls(reply, asked)
-    return Outcome(step, code, why, question.streamed, subject)
+    return TrialOutcome(step, code, why, question.streamed, subject)
 
 
-def _unstreamed_only(reply: Reply) -> tuple[str, str] | None:
+def _unstreamed_only(reply: ProbeReply) -> tuple[str, str] | None:
     return ("refused", "The server refuses tools together with streaming.") if reply.refuses_streaming else None
 
 
-def _of_calls(reply: Reply, asked: Demand) -> tuple[str, str]:
+def _of_calls(reply: ProbeReply, asked: ProbePrompt) -> tuple[str, str]:
     if not reply.calls and not reply.rejected:
         return "no_call", f"It called nothing and wrote: {quoted(reply.text)}"
     if not reply.calls:
@@ -43,7 +43,7 @@ def _of_calls(reply: Reply, asked: Demand) -> tuple[str, str]:
     return "right", f"The right tool, with the arguments that were demanded.{repairs}"
 
 
-def _made(reply: Reply) -> list[ToolCall]:
+def _made(reply: ProbeReply) -> list[ToolCall]:
     """The calls, those in a program included."""
     return [
         inner

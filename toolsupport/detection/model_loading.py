@@ -6,7 +6,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.detection.probe_limits import ProbeLimits
-from toolsupport.detection.probe_reply import Reply
+from toolsupport.detection.probe_reply import ProbeReply
 
 
 async def patience(endpoint: Endpoint, model: str, limits: ProbeLimits) -> float:
@@ -23,7 +23,7 @@ async def patience(endpoint: Endpoint, model: str, limits: ProbeLimits) -> float
     return limits.load if lists and shown.get(model) is False else limits.first
 
 
-def is_loading(reply: Reply) -> bool:
+def is_loading(reply: ProbeReply) -> bool:
     """Whether the server says that it is loading the model: llama-server does, with status 503."""
     failed = reply.failed
     return failed is not None and failed.status == 503 and "loading" in f"{failed.message} {failed.body}".lower()

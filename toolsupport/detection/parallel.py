@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from toolsupport.core.arguments import compact
-from toolsupport.core.outcomes import Outcome
-from toolsupport.detection.probe_prompts import TICKET, TOOLS, Demand, both, demand
-from toolsupport.detection.probe_reply import Reply, calls_of, trouble
-from toolsupport.detection.probe_runner import Laboratory
+from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt, both, demand
+from toolsupport.detection.probe_reply import ProbeReply, calls_of, trouble
+from toolsupport.detection.probe_runner import ProbeRunner
 
 
-async def run(lab: Laboratory) -> None:
+async def run(lab: ProbeRunner) -> None:
     """Demands for two calls at once."""
     while not lab.sampled("parallel"):
         wanted = demand(lab.chance), demand(lab.chance)
         question = lab.offering(both(*wanted), TOOLS)
         reply = await lab.ask(question)
-        await lab.note(question, reply, Outcome("parallel", *(trouble(reply) or told(reply, wanted))))
+        await lab.note(question, reply, TrialOutcome("parallel", *(trouble(reply) or told(reply, wanted))))
 
 
-def told(reply: Reply, wanted: tuple[Demand, Demand]) -> tuple[str, str]:
+def told(reply: ProbeReply, wanted: tuple[ProbePrompt, ProbePrompt]) -> tuple[str, str]:
     """(code, why). A reply without any call shows nothing of two, and a cut reply may have had a second one."""
     made = calls_of(reply, TICKET.name)
     tickets = {call.arguments.get("ticket") for call in made}
@@ -33,11 +33,11 @@ def told(reply: Reply, wanted: tuple[Demand, Demand]) -> tuple[str, str]:
     return "only_one", f"Of two calls that were demanded at once it made {len(tickets)}."
 
 
-def _different(reply: Reply) -> int:
+def _different(reply: ProbeReply) -> int:
     """How many calls it made, each once, those that could not run included."""
     ready = {(call.name, compact(call.arguments)) for call in reply.calls}
     return len(ready | {(call.name, call.raw) for call in reply.rejected})
 
 
-def _complaint(reply: Reply) -> str:
+def _complaint(reply: ProbeReply) -> str:
     return f": {reply.rejected[0].reason.rstrip('.')}" if reply.rejected else ""

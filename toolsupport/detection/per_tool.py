@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from toolsupport.core.arguments import compact
-from toolsupport.core.outcomes import Outcome, of_step
-from toolsupport.core.refusal_phrases import says_no
+from toolsupport.core.outcomes import TrialOutcome, of_step
+from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, all_called, decided, results
-from toolsupport.core.types import Message, Role, ToolSpec
+from toolsupport.core.types import ChatMessage, Role, ToolSpec
 from toolsupport.detection.grading import quoted
-from toolsupport.detection.probe_reply import Reply, trouble
-from toolsupport.detection.probe_runner import Laboratory
+from toolsupport.detection.probe_reply import ProbeReply, trouble
+from toolsupport.detection.probe_runner import ProbeRunner
 
 
 def _spec(name: str, description: str, *required: str) -> ToolSpec:
@@ -38,7 +38,7 @@ LONGEST_QUESTION = 400
 LONGEST_END = 80  # a courtesy may follow: "Please confirm."
 
 
-async def run(lab: Laboratory) -> None:
+async def run(lab: ProbeRunner) -> None:
     """Each file tool alone; where it is refused, again with a shell beside it."""
     if all_called(lab.outcomes, FILE_TOOLS):
         return
@@ -49,9 +49,9 @@ async def run(lab: Laboratory) -> None:
             await _beside_a_shell(lab, name, wish, (spec, BASH))
 
 
-async def _beside_a_shell(lab: Laboratory, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
+async def _beside_a_shell(lab: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
     """Until enough trials agree on whether the shell does the tool's work."""
-    tried: list[Outcome] = []
+    tried: list[TrialOutcome] = []
     while len(of_step(lab.outcomes, "per_tool", name)) < MOST:
         tried.append(await _try(lab, name, wish, tools))
         codes = [outcome.code for outcome in tried]
@@ -59,16 +59,16 @@ async def _beside_a_shell(lab: Laboratory, name: str, wish: str, tools: tuple[To
             return
 
 
-async def _try(lab: Laboratory, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> Outcome:
+async def _try(lab: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> TrialOutcome:
     about = f"{lab.chance.choice(NAMES)}{lab.chance.randint(10, 99)}"
-    question = lab.offering((Message(Role.USER, wish.format(about)),), tools)
+    question = lab.offering((ChatMessage(Role.USER, wish.format(about)),), tools)
     reply = await lab.ask(question)
-    outcome = Outcome("per_tool", *(trouble(reply) or told(reply, name, about)), subject=name)
+    outcome = TrialOutcome("per_tool", *(trouble(reply) or told(reply, name, about)), subject=name)
     await lab.note(question, reply, outcome)
     return outcome
 
 
-def told(reply: Reply, name: str, about: str) -> tuple[str, str]:
+def told(reply: ProbeReply, name: str, about: str) -> tuple[str, str]:
     """(code, why) of a demand that names `about`.
 
     A server's grammar can force the name of the only tool, never the demanded file: so a call counts by its arguments.
@@ -91,4 +91,4 @@ def told(reply: Reply, name: str, about: str) -> tuple[str, str]:
 def _asks_back(text: str) -> bool:
     """A short answer that ends in a question waits for a person, unless it denies the ability."""
     questions = any(mark in text[-LONGEST_END:] for mark in QUESTION_MARKS)
-    return questions and len(text) <= LONGEST_QUESTION and not says_no(text)
+    return questions and len(text) <= LONGEST_QUESTION and not claims_no_file_access(text)

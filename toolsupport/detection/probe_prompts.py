@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolsupport.core.types import Message, Role, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 
 # Neither letters nor digits that a tokenizer or a reader takes for one another.
 ALPHABET = "ACDEFHJKLMNPRTUVWXY34679"
@@ -29,7 +29,7 @@ ROOMS = ToolSpec(
     {"type": "object", "properties": {"building": {"type": "string"}}, "required": ["building"]},
 )
 TOOLS = (TICKET, ROOMS)
-GREETING = (Message(Role.USER, "Hello! Please greet me back in one short sentence."),)
+GREETING = (ChatMessage(Role.USER, "Hello! Please greet me back in one short sentence."),)
 NAMES = ("Ada", "Bruno", "Chiara", "Deniz", "Emil", "Fatima", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lin")
 # What runs programs, for calls that are written as code; like the other tools it executes nothing here.
 PROGRAM = ToolSpec(
@@ -40,7 +40,7 @@ PROGRAM = ToolSpec(
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class ProbePrompt:
     """A demand for one call of lookup_ticket: a right one carries just these arguments."""
 
     ticket: str
@@ -54,18 +54,18 @@ class Demand:
         )
 
     @property
-    def messages(self) -> tuple[Message, ...]:
-        return (Message(Role.USER, self.words),)
+    def messages(self) -> tuple[ChatMessage, ...]:
+        return (ChatMessage(Role.USER, self.words),)
 
 
-def greeting(chance: random.Random) -> tuple[Message, ...]:
+def greeting(chance: random.Random) -> tuple[ChatMessage, ...]:
     """A greeting in words of its own: the same one again would have the same answer."""
-    return (Message(Role.USER, f"Hello, I am {chance.choice(NAMES)}! Please greet me back in one short sentence."),)
+    return (ChatMessage(Role.USER, f"Hello, I am {chance.choice(NAMES)}! Please greet me back in one short sentence."),)
 
 
-def demand(chance: random.Random) -> Demand:
+def demand(chance: random.Random) -> ProbePrompt:
     """A demand nobody has seen before."""
-    return Demand(secret(chance), chance.randint(2, 9))
+    return ProbePrompt(secret(chance), chance.randint(2, 9))
 
 
 def secret(chance: random.Random) -> str:
@@ -74,21 +74,21 @@ def secret(chance: random.Random) -> str:
     return f"{''.join(signs[:3])}-{''.join(signs[3:])}"
 
 
-def answered(asked: Demand, calls: Sequence[ToolCall], seat: str) -> tuple[Message, ...]:
+def answered(asked: ProbePrompt, calls: Sequence[ToolCall], seat: str) -> tuple[ChatMessage, ...]:
     """The conversation after the call was served: the seat stands nowhere but in the result."""
     call = calls[0]
     return (
         *asked.messages,
-        Message(Role.ASSISTANT, calls=(call,)),
-        Message(Role.TOOL, f"Ticket {asked.ticket}: seat {seat}.", call_id=call.id, name=call.name),
+        ChatMessage(Role.ASSISTANT, calls=(call,)),
+        ChatMessage(Role.TOOL, f"Ticket {asked.ticket}: seat {seat}.", call_id=call.id, name=call.name),
     )
 
 
-def both(one: Demand, other: Demand) -> tuple[Message, ...]:
+def both(one: ProbePrompt, other: ProbePrompt) -> tuple[ChatMessage, ...]:
     """A demand for two calls at once."""
     words = (
         "Call the tool lookup_ticket twice, both calls at once in one answer: "
         f'once with ticket "{one.ticket}" and copies {one.copies}, '
         f'and once with ticket "{other.ticket}" and copies {other.copies}.'
     )
-    return (Message(Role.USER, words),)
+    return (ChatMessage(Role.USER, words),)

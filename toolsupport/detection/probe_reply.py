@@ -13,8 +13,8 @@ from toolsupport.core.events import (
     Failed,
     Finished,
     ReasoningSeen,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
     ToolsRefused,
     Usage,
@@ -29,7 +29,7 @@ LONGEST_LOOK = 20_000  # characters that are searched for them
 
 
 @dataclass(slots=True)
-class Reply:
+class ProbeReply:
     """What came back. `seconds` is the whole answer, `first` the time to its first word, `failed` why there is none.
 
     `finish` is the server's word for how it ended, `budget` the tokens it could have, `caps` the numbers of tokens at
@@ -70,7 +70,7 @@ class Reply:
 
     def take(self, event: Event) -> None:
         """Add one event."""
-        if isinstance(event, TextDelta | ThinkingDelta | Reread):
+        if isinstance(event, TextDelta | ThinkingDelta | TextReclassified):
             self._words(event)
         elif isinstance(event, CallReady):
             self.calls.append(event.call)
@@ -81,7 +81,7 @@ class Reply:
         elif type(event) in KEPT:
             setattr(self, KEPT[type(event)], event)
 
-    def _words(self, event: TextDelta | ThinkingDelta | Reread) -> None:
+    def _words(self, event: TextDelta | ThinkingDelta | TextReclassified) -> None:
         if isinstance(event, TextDelta):
             self.text += event.text
         elif isinstance(event, ThinkingDelta):
@@ -96,7 +96,7 @@ KEPT: Mapping[type, str] = MappingProxyType(
 )
 
 
-def trouble(reply: Reply) -> tuple[str, str] | None:
+def trouble(reply: ProbeReply) -> tuple[str, str] | None:
     """(code, why) where there is no reply to judge; None where there is one.
 
     A call that the server could not read is the model's doing; anything else that failed says nothing about it. Neither
@@ -114,12 +114,12 @@ def trouble(reply: Reply) -> tuple[str, str] | None:
     return ("timeout" if reply.failed.kind == "timeout" else "failed"), reply.failed.message
 
 
-def _nothing(reply: Reply) -> str:
+def _nothing(reply: ProbeReply) -> str:
     written = reply.usage.output_tokens or 0
     counted = f", although {written} tokens were counted: its server may have swallowed a call" if written > 1 else ""
     return f"{'It thought and then answered' if reply.thought else 'It answered'} nothing{counted}."
 
 
-def calls_of(reply: Reply, tool: str) -> Sequence[ToolCall]:
+def calls_of(reply: ProbeReply, tool: str) -> Sequence[ToolCall]:
     """The calls of one tool."""
     return [call for call in reply.calls if call.name == tool]

@@ -17,11 +17,11 @@ from types import MappingProxyType
 from toolsupport import exchange, providers
 from toolsupport.core import side_findings
 from toolsupport.core.events import Event, Failed
-from toolsupport.core.outcomes import Outcome
-from toolsupport.core.types import Brief, Endpoint, Message, Permit, Request, ToolSpec
+from toolsupport.core.outcomes import TrialOutcome
+from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
 from toolsupport.detection import model_loading
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
-from toolsupport.detection.probe_reply import Reply
+from toolsupport.detection.probe_reply import ProbeReply
 
 STRETCH = 3.0  # times the warm answer of a model, where it is slower than the limit of an answer
 OUTPUT_TOKENS = 512
@@ -33,10 +33,10 @@ AGREEING = ((0.5, 4), (float("inf"), 3))
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ProbeRequest:
     """What one trial asks. `format` is native or a text format; `think` None leaves it to the server."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     format: str = "native"
     streamed: bool = True
@@ -44,17 +44,17 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ProbeTrial:
     """One question with its reply and what that proves."""
 
-    question: Question
-    reply: Reply
-    outcome: Outcome
+    question: ProbeRequest
+    reply: ProbeReply
+    outcome: TrialOutcome
     n: int
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ProbeTarget:
     """The model under test. `brief` carries its options and no tools; `formats` are worth trying, the best first.
 
     `thinks` is what is known of it (None: nothing). `parsers` are those that its family needs, by kind of server.
@@ -62,21 +62,21 @@ class Subject:
     """
 
     endpoint: Endpoint
-    brief: Brief
+    brief: RequestSpec
     formats: tuple[str, ...] = ()
     thinks: bool | None = None
     parsers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     runs_code: bool = False
 
 
-Keep = Callable[[Trial], Awaitable[None]]
+SaveTrial = Callable[[ProbeTrial], Awaitable[None]]
 
 
-class StepLeft(Exception):
+class StepSkipped(Exception):
     """A person does not want to wait for the rest of this step."""
 
 
-class TimeOver(Exception):
+class TimeLimitReached(Exception):
     """The time of the whole test is used up."""
 
 
@@ -84,7 +84,7 @@ async def _nobody(_: str) -> None:
     """Progress of which no one is told."""
 
 
-class Laboratory:
+class ProbeRunner:
     """The trials of one test. `keep` is called with each as soon as it was made, `tell` with the progress of a step.
 
     In the `first_round` each side finding is tried as often as it has to be, in later ones as often as is worth while.
@@ -93,10 +93,12 @@ class Laboratory:
     although one was demanded.
     """
 
-    def __init__(self, subject: Subject, keep: Keep, chance: random.Random, limits: ProbeLimits = LIMITS) -> None:
+    def __init__(
+        self, subject: ProbeTarget, keep: SaveTrial, chance: random.Random, limits: ProbeLimits = LIMITS
+    ) -> None:
         self.subject = subject
         self.chance = chance
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[TrialOutcome] = []
         self.limits = limits
         self.limit = limits.answer
         self.thinks = self.declared_thinking = subject.thinks is True
@@ -104,8 +106,8 @@ class Laboratory:
         self.think = subject.brief.think
         self.streams = True
         self.first_round = False
-        self.bare: Reply | None = None
-        self.greeted: Reply | None = None
+        self.bare: ProbeReply | None = None
+        self.greeted: ProbeReply | None = None
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
@@ -117,9 +119,9 @@ class Laboratory:
 
     # -- how questions are put --
 
-    def offering(self, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> Question:
+    def offering(self, messages: tuple[ChatMessage, ...], tools: tuple[ToolSpec, ...]) -> ProbeRequest:
         """A question with tools, as turns will put it."""
-        return Question(messages, tools, streamed=self.streams, think=self.think)
+        return ProbeRequest(messages, tools, streamed=self.streams, think=self.think)
 
     @property
     def settings(self) -> tuple[bool | None, ...]:
@@ -142,14 +144,14 @@ class Laboratory:
 
     # -- putting them --
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: ProbeRequest) -> ProbeReply:
         """Put a question within the limits of a trial; what took too long comes back as a failure.
 
         A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
-        trials show the refusal. Raises StepLeft where `left` says that a person skips the step that asks, TimeOver.
+        trials show the refusal. Raises StepSkipped where `left` says that a person skips the step that asks, TimeLimitReached.
         """
         if self.left():
-            raise StepLeft
+            raise StepSkipped
         seconds = min(self._limit_of(question), self.left_over)
         reply = await self._timed(question, seconds)
         self._spent += reply.seconds
@@ -160,7 +162,7 @@ class Laboratory:
             return await self.ask(replace(question, streamed=False))
         return reply
 
-    def _learn(self, reply: Reply) -> None:
+    def _learn(self, reply: ProbeReply) -> None:
         """What a reply shows for the later ones: that the model thinks, and where its server cuts replies."""
         self.seen_thinking = self.seen_thinking or reply.thought or reply.cut
         self.thinks = self.thinks or self.seen_thinking
@@ -169,13 +171,13 @@ class Laboratory:
 
     @property
     def left_over(self) -> float:
-        """The seconds that are left of the whole test. Raises TimeOver."""
+        """The seconds that are left of the whole test. Raises TimeLimitReached."""
         left = (self.limits.thinking if self.seen_thinking else self.limits.total) - self._spent
         if left <= 0:
-            raise TimeOver
+            raise TimeLimitReached
         return left
 
-    async def warm_up(self, question: Question) -> Reply:
+    async def warm_up(self, question: ProbeRequest) -> ProbeReply:
         """The first question: loading the model is waited for and not counted; it sets the limits of the others."""
         self.bare = reply = await self._loaded(question)
         self.load_ms = round(reply.usage.load_ms) if reply.usage.load_ms is not None else None
@@ -190,7 +192,7 @@ class Laboratory:
                 self.load_ms = max(0, round((reply.first - again.first) * 1000))
         return reply
 
-    async def _loaded(self, question: Question) -> Reply:
+    async def _loaded(self, question: ProbeRequest) -> ProbeReply:
         """The first answer. A server that says that it is loading the model is asked again until it has."""
         loading = await model_loading.patience(self.subject.endpoint, self.subject.brief.model, self.limits)
         await self.tell(f"The model may have to be loaded: up to {loading:g} s, which are not counted.")
@@ -203,25 +205,25 @@ class Laboratory:
         reply.seconds = time.monotonic() - begun
         return reply
 
-    async def note(self, question: Question, reply: Reply, outcome: Outcome) -> None:
+    async def note(self, question: ProbeRequest, reply: ProbeReply, outcome: TrialOutcome) -> None:
         """Keep a trial with what it proves."""
         think = question.think if isinstance(question.think, bool) else None
         outcome = replace(outcome, think=think, thought=reply.thought)
         self.outcomes.append(outcome)
         n = sum(known.step == outcome.step for known in self.outcomes)
-        await self._keep(Trial(question, reply, outcome, n))
+        await self._keep(ProbeTrial(question, reply, outcome, n))
 
     @property
     def run_ms(self) -> int:
         return round(self._spent * 1000)
 
-    def _limit_of(self, question: Question) -> float:
+    def _limit_of(self, question: ProbeRequest) -> float:
         return self.limit * (THINKING_STRETCH if self.thinks and question.think is not False else 1.0)
 
-    async def _timed(self, question: Question, seconds: float, loading: float = 0.0) -> Reply:
+    async def _timed(self, question: ProbeRequest, seconds: float, loading: float = 0.0) -> ProbeReply:
         """The whole answer within `seconds`, which begin with its first word where `loading` waits for that."""
         budget = THINKING_TOKENS if self.thinks else OUTPUT_TOKENS
-        reply, begun = Reply(budget=budget, caps=frozenset(self._caps)), time.monotonic()
+        reply, begun = ProbeReply(budget=budget, caps=frozenset(self._caps)), time.monotonic()
         try:
             async with asyncio.timeout(loading or seconds) as limit:
                 async with aclosing(self._answer(question, reply.budget)) as batches:
@@ -238,10 +240,10 @@ class Laboratory:
         reply.seconds = time.monotonic() - begun
         return reply
 
-    def _answer(self, question: Question, budget: int) -> AsyncGenerator[list[Event], None]:
+    def _answer(self, question: ProbeRequest, budget: int) -> AsyncGenerator[list[Event], None]:
         return exchange.ask(self.subject.endpoint, self._brief(question, budget), question.messages)
 
-    def _brief(self, question: Question, budget: int) -> Brief:
+    def _brief(self, question: ProbeRequest, budget: int) -> RequestSpec:
         """Nothing but the question differs from an ordinary request, least of all what would load the model anew."""
         base = self.subject.brief
         return replace(
@@ -254,6 +256,6 @@ class Laboratory:
             permit=Permit.PROBE,
         )
 
-    def request(self, question: Question) -> Request:
+    def request(self, question: ProbeRequest) -> Request:
         """What would be sent for a question."""
         return exchange.first_request(self._brief(question, OUTPUT_TOKENS), question.messages)

@@ -6,15 +6,15 @@ import asyncio
 
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
-from toolsupport.core.outcomes import Outcome
+from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.detection.probe_prompts import GREETING, TICKET, TOOLS
-from toolsupport.detection.probe_reply import Reply
-from toolsupport.detection.probe_runner import Laboratory
+from toolsupport.detection.probe_reply import ProbeReply
+from toolsupport.detection.probe_runner import ProbeRunner
 
 SECONDS = 5.0
 
 
-async def run(lab: Laboratory) -> None:
+async def run(lab: ProbeRunner) -> None:
     """What the server renders, where it shows that; else how much longer the prompt became."""
     question = lab.offering(GREETING, TOOLS)
     try:
@@ -25,15 +25,15 @@ async def run(lab: Laboratory) -> None:
     if shown is not None:
         inside = shown.proves or TICKET.name in shown.text
         why = f"The tools {'are' if inside else 'are not'} in the prompt, by the server's {shown.by}."
-        outcome = Outcome("rendered", "right" if inside else "no_call", why, subject=shown.by)
-        await lab.note(question, Reply(text=shown.text), outcome)
+        outcome = TrialOutcome("rendered", "right" if inside else "no_call", why, subject=shown.by)
+        await lab.note(question, ProbeReply(text=shown.text), outcome)
     elif lab.bare is not None and lab.greeted is not None:
         await lab.note(question, lab.greeted, _by_tokens(lab.bare, lab.greeted))
 
 
-def _by_tokens(bare: Reply, greeted: Reply) -> Outcome:
+def _by_tokens(bare: ProbeReply, greeted: ProbeReply) -> TrialOutcome:
     without, with_tools = bare.usage.prompt_tokens, greeted.usage.prompt_tokens
     if without is None or with_tools is None:
-        return Outcome("rendered", "unsaid", "The server neither shows its prompts nor counts their tokens.")
+        return TrialOutcome("rendered", "unsaid", "The server neither shows its prompts nor counts their tokens.")
     why = f"The prompt has {without} tokens without tools and {with_tools} with them."
-    return Outcome("rendered", "right" if with_tools > without else "no_call", why, subject="count of tokens")
+    return TrialOutcome("rendered", "right" if with_tools > without else "no_call", why, subject="count of tokens")

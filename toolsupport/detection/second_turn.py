@@ -7,12 +7,12 @@ import re
 import unicodedata
 
 from toolsupport.core.arguments import compact
-from toolsupport.core.outcomes import Outcome
+from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.types import ToolCall
 from toolsupport.detection.grading import quoted
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, answered, demand, secret
-from toolsupport.detection.probe_reply import Reply, trouble
-from toolsupport.detection.probe_runner import Laboratory
+from toolsupport.detection.probe_reply import ProbeReply, trouble
+from toolsupport.detection.probe_runner import ProbeRunner
 
 # Markup, escapes of JSON, and a hyphen that is spelt out.
 BESIDE_SIGNS = re.compile(
@@ -22,17 +22,17 @@ BESIDE_SIGNS = re.compile(
 )
 
 
-async def run(lab: Laboratory) -> None:
+async def run(lab: ProbeRunner) -> None:
     """Answers after a result, each of which holds a fresh secret."""
     while not lab.sampled("second_turn"):
         asked, seat = demand(lab.chance), secret(lab.chance)
         call = ToolCall("call_1", TICKET.name, {"ticket": asked.ticket, "copies": asked.copies})
         question = lab.offering(answered(asked, [call], seat), TOOLS)
         reply = await lab.ask(question)
-        await lab.note(question, reply, Outcome("second_turn", *told(reply, seat)))
+        await lab.note(question, reply, TrialOutcome("second_turn", *told(reply, seat)))
 
 
-def told(reply: Reply, seat: str) -> tuple[str, str]:
+def told(reply: ProbeReply, seat: str) -> tuple[str, str]:
     """(code, why): whether the answer shows that the result was read."""
     if _signs(seat) in _signs(reply.text):
         return "right", "It read the seat from the result."
@@ -49,7 +49,7 @@ def told(reply: Reply, seat: str) -> tuple[str, str]:
     return "not_copied", f"The result was {seat}, the answer: {quoted(reply.text)}"
 
 
-def _taker(reply: Reply, seat: str) -> str:
+def _taker(reply: ProbeReply, seat: str) -> str:
     """The tool whose call holds the seat, "" where none does; a call that could not run shows it as well."""
     made = [(call.name, compact(call.arguments)) for call in reply.calls]
     made += [(call.name, call.raw) for call in reply.rejected]

@@ -12,11 +12,11 @@ from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, Detector
 from toolsupport.detection.per_tool import FILE_TOOLS
 from toolsupport.detection.probe_limits import LIMITS
-from toolsupport.detection.probe_runner import THINKING_STRETCH, Laboratory, StepLeft, TimeOver
+from toolsupport.detection.probe_runner import THINKING_STRETCH, ProbeRunner, StepSkipped, TimeLimitReached
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepProgress:
     """How far a step is. `state` is waiting, running, done, skipped or not_needed."""
 
     name: str
@@ -27,10 +27,10 @@ class Step:
 
 LEFT_OUT = "Left out by a person."
 OVER = "The time of the whole test was over."
-Tell = Callable[[Step], Awaitable[None]]
+ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
-async def examine(lab: Laboratory, kind: str, tell: Tell, skipped: Callable[[str], bool]) -> Verdict:
+async def examine(lab: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
     """Try what this kind of test tries, as long as it can add anything. `skipped` says what people left out.
 
     First the verdict and as many trials of each side finding as it needs, then more of these while there is time.
@@ -40,30 +40,30 @@ async def examine(lab: Laboratory, kind: str, tell: Tell, skipped: Callable[[str
         for name in names:
             detector = DETECTORS[name]
             if skipped(name):
-                await tell(Step(name, detector.title, "skipped", LEFT_OUT))
+                await tell(StepProgress(name, detector.title, "skipped", LEFT_OUT))
             elif not verdicts.wanted(name, lab.outcomes):
-                await tell(Step(name, detector.title, "not_needed"))
+                await tell(StepProgress(name, detector.title, "not_needed"))
             else:
-                await tell(Step(name, detector.title, "running"))
+                await tell(StepProgress(name, detector.title, "running"))
                 await tell(await _run(lab, detector, partial(skipped, name), tell))
     return verdicts.judge(lab.outcomes)
 
 
-async def _run(lab: Laboratory, detector: Detector, left: Callable[[], bool], tell: Tell) -> Step:
+async def _run(lab: ProbeRunner, detector: Detector, left: Callable[[], bool], tell: ReportStep) -> StepProgress:
     """One step as it ended; skipped while it runs, it ends before its next question, and what it proved counts."""
     lab.left = left
     lab.tell = partial(_progress, tell, detector)
     try:
         await detector.run(lab)
-    except StepLeft:
-        return Step(detector.name, detector.title, "skipped", LEFT_OUT)
-    except TimeOver:
-        return Step(detector.name, detector.title, "done", _cut_short(lab, detector.name))
+    except StepSkipped:
+        return StepProgress(detector.name, detector.title, "skipped", LEFT_OUT)
+    except TimeLimitReached:
+        return StepProgress(detector.name, detector.title, "done", _cut_short(lab, detector.name))
     again = lab.first_round and detector.name in side_findings.SAMPLED
-    return Step(detector.name, detector.title, "waiting" if again else "done", _summary(lab, detector.name))
+    return StepProgress(detector.name, detector.title, "waiting" if again else "done", _summary(lab, detector.name))
 
 
-def _cut_short(lab: Laboratory, step: str) -> str:
+def _cut_short(lab: ProbeRunner, step: str) -> str:
     """What is said of a step that ran out of time: that nothing was measured is no finding about the model."""
     if step == "per_tool":
         missing = [tool for tool in FILE_TOOLS if not side_findings.way_of(lab.outcomes, tool)]
@@ -74,8 +74,8 @@ def _cut_short(lab: Laboratory, step: str) -> str:
     return f"{OVER} {_summary(lab, step)}".strip()
 
 
-async def _progress(tell: Tell, detector: Detector, detail: str) -> None:
-    await tell(Step(detector.name, detector.title, "running", detail))
+async def _progress(tell: ReportStep, detector: Detector, detail: str) -> None:
+    await tell(StepProgress(detector.name, detector.title, "running", detail))
 
 
 def longest(kind: str, thinks: bool = False) -> float:
@@ -86,7 +86,7 @@ def longest(kind: str, thinks: bool = False) -> float:
     return min(LIMITS.total, LIMITS.answer * answers)
 
 
-def _summary(lab: Laboratory, step: str) -> str:
+def _summary(lab: ProbeRunner, step: str) -> str:
     """What came out: for steps of several trials how many passed, and whether that proves anything."""
     made = of_step(lab.outcomes, step)
     if step not in side_findings.STEPS or len(made) < 2:

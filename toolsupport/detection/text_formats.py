@@ -13,7 +13,7 @@ from toolsupport.core.verdicts import format_settled, format_works
 from toolsupport.detection.code_mode_calls import calls_in
 from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import PROGRAM, TICKET, TOOLS, demand
-from toolsupport.detection.probe_runner import Laboratory, Question
+from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
 from toolsupport.detection.trial_order import streamed_or_not
 
 # Worth trying with any model; each of them reads the neighbours that differ only in their marks.
@@ -29,7 +29,7 @@ def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (*family, *GENERAL) if name in FORMATS))
 
 
-async def run(lab: Laboratory) -> None:
+async def run(lab: ProbeRunner) -> None:
     """The formats one after the other, until one works: first those in which the model was seen to write a call."""
     tried: list[str] = []
     while (name := _next(lab, tried)) and not await _works(lab, name, lab.think):
@@ -41,7 +41,7 @@ async def run(lab: Laboratory) -> None:
             return
 
 
-def _next(lab: Laboratory, tried: Sequence[str]) -> str:
+def _next(lab: ProbeRunner, tried: Sequence[str]) -> str:
     """Formats by their marks as the model wrote them, then others that read what it wrote, then those listed."""
     listed = (*lab.subject.formats, *((CODE,) if lab.subject.runs_code and lab.subject.formats else ()))
     seen = {name for text in lab.written for name in written_in(text)}
@@ -51,7 +51,7 @@ def _next(lab: Laboratory, tried: Sequence[str]) -> str:
     return next((name for name in wanted if name not in tried), "")
 
 
-def _may(lab: Laboratory, name: str) -> bool:
+def _may(lab: ProbeRunner, name: str) -> bool:
     return lab.subject.runs_code if name == CODE else bool(lab.subject.formats)
 
 
@@ -97,11 +97,11 @@ def _offered(name: str) -> tuple[ToolSpec, ...]:
     return (*TOOLS, PROGRAM) if name == CODE else TOOLS
 
 
-async def _works(lab: Laboratory, name: str, think: bool | str | None) -> bool:
+async def _works(lab: ProbeRunner, name: str, think: bool | str | None) -> bool:
     ways = streamed_or_not(lab.chance)
     while not format_settled(lab.outcomes, name, think, _patience(lab, name)):
         asked = demand(lab.chance)
-        question = Question(asked.messages, _offered(name), name, streamed=next(ways), think=think)
+        question = ProbeRequest(asked.messages, _offered(name), name, streamed=next(ways), think=think)
         reply = await lab.ask(question)
         outcome = judge("formats", question, reply, asked)
         if outcome.code == "no_call":
@@ -110,7 +110,7 @@ async def _works(lab: Laboratory, name: str, think: bool | str | None) -> bool:
     return format_works(lab.outcomes, name, think)
 
 
-def _patience(lab: Laboratory, name: str) -> int:
+def _patience(lab: ProbeRunner, name: str) -> int:
     """Failures before a format is left: more for the first of those listed, unless it writes in another one."""
     others = any({*written_in(text)} - {name} for text in lab.written)
     return FIRST_PATIENCE if name in lab.subject.formats[:1] and not others else PATIENCE

@@ -18,20 +18,20 @@ from toolsupport.core.events import Event, Failed, Finished
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, Refusal
 from toolsupport.gateway import attempts
-from toolsupport.gateway.attempts import Tally
-from toolsupport.gateway.request_preparation import Prepared
+from toolsupport.gateway.attempts import RequestSummary
+from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.servers import missing_flags
 from toolsupport.services import learning
-from toolsupport.services.learning import Refused
+from toolsupport.services.learning import ObservedRefusal
 
 log = logging.getLogger(__name__)
 
 RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any moment
 
 
-class Places:
+class ReplySlots:
     """How many answers are being written in this process, for each person and in all."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Places:
         metrics.PROGRAMS.set(self._taken.total())
 
 
-places = Places()
+places = ReplySlots()
 
 
 async def drained(seconds: float) -> None:
@@ -68,7 +68,7 @@ async def drained(seconds: float) -> None:
             await places.empty.wait()
 
 
-async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event], None]:
+async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
     """Batches as of attempts.answer. Raises Busy before the first one."""
     places.take(prepared.person)
     left = finished = False
@@ -87,7 +87,7 @@ async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event]
         await _count(prepared, tally, finished)
 
 
-async def _count(prepared: Prepared, tally: Tally, finished: bool) -> None:
+async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: bool) -> None:
     """Write down what became of the calls and what the server lacks; no answer is lost because that fails."""
     counts = tally.calls.taken()
     try:
@@ -97,7 +97,9 @@ async def _count(prepared: Prepared, tally: Tally, finished: bool) -> None:
             await in_database(reasoning_starts.learn)(prepared.profile, prepared.build, tally.begins_inside)
         if tally.misconfigured is not None:
             refusal = Refusal(MISCONFIGURED, tally.misconfigured.rule, tally.misconfigured.message)
-            await in_database(learning.hear)(Refused(prepared.profile, refusal, tally.misconfigured.status))
+            await in_database(learning.record_refusal)(
+                ObservedRefusal(prepared.profile, refusal, tally.misconfigured.status)
+            )
         elif finished and prepared.lacks_flag and prepared.brief.offers_tools and tally.format == NATIVE:
             await in_database(missing_flags.solved)(prepared.profile)
     except (DatabaseError, InterfaceError):

@@ -23,14 +23,14 @@ from toolsupport.core.events import (
     Failed,
     Finished,
     ReasoningSeen,
-    Reread,
     TextDelta,
+    TextReclassified,
     ToolsRefused,
     Usage,
 )
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.types import Brief, Message, Role, ToolCall, ToolSpec
-from toolsupport.gateway.request_preparation import Prepared
+from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
+from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics.call_tally import CallTally
 
 MOST_RETRIES = 2
@@ -39,7 +39,7 @@ NO_CALL = "An answer without a call cannot be used here. Call one of the tools n
 
 
 @dataclass(slots=True)
-class Tally:
+class RequestSummary:
     """What came of a request, told in headers and in the last piece of a stream; `counted` when a server counted.
 
     `cut`: a limit of tokens left its last call incomplete. `begins_inside`: where the reply showed that it began.
@@ -67,8 +67,8 @@ class Attempt:
     `cut`: the last call was not whole when the reply reached its limit of tokens.
     """
 
-    prepared: Prepared
-    brief: Brief
+    prepared: PreparedRequest
+    brief: RequestSpec
     text: list[str] = field(default_factory=list)
     passed: bool = False
     called: set[str] = field(default_factory=set)
@@ -85,7 +85,7 @@ class Attempt:
             self.text.append(event.text)
         elif isinstance(event, CallRejected):
             return self._rejected(event)
-        elif isinstance(event, Reread):
+        elif isinstance(event, TextReclassified):
             self.text, self.called = [event.text], set(self.live)
         elif isinstance(event, CallDelta | CallReady):
             return self._call(event)
@@ -165,7 +165,7 @@ def _takes_text_only(tool: ToolSpec) -> bool:
     return all(types(one, tool.parameters) == TEXT for one in properties(tool.parameters).values())
 
 
-async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event], None]:
+async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
     """Batches of events to pass on, none of them empty; the last event is Finished or Failed."""
     brief, log = prepared.brief, prepared.log
     while True:
@@ -182,7 +182,9 @@ async def answer(prepared: Prepared, tally: Tally) -> AsyncGenerator[list[Event]
         brief, log = _again(attempt, log)
 
 
-async def _passed_on(attempt: Attempt, log: Sequence[Message], tally: Tally) -> AsyncGenerator[list[Event], None]:
+async def _passed_on(
+    attempt: Attempt, log: Sequence[ChatMessage], tally: RequestSummary
+) -> AsyncGenerator[list[Event], None]:
     """One attempt, counted when it ended; ends early where it is spoiled, which stops the server."""
     tally.format, began = attempt.brief.format, time.monotonic()
     try:
@@ -193,7 +195,9 @@ async def _passed_on(attempt: Attempt, log: Sequence[Message], tally: Tally) -> 
         tally.calls.replied(round((time.monotonic() - began) * 1000))
 
 
-async def _heard(attempt: Attempt, log: Sequence[Message], tally: Tally) -> AsyncGenerator[list[Event], None]:
+async def _heard(
+    attempt: Attempt, log: Sequence[ChatMessage], tally: RequestSummary
+) -> AsyncGenerator[list[Event], None]:
     async with aclosing(exchange.ask(attempt.prepared.endpoint, attempt.brief, log)) as batches:
         async for batch in batches:
             passed: list[Event] = []
@@ -209,7 +213,7 @@ async def _heard(attempt: Attempt, log: Sequence[Message], tally: Tally) -> Asyn
                 return
 
 
-def _note(event: Event, tally: Tally) -> None:
+def _note(event: Event, tally: RequestSummary) -> None:
     """What the answer shows of itself, for its end and for later requests."""
     if isinstance(event, CallRejected) and event.fault == "cut":
         tally.cut = True
@@ -217,7 +221,7 @@ def _note(event: Event, tally: Tally) -> None:
         tally.begins_inside = event.begins_inside
 
 
-def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
+def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
     if isinstance(event, ToolsRefused) and event.misconfigured:
         tally.misconfigured = event
     elif isinstance(event, CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused):
@@ -239,7 +243,7 @@ def _count(event: Event, attempt: Attempt, tally: Tally) -> None:
         tally.left_out = "" if attempt.brief.format else rule
 
 
-def _again(attempt: Attempt, log: Sequence[Message]) -> tuple[Brief, tuple[Message, ...]]:
+def _again(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[RequestSpec, tuple[ChatMessage, ...]]:
     """How to ask once more: in the next format, or with what was wrong."""
     brief = attempt.brief
     following = [name for name in brief.fallbacks if name in FORMATS]
@@ -248,7 +252,7 @@ def _again(attempt: Attempt, log: Sequence[Message]) -> tuple[Brief, tuple[Messa
         return replace(brief, format=following[0], format_reason=reason, fallbacks=tuple(following[1:])), tuple(log)
     text = "".join(attempt.text)
     if attempt.rejected is None:
-        return brief, (*log, Message(Role.ASSISTANT, text), Message(Role.USER, attempt.spoiled))
+        return brief, (*log, ChatMessage(Role.ASSISTANT, text), ChatMessage(Role.USER, attempt.spoiled))
     call = ToolCall(attempt.rejected.id, attempt.rejected.name, {})
-    result = Message(Role.TOOL, attempt.spoiled, call_id=call.id, name=call.name)
-    return brief, (*log, Message(Role.ASSISTANT, text, calls=(call,)), result)
+    result = ChatMessage(Role.TOOL, attempt.spoiled, call_id=call.id, name=call.name)
+    return brief, (*log, ChatMessage(Role.ASSISTANT, text, calls=(call,)), result)

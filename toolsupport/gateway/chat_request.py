@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.types import JSON, Message, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.gateway.conversation import read_messages
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.field_errors import InvalidField
 
 MOST_TOOLS = 256
 MOST_STOPS = 16
@@ -19,11 +19,11 @@ CHOICES = ("auto", "none", "required")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChatCompletionRequest:
     """What a program wants. `choice` is one of CHOICES; a tool that was named is the only one in `tools`."""
 
     model: str
-    log: tuple[Message, ...]
+    log: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     choice: str = "auto"
     parallel: bool | None = None
@@ -33,7 +33,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class SamplingOption:
     """An option of sampling: our word for it, what it may be, and that in words."""
 
     name: str
@@ -54,33 +54,33 @@ def _stops(value: Any) -> bool:
     return len(texts) <= MOST_STOPS and all(isinstance(text, str) for text in texts)
 
 
-OPTIONS: Mapping[str, Option] = MappingProxyType(
+OPTIONS: Mapping[str, SamplingOption] = MappingProxyType(
     {
-        "temperature": Option("temperature", _number(0, 2), "a number from 0 to 2"),
-        "top_p": Option("top_p", _number(0, 1), "a number from 0 to 1"),
-        "seed": Option("seed", _whole(-(2**63)), "a whole number"),
-        "stop": Option("stop", _stops, f"a text, or a list of at most {MOST_STOPS}"),
-        "max_tokens": Option("num_predict", _whole(1), "a whole number of 1 or more"),
-        "max_completion_tokens": Option("num_predict", _whole(1), "a whole number of 1 or more"),
-        "presence_penalty": Option("presence_penalty", _number(-2, 2), "a number from -2 to 2"),
-        "frequency_penalty": Option("frequency_penalty", _number(-2, 2), "a number from -2 to 2"),
-        "response_format": Option("response_format", lambda value: isinstance(value, dict), "an object"),
+        "temperature": SamplingOption("temperature", _number(0, 2), "a number from 0 to 2"),
+        "top_p": SamplingOption("top_p", _number(0, 1), "a number from 0 to 1"),
+        "seed": SamplingOption("seed", _whole(-(2**63)), "a whole number"),
+        "stop": SamplingOption("stop", _stops, f"a text, or a list of at most {MOST_STOPS}"),
+        "max_tokens": SamplingOption("num_predict", _whole(1), "a whole number of 1 or more"),
+        "max_completion_tokens": SamplingOption("num_predict", _whole(1), "a whole number of 1 or more"),
+        "presence_penalty": SamplingOption("presence_penalty", _number(-2, 2), "a number from -2 to 2"),
+        "frequency_penalty": SamplingOption("frequency_penalty", _number(-2, 2), "a number from -2 to 2"),
+        "response_format": SamplingOption("response_format", lambda value: isinstance(value, dict), "an object"),
     }
 )
 
 
-def read(body: bytes) -> Asked:
-    """Raises WrongField, which names the field that is wrong."""
+def read(body: bytes) -> ChatCompletionRequest:
+    """Raises InvalidField, which names the field that is wrong."""
     try:
         said = orjson.loads(body)
     except ValueError as error:
-        raise WrongField(f"The body is not JSON: {error}.") from error
+        raise InvalidField(f"The body is not JSON: {error}.") from error
     if not isinstance(said, dict):
-        raise WrongField("The body has to be a JSON object.")
+        raise InvalidField("The body has to be a JSON object.")
     if said.get("n") not in (None, 1):
-        raise WrongField("Only one answer at a time can be given: leave n out, or send 1.", "n")
+        raise InvalidField("Only one answer at a time can be given: leave n out, or send 1.", "n")
     tools, choice = _tools(said)
-    return Asked(
+    return ChatCompletionRequest(
         model=_model(said.get("model")),
         log=read_messages(said.get("messages")),
         tools=tools,
@@ -94,20 +94,20 @@ def read(body: bytes) -> Asked:
 
 def _model(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise WrongField("Name a model: `server/name`, or a name that only one server has.", "model")
+        raise InvalidField("Name a model: `server/name`, or a name that only one server has.", "model")
     return value
 
 
 def _switch(said: JSON, name: str) -> bool | None:
     value = said.get(name)
     if value is not None and not isinstance(value, bool):
-        raise WrongField(f"{name} has to be true or false.", name)
+        raise InvalidField(f"{name} has to be true or false.", name)
     return value
 
 
 def _include_usage(value: Any) -> bool:
     if value is not None and not isinstance(value, dict):
-        raise WrongField("stream_options has to be an object.", "stream_options")
+        raise InvalidField("stream_options has to be an object.", "stream_options")
     return bool(value and value.get("include_usage"))
 
 
@@ -115,7 +115,7 @@ def _options(said: JSON) -> dict[str, Any]:
     given = {name: said[name] for name in OPTIONS if said.get(name) is not None}
     for name, value in given.items():
         if not OPTIONS[name].fits(value):
-            raise WrongField(f"{name} has to be {OPTIONS[name].words}.", name)
+            raise InvalidField(f"{name} has to be {OPTIONS[name].words}.", name)
     if isinstance(given.get("stop"), str):
         given["stop"] = [given["stop"]]
     return {OPTIONS[name].name: value for name, value in given.items()}
@@ -125,30 +125,30 @@ def _tools(said: JSON) -> tuple[tuple[ToolSpec, ...], str]:
     """The tools with how they may be called."""
     offered = [] if said.get("tools") is None else said["tools"]
     if not isinstance(offered, list) or len(offered) > MOST_TOOLS:
-        raise WrongField(f"tools has to be a list of at most {MOST_TOOLS}.", "tools")
+        raise InvalidField(f"tools has to be a list of at most {MOST_TOOLS}.", "tools")
     tools = tuple(_tool(tool, f"tools[{number}]") for number, tool in enumerate(offered))
     if len({tool.name for tool in tools}) < len(tools):
-        raise WrongField("Two tools have the same name.", "tools")
+        raise InvalidField("Two tools have the same name.", "tools")
     return _chosen(tools, said.get("tool_choice"))
 
 
 def _tool(tool: Any, place: str) -> ToolSpec:
     if not isinstance(tool, dict) or tool.get("type", "function") != "function":
-        raise WrongField("Only tools of the type function can be offered.", place)
+        raise InvalidField("Only tools of the type function can be offered.", place)
     try:
         return ToolSpec.from_openai(tool)
     except (ValueError, TypeError, AttributeError) as error:
-        raise WrongField(f"This is not a tool that can be offered: {error}.", place) from error
+        raise InvalidField(f"This is not a tool that can be offered: {error}.", place) from error
 
 
 def _chosen(tools: tuple[ToolSpec, ...], choice: Any) -> tuple[tuple[ToolSpec, ...], str]:
     if choice is None or choice in CHOICES:
         if choice == "required" and not tools:
-            raise WrongField("A call is required, but no tool is offered.", "tool_choice")
+            raise InvalidField("A call is required, but no tool is offered.", "tool_choice")
         return tools, choice or "auto"
     function = choice.get("function") if isinstance(choice, dict) else None
     name = function.get("name") if isinstance(function, dict) else None
     named = tuple(tool for tool in tools if tool.name == name)
     if not named:
-        raise WrongField("tool_choice has to be auto, none, required, or name one of the tools.", "tool_choice")
+        raise InvalidField("tool_choice has to be auto, none, required, or name one of the tools.", "tool_choice")
     return named, "required"

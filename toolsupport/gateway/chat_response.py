@@ -16,12 +16,12 @@ from toolsupport.core.events import (
     Event,
     Failed,
     Finished,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
 )
 from toolsupport.core.types import JSON
-from toolsupport.gateway.attempts import Tally
+from toolsupport.gateway.attempts import RequestSummary
 
 NOT_AS_STREAMED = "The arguments of a call had to be mended after a part of them was sent. Ask again without stream."
 
@@ -30,7 +30,7 @@ def new_id(kind: str) -> str:
     return f"{kind}{uuid.uuid4().hex[:24]}"
 
 
-def usage(tally: Tally) -> JSON | None:
+def usage(tally: RequestSummary) -> JSON | None:
     """The tokens of all attempts together: each of them was paid for. None where the server counted nothing."""
     if not tally.counted:
         return None
@@ -39,7 +39,7 @@ def usage(tally: Tally) -> JSON | None:
     return {**counts, "total_tokens": total}
 
 
-def told(tally: Tally) -> JSON:
+def told(tally: RequestSummary) -> JSON:
     """What stands in the headers, for the end of a stream."""
     return {
         "format": tally.format or None,
@@ -50,7 +50,7 @@ def told(tally: Tally) -> JSON:
     }
 
 
-def reason(finished: Finished, tally: Tally, *, called: bool) -> str:
+def reason(finished: Finished, tally: RequestSummary, *, called: bool) -> str:
     """OpenAI's word for the end."""
     if tally.cut or (finished.reason == "length" and not called):
         return "length"
@@ -58,7 +58,7 @@ def reason(finished: Finished, tally: Tally, *, called: bool) -> str:
 
 
 @dataclass(slots=True)
-class Call:
+class StreamedCall:
     """A call as it was sent so far."""
 
     index: int
@@ -68,15 +68,15 @@ class Call:
 
 
 @dataclass(slots=True)
-class Pieces:
+class ChunkEncoder:
     """Events in, objects of a stream out. `failed` holds why the stream ended badly."""
 
     model: str
-    tally: Tally
+    tally: RequestSummary
     include_usage: bool = False
     id: str = field(default_factory=lambda: new_id("chatcmpl-"))
     created: int = field(default_factory=lambda: int(time.time()))
-    calls: dict[str, Call] = field(default_factory=dict)
+    calls: dict[str, StreamedCall] = field(default_factory=dict)
     content: str = ""
     begun: bool = False
     ended: bool = False
@@ -94,7 +94,7 @@ class Pieces:
         if isinstance(event, TextDelta):
             self.content += event.text
             return [self._delta({"content": event.text})]
-        if isinstance(event, Reread):
+        if isinstance(event, TextReclassified):
             return self._reread(event)
         if isinstance(event, ThinkingDelta):
             return [self._delta({"reasoning_content": event.text})]
@@ -108,17 +108,17 @@ class Pieces:
             self.failed = event
         return []
 
-    def _reread(self, event: Reread) -> list[JSON]:
+    def _reread(self, event: TextReclassified) -> list[JSON]:
         """What was sent cannot be taken back; what was sent as reasoning alone is sent as the answer, too."""
         missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
         self.content = event.text
         return [self._delta({"content": missing})] if missing else []
 
-    def _call(self, id: str, name: str) -> Call:
+    def _call(self, id: str, name: str) -> StreamedCall:
         # Servers number their calls anew in each answer; programs take an id for unique.
-        return self.calls.setdefault(id, Call(len(self.calls), new_id("call_"), name))
+        return self.calls.setdefault(id, StreamedCall(len(self.calls), new_id("call_"), name))
 
-    def _arguments(self, call: Call, text: str) -> JSON:
+    def _arguments(self, call: StreamedCall, text: str) -> JSON:
         first: JSON = {} if call.sent else {"id": call.id, "type": "function"}
         name: JSON = {} if call.sent else {"name": call.name}
         call.sent += text
@@ -160,7 +160,7 @@ def _same(text: str, arguments: JSON) -> bool:
         return False
 
 
-def whole(model: str, events: Iterable[Event], tally: Tally) -> JSON:
+def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
     """The answer as one object, of events that end with a Finished."""
     listed = list(events)
     calls = [_whole_call(event) for event in listed if isinstance(event, CallReady)]
@@ -196,7 +196,7 @@ def _words(events: Iterable[Event]) -> tuple[str, str]:
             text += event.text
         elif isinstance(event, ThinkingDelta):
             thoughts += event.text
-        elif isinstance(event, Reread):
+        elif isinstance(event, TextReclassified):
             text, thoughts = event.text, event.reasoning(thoughts)
     return text, thoughts
 

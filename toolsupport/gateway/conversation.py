@@ -10,43 +10,43 @@ from typing import Any
 
 import orjson
 
-from toolsupport.core.types import JSON, Message, Role, ToolCall
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.core.types import JSON, ChatMessage, Role, ToolCall
+from toolsupport.gateway.field_errors import InvalidField
 
 IMAGE = re.compile(r"data:image/(?:png|jpeg|jpg|gif|webp);base64,", re.I)
 NOT_FETCHED = "Send an image as a data URL (data:image/png;base64,…): other addresses are not fetched."
 
 
-def read_messages(said: Any) -> tuple[Message, ...]:
-    """The log. Raises WrongField with the place of what cannot be read."""
+def read_messages(said: Any) -> tuple[ChatMessage, ...]:
+    """The log. Raises InvalidField with the place of what cannot be read."""
     if not isinstance(said, list) or not said:
-        raise WrongField("messages has to be a list of at least one message.", "messages")
+        raise InvalidField("messages has to be a list of at least one message.", "messages")
     return tuple(_message(one, f"messages[{number}]") for number, one in enumerate(said))
 
 
-def _message(said: Any, place: str) -> Message:
+def _message(said: Any, place: str) -> ChatMessage:
     role = said.get("role") if isinstance(said, dict) else None
     reader = READERS.get(role) if isinstance(role, str) else None
     if reader is None:
-        raise WrongField(f"A message needs one of the roles {', '.join(READERS)}.", f"{place}.role")
+        raise InvalidField(f"A message needs one of the roles {', '.join(READERS)}.", f"{place}.role")
     return reader(said, place)
 
 
-def _system(said: JSON, place: str) -> Message:
-    return Message(Role.SYSTEM, _content(said, place)[0])
+def _system(said: JSON, place: str) -> ChatMessage:
+    return ChatMessage(Role.SYSTEM, _content(said, place)[0])
 
 
-def _user(said: JSON, place: str) -> Message:
+def _user(said: JSON, place: str) -> ChatMessage:
     text, images = _content(said, place)
-    return Message(Role.USER, text, images=images)
+    return ChatMessage(Role.USER, text, images=images)
 
 
-def _assistant(said: JSON, place: str) -> Message:
+def _assistant(said: JSON, place: str) -> ChatMessage:
     calls = said.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise WrongField("tool_calls has to be a list.", f"{place}.tool_calls")
+        raise InvalidField("tool_calls has to be a list.", f"{place}.tool_calls")
     thoughts = said.get("reasoning_content") or ""
-    return Message(
+    return ChatMessage(
         Role.ASSISTANT,
         _content(said, place)[0],
         thinking=thoughts if isinstance(thoughts, str) else "",
@@ -54,15 +54,15 @@ def _assistant(said: JSON, place: str) -> Message:
     )
 
 
-def _result(said: JSON, place: str) -> Message:
+def _result(said: JSON, place: str) -> ChatMessage:
     call_id = said.get("tool_call_id")
     if not isinstance(call_id, str) or not call_id:
-        raise WrongField("A result has to say which call it belongs to.", f"{place}.tool_call_id")
+        raise InvalidField("A result has to say which call it belongs to.", f"{place}.tool_call_id")
     text, images = _content(said, place)
-    return Message(Role.TOOL, text, call_id=call_id, images=images)
+    return ChatMessage(Role.TOOL, text, call_id=call_id, images=images)
 
 
-READERS: Mapping[str, Callable[[JSON, str], Message]] = MappingProxyType(
+READERS: Mapping[str, Callable[[JSON, str], ChatMessage]] = MappingProxyType(
     {"system": _system, "developer": _system, "user": _user, "assistant": _assistant, "tool": _result}
 )
 
@@ -72,7 +72,7 @@ def _call(said: Any, place: str) -> ToolCall:
     name = function.get("name") if isinstance(function, dict) else None
     call_id = said.get("id") if isinstance(said, dict) else None
     if not isinstance(function, dict) or not isinstance(name, str) or not isinstance(call_id, str):
-        raise WrongField("A call needs an id and a function with a name and arguments.", place)
+        raise InvalidField("A call needs an id and a function with a name and arguments.", place)
     return ToolCall(call_id, name, _arguments(function.get("arguments")))
 
 
@@ -90,7 +90,7 @@ def _content(said: JSON, place: str) -> tuple[str, tuple[bytes, ...]]:
     if content is None or isinstance(content, str):
         return content or "", ()
     if not isinstance(content, list):
-        raise WrongField("content has to be a text or a list of parts.", place)
+        raise InvalidField("content has to be a text or a list of parts.", place)
     parts = [_part(part, f"{place}[{number}]") for number, part in enumerate(content)]
     texts = [part for part in parts if isinstance(part, str)]
     return "\n\n".join(texts), tuple(part for part in parts if isinstance(part, bytes))
@@ -102,7 +102,7 @@ def _part(part: Any, place: str) -> str | bytes:
         return _image(part, place)
     text = part.get(kind) if kind in ("text", "refusal") else None
     if not isinstance(text, str):
-        raise WrongField("A part has to be of the type text or image_url.", place)
+        raise InvalidField("A part has to be of the type text or image_url.", place)
     return text
 
 
@@ -111,8 +111,8 @@ def _image(part: JSON, place: str) -> bytes:
     url = image.get("url") if isinstance(image, dict) else None
     head = IMAGE.match(url) if isinstance(url, str) else None
     if head is None:
-        raise WrongField(NOT_FETCHED, place)
+        raise InvalidField(NOT_FETCHED, place)
     try:
         return b64decode(str(url)[head.end() :], validate=True)
     except ValueError as error:
-        raise WrongField("This data URL is not base64.", place) from error
+        raise InvalidField("This data URL is not base64.", place) from error

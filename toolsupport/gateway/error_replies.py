@@ -11,7 +11,7 @@ from toolsupport.core.errors import Busy, NotFound, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
 from toolsupport.gateway.answer_runner import RETRY_AFTER
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.web import api_errors
 
 UPSTREAM = 502
@@ -41,7 +41,7 @@ def before(error: ToolsupportError) -> JsonResponse:
     """Why the model was not even asked."""
     if isinstance(error, NotFound):
         return missing(error)
-    if isinstance(error, WrongField):
+    if isinstance(error, InvalidField):
         return api_errors.answer(400, str(error), error.param or None)
     if isinstance(error, Busy):
         busy = api_errors.answer(429, str(error), code="busy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolsupport.core.errors import ToolsupportError
 
 
-class WrongField(ToolsupportError):
+class InvalidField(ToolsupportError):
     """The program is at fault; `param` names the field, "" means the whole body."""
 
     def __init__(self, message: str, param: str = "") -> None:

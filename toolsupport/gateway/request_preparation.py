@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolsupport.core.types import Brief, ChatSettings, Endpoint, Message
-from toolsupport.gateway.chat_request import Asked
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestSpec
+from toolsupport.gateway.chat_request import ChatCompletionRequest
+from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.registry.models import api_catalogue, picker, request_context
 
 MUST_CALL = "required"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedRequest:
     """One request, ready to be put to its model. `model` is its full name, `source` where its tools are known from.
 
     `lacks_flag`: its server lacked a setting for tools so far.
@@ -25,8 +25,8 @@ class Prepared:
     profile: int
     model: str
     endpoint: Endpoint
-    brief: Brief
-    log: tuple[Message, ...]
+    brief: RequestSpec
+    log: tuple[ChatMessage, ...]
     must_call: bool = False
     one_call: bool = False
     stream: bool = False
@@ -45,16 +45,16 @@ class Prepared:
         return rules[0] if rules else ""
 
 
-def prepare(asked: Asked, person: int) -> Prepared:
-    """What a person's program asked for. Raises NotFound (the model), WrongField, ConfigError (the server's key)."""
+def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
+    """What a person's program asked for. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
     profile = picker.find(asked.model)
     briefing = request_context.brief(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)
     )
     must_call = asked.choice == MUST_CALL
     if must_call and not briefing.brief.offers_tools:
-        raise WrongField(f"This model cannot be made to call a tool. {briefing.brief.format_reason}", "tool_choice")
-    return Prepared(
+        raise InvalidField(f"This model cannot be made to call a tool. {briefing.brief.format_reason}", "tool_choice")
+    return PreparedRequest(
         person=person,
         profile=profile,
         model=api_catalogue.full_name(profile),
@@ -71,7 +71,7 @@ def prepare(asked: Asked, person: int) -> Prepared:
     )
 
 
-def _options(asked: Asked) -> Mapping[str, Any]:
+def _options(asked: ChatCompletionRequest) -> Mapping[str, Any]:
     choices: dict[str, Any] = {}
     if asked.tools:
         choices = {"tool_choice": asked.choice, "parallel_tool_calls": asked.parallel}

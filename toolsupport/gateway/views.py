@@ -25,9 +25,9 @@ from toolsupport.gateway import (
 from toolsupport.gateway import (
     openapi as gateway_openapi,
 )
-from toolsupport.gateway.attempts import Tally
-from toolsupport.gateway.field_errors import WrongField
-from toolsupport.gateway.request_preparation import Prepared
+from toolsupport.gateway.attempts import RequestSummary
+from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.people.permissions import Action, requires
 from toolsupport.web import api_errors
 
@@ -72,11 +72,11 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
     try:
         prepared = await in_database(request_preparation.prepare)(chat_request.read(body), person.pk or 0)
         return await (_streamed(prepared) if prepared.stream else _whole(prepared))
-    except (WrongField, NotFound, ConfigError, Busy) as error:
+    except (InvalidField, NotFound, ConfigError, Busy) as error:
         return error_replies.before(error)
 
 
-async def _whole(prepared: Prepared) -> HttpResponseBase:
+async def _whole(prepared: PreparedRequest) -> HttpResponseBase:
     tally = _tally(prepared)
     async with aclosing(answer_runner.answer(prepared, tally)) as batches:
         events = [event async for batch in batches for event in batch]
@@ -85,7 +85,7 @@ async def _whole(prepared: Prepared) -> HttpResponseBase:
     return _with_headers(JsonResponse(chat_response.whole(prepared.model, events, tally)), prepared, tally)
 
 
-async def _streamed(prepared: Prepared) -> HttpResponseBase:
+async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
     """Waits a while for the first event, so that a failure before it gets its own status."""
     tally = _tally(prepared)
     batches = keep_alive.patiently(answer_runner.answer(prepared, tally))
@@ -93,7 +93,7 @@ async def _streamed(prepared: Prepared) -> HttpResponseBase:
     if first and isinstance(first[0], Failed):
         await batches.aclose()
         return _with_headers(error_replies.answer(first[0]), prepared, tally)
-    pieces = chat_response.Pieces(prepared.model, tally, prepared.include_usage)
+    pieces = chat_response.ChunkEncoder(prepared.model, tally, prepared.include_usage)
     response = StreamingHttpResponse(_lines(first, batches, pieces), content_type="text/event-stream")
     # Nobody on the way may gather the pieces: a compressor, a proxy.
     response.headers["Content-Encoding"] = "identity"
@@ -102,7 +102,7 @@ async def _streamed(prepared: Prepared) -> HttpResponseBase:
 
 
 async def _lines(
-    first: list[Event], batches: AsyncGenerator[list[Event], None], pieces: chat_response.Pieces
+    first: list[Event], batches: AsyncGenerator[list[Event], None], pieces: chat_response.ChunkEncoder
 ) -> AsyncIterator[bytes]:
     async with aclosing(batches):
         yield _written(pieces, first)
@@ -113,7 +113,7 @@ async def _lines(
         yield _written(pieces, STOPPED)
 
 
-def _written(pieces: chat_response.Pieces, events: list[Event]) -> bytes:
+def _written(pieces: chat_response.ChunkEncoder, events: list[Event]) -> bytes:
     """The lines of these events; a failure takes the place of the end mark, a remark that of silence."""
     if not events:
         return STILL_HERE
@@ -125,11 +125,11 @@ def _written(pieces: chat_response.Pieces, events: list[Event]) -> bytes:
     return b"".join(lines)
 
 
-def _tally(prepared: Prepared) -> Tally:
-    return Tally(prepared.brief.format, prepared.source, left_out=prepared.left_out)
+def _tally(prepared: PreparedRequest) -> RequestSummary:
+    return RequestSummary(prepared.brief.format, prepared.source, left_out=prepared.left_out)
 
 
-def _with_headers(response: HttpResponseBase, prepared: Prepared, tally: Tally) -> HttpResponseBase:
+def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: RequestSummary) -> HttpResponseBase:
     """What became of the request; of a stream, what is known when it begins."""
     facts = {
         "Model": prepared.model,

@@ -4,7 +4,7 @@ from toolsupport.providers.codec import Codec
 from toolsupport.providers.embeddings import embed
 from toolsupport.providers.http_client import close, get_json, post_json
 from toolsupport.providers.model_listing import describe, survey
-from toolsupport.providers.prompt_rendering import Rendered, rendered
+from toolsupport.providers.prompt_rendering import RenderedPrompt, rendered
 from toolsupport.providers.server_kinds import (
     PROVIDERS,
     VERSIONED,
@@ -24,7 +24,7 @@ __all__ = [
     "ModelDetails",
     "ModelReport",
     "Provider",
-    "Rendered",
+    "RenderedPrompt",
     "ServerReport",
     "close",
     "codec",

@@ -15,7 +15,7 @@ _threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")
 FOUND = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
-class Names(AbstractResolver):
+class AddressResolver(AbstractResolver):
     """What the transport asks for addresses."""
 
     async def resolve(

@@ -24,7 +24,7 @@ from toolsupport.providers.server_kinds import provider
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class FailureCause:
     """`kind` is a key of events.FAILURES, `words` goes into the sentence, `again` says that another try may help."""
 
     kind: str
@@ -32,19 +32,19 @@ class Cause:
     again: bool = False
 
 
-REFUSED = Cause("unreachable", "connection refused", again=True)
-CLOSED = Cause("unreachable", "the connection was closed", again=True)
-NO_NAME = Cause("unreachable", "its name is not known")
-NO_TRUST = Cause("unreachable", "its certificate is not trusted")
-NO_TLS = Cause("unreachable", "no secure connection could be made")
-NOT_TAKEN = Cause("unreachable", "no connection in time")
-ADDRESS = Cause("unreachable", "its address cannot be used")
-SILENT = Cause("timeout", "nothing came in time")
-ODD = Cause("garbled", "it does not speak HTTP")
+REFUSED = FailureCause("unreachable", "connection refused", again=True)
+CLOSED = FailureCause("unreachable", "the connection was closed", again=True)
+NO_NAME = FailureCause("unreachable", "its name is not known")
+NO_TRUST = FailureCause("unreachable", "its certificate is not trusted")
+NO_TLS = FailureCause("unreachable", "no secure connection could be made")
+NOT_TAKEN = FailureCause("unreachable", "no connection in time")
+ADDRESS = FailureCause("unreachable", "its address cannot be used")
+SILENT = FailureCause("timeout", "nothing came in time")
+ODD = FailureCause("garbled", "it does not speak HTTP")
 
 # What can be raised, with what it means before the first byte of an answer. The first row that fits any link of the
 # chain counts: what tells most stands first.
-CAUSES: tuple[tuple[type[BaseException], Cause], ...] = (
+CAUSES: tuple[tuple[type[BaseException], FailureCause], ...] = (
     (ssl.SSLCertVerificationError, NO_TRUST),
     (ssl.SSLError, NO_TLS),
     (aiohttp.ClientSSLError, NO_TLS),
@@ -61,16 +61,16 @@ CAUSES: tuple[tuple[type[BaseException], Cause], ...] = (
     (httpx.PoolTimeout, NOT_TAKEN),
     (httpx.ReadTimeout, SILENT),
     (httpx.WriteTimeout, SILENT),
-    (httpx.ProxyError, Cause("unreachable", "a proxy stands in the way")),
+    (httpx.ProxyError, FailureCause("unreachable", "a proxy stands in the way")),
     (httpx.UnsupportedProtocol, ADDRESS),
     (httpx.InvalidURL, ADDRESS),
     (httpx.RemoteProtocolError, ODD),
-    (httpx.LocalProtocolError, Cause("refused", "the request cannot be written")),
+    (httpx.LocalProtocolError, FailureCause("refused", "the request cannot be written")),
     (httpx.DecodingError, ODD),
-    (httpx.TooManyRedirects, Cause("refused", "it sends us elsewhere")),
-    (httpx.StreamError, Cause("garbled", "its answer could not be read")),
+    (httpx.TooManyRedirects, FailureCause("refused", "it sends us elsewhere")),
+    (httpx.StreamError, FailureCause("garbled", "its answer could not be read")),
     (TimeoutError, NOT_TAKEN),  # of the system; our own limits are told by the transport's clock
-    (OSError, Cause("unreachable", "the network does not lead there")),
+    (OSError, FailureCause("unreachable", "the network does not lead there")),
     (httpx.ConnectTimeout, NOT_TAKEN),
     (httpx.TimeoutException, SILENT),
     (httpx.NetworkError, CLOSED),
@@ -84,13 +84,13 @@ BUSY = frozenset({408, 429, 503})
 DISCONNECTED = "disconnected without sending"  # h11's words for a server that closed before it answered
 
 
-def cause_of(error: BaseException) -> Cause:
+def cause_of(error: BaseException) -> FailureCause:
     """What an exception means before the first byte of the answer."""
     chain = list(_chain(error))
     if any(isinstance(link, httpx.RemoteProtocolError) and DISCONNECTED in str(link) for link in chain):
         return CLOSED
     fitting = (cause for kind, cause in CAUSES if any(isinstance(link, kind) for link in chain))
-    return next(fitting, Cause("unreachable", "the connection failed"))
+    return next(fitting, FailureCause("unreachable", "the connection failed"))
 
 
 def not_reached(endpoint: Endpoint, error: BaseException) -> Failed:

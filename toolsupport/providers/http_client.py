@@ -16,11 +16,11 @@ import httpx
 import orjson
 from httpx_aiohttp import AiohttpTransport
 
-from toolsupport.core.errors import Garbled, ProviderError, Refused, Unreachable
+from toolsupport.core.errors import GarbledReply, ProviderError, RequestRefused, Unreachable
 from toolsupport.core.events import Failed
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import error_text
-from toolsupport.providers.dns import Names
+from toolsupport.providers.dns import AddressResolver
 from toolsupport.providers.server_kinds import path_at
 
 LARGEST_ANSWER = 16 * 1024 * 1024
@@ -33,8 +33,8 @@ ERRORS: dict[str, type[ProviderError]] = {
     "unreachable": Unreachable,
     "timeout": Unreachable,
     "cut": Unreachable,
-    "garbled": Garbled,
-    "too_large": Garbled,
+    "garbled": GarbledReply,
+    "too_large": GarbledReply,
 }
 
 
@@ -48,7 +48,9 @@ def transport() -> httpx.AsyncBaseTransport:
     """httpx over aiohttp: half the cost per token. No proxy from the environment, no limit of connections."""
     made = AiohttpTransport(verify=_trusted(), trust_env=False)
     made.client = lambda: aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, ssl=made.ssl_context, keepalive_timeout=KEPT_ALIVE, resolver=Names()),
+        connector=aiohttp.TCPConnector(
+            limit=0, ssl=made.ssl_context, keepalive_timeout=KEPT_ALIVE, resolver=AddressResolver()
+        ),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
     )
@@ -132,5 +134,5 @@ async def _ask(endpoint: Endpoint, path: str, body: bytes | None) -> Any:
 
 def raised(failure: Failed) -> ProviderError:
     """The exception for a failure, for those who want a value and not a stream of events."""
-    kind = ERRORS.get(failure.kind, Refused)
+    kind = ERRORS.get(failure.kind, RequestRefused)
     return kind(failure.message, kind=failure.kind, status=failure.status, body=failure.body)

@@ -19,14 +19,14 @@ DESCRIBE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyor:
+class ModelLister:
     survey: Callable[[Endpoint], Awaitable[ServerReport]]
     describe: Callable[[Endpoint, str], Awaitable[ModelDetails]]
 
 
 SURVEYORS = {  # by Provider.wire
-    "ollama": Surveyor(ollama_survey.survey, ollama_survey.describe),
-    "openai": Surveyor(openai_survey.survey, openai_survey.describe),
+    "ollama": ModelLister(ollama_survey.survey, ollama_survey.describe),
+    "openai": ModelLister(openai_survey.survey, openai_survey.describe),
 }
 
 
@@ -40,7 +40,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     return await _in_time(_surveyor(endpoint).describe(endpoint, name), endpoint, DESCRIBE_SECONDS)
 
 
-def _surveyor(endpoint: Endpoint) -> Surveyor:
+def _surveyor(endpoint: Endpoint) -> ModelLister:
     return SURVEYORS[provider(endpoint.kind).wire]
 
 

@@ -23,7 +23,7 @@ NO_OBJECT = "The arguments have to be one JSON object. Call again with valid JSO
 
 
 @dataclass(slots=True)
-class _Draft:
+class _OllamaDraft:
     id: str
     name: str
     index: Any
@@ -39,7 +39,7 @@ class NativeCalls:
     """Elements of `tool_calls` in, events of whole calls out."""
 
     def __init__(self) -> None:
-        self._drafts: list[_Draft] = []
+        self._drafts: list[_OllamaDraft] = []
         self._ids: set[str] = set()
         self._count = 0
 
@@ -67,12 +67,12 @@ class NativeCalls:
         name, index, arguments = function.get("name"), function.get("index"), function.get("arguments")
         draft = None if name else self._open(index, arguments)
         if draft is None and (name or arguments):
-            draft = _Draft(self._new_id(element.get("id")), str(name or ""), index)
+            draft = _OllamaDraft(self._new_id(element.get("id")), str(name or ""), index)
             self._drafts.append(draft)
         if draft is not None:
             _add_arguments(draft, arguments)
 
-    def _open(self, index: Any, arguments: Any) -> _Draft | None:
+    def _open(self, index: Any, arguments: Any) -> _OllamaDraft | None:
         """The call that an element without a name goes on with; text can only be gone on with by text."""
         fitting = (draft for draft in reversed(self._drafts) if not draft.whole and index in (None, draft.index))
         draft = next(fitting, None)
@@ -92,7 +92,7 @@ class NativeCalls:
         return [_event(draft) for draft in released]
 
 
-def _add_arguments(draft: _Draft, given: Any) -> None:
+def _add_arguments(draft: _OllamaDraft, given: Any) -> None:
     if isinstance(given, str):
         draft.text += given
         draft.arguments = _object(draft.text)
@@ -108,7 +108,7 @@ def _object(text: str) -> JSON | None:
     return value if isinstance(value, dict) else None
 
 
-def _event(draft: _Draft) -> Event:
+def _event(draft: _OllamaDraft) -> Event:
     raw = draft.text or _dump(draft.arguments)
     if not draft.name:
         return CallRejected("", NAMELESS, raw, draft.id)

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.types import JSON, Message, Request, Role, ToolCall
+from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall
 
 # Choices for which this wire has no word, or one that is no option.
 NO_OPTIONS = ("tool_choice", "parallel_tool_calls", "response_format")
@@ -55,14 +55,14 @@ def _keep_alive(value: str) -> str | int:
     return int(value) if value.removeprefix("-").isdecimal() else value
 
 
-def _spoken(message: Message) -> JSON:
+def _spoken(message: ChatMessage) -> JSON:
     written: JSON = {"role": message.role.value, "content": message.content}
     if message.images:
         written["images"] = [b64encode(image).decode() for image in message.images]
     return written
 
 
-def _assistant(message: Message) -> JSON:
+def _assistant(message: ChatMessage) -> JSON:
     written = _spoken(message)
     if message.thinking:
         written["thinking"] = message.thinking
@@ -75,15 +75,15 @@ def _call(call: ToolCall) -> JSON:
     return {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
 
 
-def _result(message: Message) -> JSON:
+def _result(message: ChatMessage) -> JSON:
     return _spoken(message) | {"tool_name": message.name, "tool_call_id": message.call_id}
 
 
-def _notice(message: Message) -> JSON:
+def _notice(message: ChatMessage) -> JSON:
     raise ToolsupportError("A notice is for people: it must not reach a model.")
 
 
-WRITERS: dict[Role, Callable[[Message], JSON]] = {
+WRITERS: dict[Role, Callable[[ChatMessage], JSON]] = {
     Role.SYSTEM: _spoken,
     Role.USER: _spoken,
     Role.ASSISTANT: _assistant,

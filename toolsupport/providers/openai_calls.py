@@ -23,7 +23,7 @@ NO_OBJECT = "The arguments have to be one JSON object. Call again with valid JSO
 
 
 @dataclass(slots=True)
-class _Draft:
+class _OpenAIDraft:
     id: str
     given_id: str
     index: Any
@@ -48,7 +48,7 @@ class _Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _CallPiece:
     """One element of `tool_calls`, with what is null or missing as ""."""
 
     id: str
@@ -61,7 +61,7 @@ class PiecedCalls:
     """Elements of `tool_calls` in, pieces of arguments out; at the end one event for each call."""
 
     def __init__(self) -> None:
-        self._drafts: list[_Draft] = []
+        self._drafts: list[_OpenAIDraft] = []
         self._ids: set[str] = set()
 
     def feed(self, elements: Any) -> list[Event]:
@@ -78,19 +78,19 @@ class PiecedCalls:
         drafts, self._drafts = self._drafts, []
         return [_event(draft, cut=finish == "length" and draft is drafts[-1]) for draft in drafts]
 
-    def _take(self, piece: _Piece) -> list[Event]:
+    def _take(self, piece: _CallPiece) -> list[Event]:
         draft = self._belongs_to(piece)
         if draft is None:
             if not (piece.name or piece.id or piece.arguments):
                 return []
-            draft = _Draft(self._new_id(piece.id), piece.id, piece.index)
+            draft = _OpenAIDraft(self._new_id(piece.id), piece.id, piece.index)
             self._drafts.append(draft)
         draft.name = draft.name or piece.name
         if piece.arguments:
             draft.pieces.append(piece.arguments)
         return draft.untold()
 
-    def _belongs_to(self, piece: _Piece) -> _Draft | None:
+    def _belongs_to(self, piece: _CallPiece) -> _OpenAIDraft | None:
         """The call that this piece goes on with; None where it begins one."""
         near = [draft for draft in self._drafts if piece.index is None or draft.index in (None, piece.index)]
         same = next((draft for draft in near if piece.id and draft.given_id == piece.id), None)
@@ -107,7 +107,7 @@ class PiecedCalls:
         return unique
 
 
-def _begins(piece: _Piece, newest: _Draft) -> bool:
+def _begins(piece: _CallPiece, newest: _OpenAIDraft) -> bool:
     if not piece.name:
         return False
     other_id = bool(piece.id) and piece.id != newest.given_id
@@ -116,7 +116,7 @@ def _begins(piece: _Piece, newest: _Draft) -> bool:
     return (other_id or bool(piece.arguments)) and newest.whole
 
 
-def _piece(element: Any) -> _Piece:
+def _piece(element: Any) -> _CallPiece:
     if not isinstance(element, Mapping):
         raise ValueError("a tool call is not an object")
     function = element.get("function") or {}
@@ -125,10 +125,10 @@ def _piece(element: Any) -> _Piece:
     arguments = function.get("arguments")
     if arguments is not None and not isinstance(arguments, str):
         arguments = orjson.dumps(arguments).decode()
-    return _Piece(_text(element.get("id")), element.get("index"), _text(function.get("name")), arguments or "")
+    return _CallPiece(_text(element.get("id")), element.get("index"), _text(function.get("name")), arguments or "")
 
 
-def _event(draft: _Draft, *, cut: bool) -> Event:
+def _event(draft: _OpenAIDraft, *, cut: bool) -> Event:
     """The call. Of the last one of a `cut` reply no arguments at all may have been written yet."""
     raw = draft.text
     arguments = _object(raw) if raw.strip() else None if cut else {}

@@ -29,7 +29,7 @@ from toolsupport.core.types import JSON, Request
 from toolsupport.providers import openai_request
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
-from toolsupport.providers.openai_request import PLAIN, Dialect
+from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
 
 SHOWN_BODY = 65_536
 ERROR_KEYS = ("error", "detail", "message")
@@ -41,7 +41,7 @@ CALL_LOST = "The server says that the model called a tool, but sent no call: it 
 class OpenAICodec:
     """One reply. Feed it bytes in any pieces; the events are the same."""
 
-    def __init__(self, line_bytes: int, dialect: Dialect = PLAIN) -> None:
+    def __init__(self, line_bytes: int, dialect: OpenAIDialect = PLAIN) -> None:
         self._lines = LineSplitter(line_bytes)
         self._limit = line_bytes
         self._dialect = dialect

@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.types import JSON, Message, Request, Role, ToolCall
+from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class OpenAIDialect:
     """What differs from server to server; the defaults are what every server takes.
 
     `think` is a key of THINKING, "" where the wire has no word for it. `thoughts` names the field of an earlier
@@ -33,7 +33,7 @@ class Dialect:
     own_temperature: str = ""
 
 
-PLAIN = Dialect()
+PLAIN = OpenAIDialect()
 
 # Our name of an option → the wire's. What is missing, num_ctx above all, has no word on this wire and is left out.
 OPTIONS = {
@@ -51,7 +51,7 @@ CHOICES = {"auto": "auto", "required": "required", "any": "required"}
 MEDIA = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF", "webp"))
 
 
-def encode(request: Request, dialect: Dialect) -> bytes:
+def encode(request: Request, dialect: OpenAIDialect) -> bytes:
     """The JSON body. Raises ToolsupportError for tools that may not be sent, ValueError for what JSON cannot hold."""
     if request.tools and not request.may_carry_tools:
         raise ToolsupportError(f"Tools were not sent: {request.model} is not known to support them.")
@@ -74,7 +74,7 @@ def encode(request: Request, dialect: Dialect) -> bytes:
         raise ValueError(f"The request cannot be written as JSON: {error}.") from error
 
 
-def _options(request: Request, dialect: Dialect) -> JSON:
+def _options(request: Request, dialect: OpenAIDialect) -> JSON:
     names = OPTIONS | dict(dialect.renamed or {})
     given = {name: value for name, value in request.options.items() if name in names and value is not None}
     if given.get("num_predict") == -1:  # Ollama's word for as many as there are
@@ -85,7 +85,7 @@ def _options(request: Request, dialect: Dialect) -> JSON:
     return sent
 
 
-def _choice(options: Mapping[str, Any], dialect: Dialect) -> JSON:
+def _choice(options: Mapping[str, Any], dialect: OpenAIDialect) -> JSON:
     """How tools may be called; naming one tool is never sent, since servers take that for `auto` without a word."""
     sent: JSON = {}
     asked, parallel = options.get("tool_choice"), options.get("parallel_tool_calls")
@@ -117,7 +117,7 @@ THINKING: dict[str, Callable[[bool | str], JSON]] = {
 }
 
 
-def _spoken(message: Message, _: Dialect) -> JSON:
+def _spoken(message: ChatMessage, _: OpenAIDialect) -> JSON:
     if not message.images:
         return {"role": message.role.value, "content": message.content}
     text: list[JSON] = [{"type": "text", "text": message.content}] if message.content else []
@@ -130,7 +130,7 @@ def _data_url(image: bytes) -> str:
     return f"data:image/{media};base64,{b64encode(image).decode()}"
 
 
-def _assistant(message: Message, dialect: Dialect) -> JSON:
+def _assistant(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
     written = {"role": "assistant", "content": message.content}  # never null: llama-cpp-python answers that with a 500
     if message.thinking and dialect.thoughts:
         written[dialect.thoughts] = message.thinking
@@ -144,15 +144,15 @@ def _call(call: ToolCall) -> JSON:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
-def _result(message: Message, dialect: Dialect) -> JSON:
+def _result(message: ChatMessage, dialect: OpenAIDialect) -> JSON:
     return _spoken(message, dialect) | {"tool_call_id": message.call_id}
 
 
-def _notice(message: Message, _: Dialect) -> JSON:
+def _notice(message: ChatMessage, _: OpenAIDialect) -> JSON:
     raise ToolsupportError("A notice is for people: it must not reach a model.")
 
 
-WRITERS: dict[Role, Callable[[Message, Dialect], JSON]] = {
+WRITERS: dict[Role, Callable[[ChatMessage, OpenAIDialect], JSON]] = {
     Role.SYSTEM: _spoken,
     Role.USER: _spoken,
     Role.ASSISTANT: _assistant,

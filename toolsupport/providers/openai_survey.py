@@ -24,7 +24,7 @@ ABILITIES = ("tools", "thinking", "vision")
 OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # who owns the first model tells what else may be asked
 CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
-Told = Mapping[str, Any]
+ModelData = Mapping[str, Any]
 
 
 async def survey(endpoint: Endpoint) -> ServerReport:
@@ -53,7 +53,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     return found
 
 
-async def _about(endpoint: Endpoint, entries: list[Told]) -> JSON:
+async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
     """The further answer; nothing where there is none: only the list of models is indispensable."""
     owner = _text(entries[0], "owned_by") if entries else ""
     path = provider(endpoint.kind).about or OWNERS.get(owner, "")
@@ -68,7 +68,7 @@ async def _about(endpoint: Endpoint, entries: list[Told]) -> JSON:
     return answer if isinstance(answer, dict) else {}
 
 
-def _entries(answer: Any) -> list[Told] | None:
+def _entries(answer: Any) -> list[ModelData] | None:
     """The models of a list, None where it is none. Some servers leave the envelope out."""
     listed = answer.get("data") if isinstance(answer, dict) else answer
     if not isinstance(listed, list):
@@ -76,7 +76,7 @@ def _entries(answer: Any) -> list[Told] | None:
     return [entry for entry in listed if isinstance(entry, dict)]
 
 
-def _report(name: str, told: Told) -> ModelReport:
+def _report(name: str, told: ModelData) -> ModelReport:
     details = _details(told)
     return ModelReport(
         name=name,
@@ -88,7 +88,7 @@ def _report(name: str, told: Told) -> ModelReport:
     )
 
 
-def _details(told: Told) -> ModelDetails:
+def _details(told: ModelData) -> ModelDetails:
     meta, running = _mapping(told, "meta"), _mapping(told, "default_generation_settings")
     known = {word: value for word in ABILITIES if (value := READERS[word](told)) is not None}
     contexts = (_number(running, "n_ctx"), _number(meta, "n_ctx"), *(_number(told, name) for name in CONTEXTS))
@@ -105,13 +105,13 @@ def _details(told: Told) -> ModelDetails:
     )
 
 
-def _one_call(caps: Told) -> bool | None:
+def _one_call(caps: ModelData) -> bool | None:
     """Of a template without tools llama.cpp says that it takes no parallel calls: that is no limit of calls in text."""
     parallel = _flag(caps, "supports_parallel_tool_calls")
     return None if parallel is None or not caps.get("supports_tool_calls") else not parallel
 
 
-def _tools(told: Told) -> bool | None:
+def _tools(told: ModelData) -> bool | None:
     parameters, caps = told.get("supported_parameters"), _mapping(told, "chat_template_caps")
     if isinstance(parameters, list):
         return "tools" in parameters
@@ -123,14 +123,14 @@ def _tools(told: Told) -> bool | None:
     return _flag(_mapping(told, "capabilities"), "function_calling")
 
 
-def _thinking(told: Told) -> bool | None:
+def _thinking(told: ModelData) -> bool | None:
     parameters = told.get("supported_parameters")
     if isinstance(parameters, list):
         return "reasoning" in parameters
     return _flag(_mapping(told, "capabilities"), "reasoning")
 
 
-def _vision(told: Told) -> bool | None:
+def _vision(told: ModelData) -> bool | None:
     modalities = _mapping(told, "architecture").get("input_modalities")
     if isinstance(modalities, list):
         return "image" in modalities
@@ -140,24 +140,24 @@ def _vision(told: Told) -> bool | None:
     return _flag(_mapping(told, "capabilities"), "vision") if seen is None else seen
 
 
-READERS: dict[str, Callable[[Told], bool | None]] = {"tools": _tools, "thinking": _thinking, "vision": _vision}
+READERS: dict[str, Callable[[ModelData], bool | None]] = {"tools": _tools, "thinking": _thinking, "vision": _vision}
 
 
-def _flag(told: Told, key: str) -> bool | None:
+def _flag(told: ModelData, key: str) -> bool | None:
     value = told.get(key)
     return value if isinstance(value, bool) else None
 
 
-def _mapping(told: Told, key: str) -> Told:
+def _mapping(told: ModelData, key: str) -> ModelData:
     value = told.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def _text(told: Told, key: str) -> str:
+def _text(told: ModelData, key: str) -> str:
     value = told.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _number(told: Told, key: str) -> int | None:
+def _number(told: ModelData, key: str) -> int | None:
     value = told.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

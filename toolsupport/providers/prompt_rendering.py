@@ -16,7 +16,7 @@ from toolsupport.providers.server_kinds import codec, provider
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedPrompt:
     """A prompt, or the template it is made from. `proves`: the template takes tools, though none stand in it."""
 
     by: str
@@ -24,13 +24,13 @@ class Rendered:
     proves: bool = False
 
 
-async def rendered(endpoint: Endpoint, request: Request) -> Rendered | None:
+async def rendered(endpoint: Endpoint, request: Request) -> RenderedPrompt | None:
     """The prompt, None where this server does not show it. Raises ProviderError."""
     ask = RENDERERS.get(endpoint.kind) or RENDERERS.get(provider(endpoint.kind).wire)
     return await ask(endpoint, request) if ask else None
 
 
-async def _by_ollama(endpoint: Endpoint, request: Request) -> Rendered | None:
+async def _by_ollama(endpoint: Endpoint, request: Request) -> RenderedPrompt | None:
     """Ollama's debug render; older servers do not know it and answer, of which one token is awaited."""
     options = {**body["options"], "num_predict": 1} if "options" in (body := _body(endpoint, request)) else {}
     asked = {**body, "stream": False, "options": options, "_debug_render_only": True}
@@ -40,19 +40,19 @@ async def _by_ollama(endpoint: Endpoint, request: Request) -> Rendered | None:
         answer = {}
     shown = _text(answer, "_debug_info", "rendered_template")
     if shown:
-        return Rendered("debug render", shown)
+        return RenderedPrompt("debug render", shown)
     template = _text(await http_client.post_json(endpoint, "/api/show", {"model": request.model}), "template")
     # A template that does not name tools proves nothing: some models have a renderer of their own beside it.
-    return Rendered("template", template, proves=True) if ".Tools" in template else None
+    return RenderedPrompt("template", template, proves=True) if ".Tools" in template else None
 
 
-async def _by_llama_server(endpoint: Endpoint, request: Request) -> Rendered | None:
+async def _by_llama_server(endpoint: Endpoint, request: Request) -> RenderedPrompt | None:
     answer = await http_client.post_json(endpoint, "/apply-template", _body(endpoint, request))
     prompt = _text(answer, "prompt")
-    return Rendered("template", prompt) if prompt else None
+    return RenderedPrompt("template", prompt) if prompt else None
 
 
-RENDERERS: Mapping[str, Callable[[Endpoint, Request], Awaitable[Rendered | None]]] = MappingProxyType(
+RENDERERS: Mapping[str, Callable[[Endpoint, Request], Awaitable[RenderedPrompt | None]]] = MappingProxyType(
     {"ollama": _by_ollama, "llamacpp": _by_llama_server}
 )
 

@@ -11,7 +11,7 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.ollama import OllamaCodec
 from toolsupport.providers.openai_compatible import OpenAICodec
-from toolsupport.providers.openai_request import Dialect
+from toolsupport.providers.openai_request import OpenAIDialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ OPENAI = Provider(
 
 # Where the same bytes go elsewhere, or differ by a word. The templates of local models are told whether to think; whose
 # tool_choice is ignored or only half kept (llama.cpp, LM Studio, LocalAI) is not given one.
-LOCAL = Dialect(think="template", thoughts="reasoning_content")
+LOCAL = OpenAIDialect(think="template", thoughts="reasoning_content")
 SERVED = replace(LOCAL, tool_choice=True)
 HOSTED = "Look whether its address and its API key are right, and whether this machine reaches the internet."
 
@@ -125,7 +125,9 @@ PROVIDERS = {
             title="OpenRouter",
             default_url="https://openrouter.ai/api",
             hint=HOSTED,
-            codec=partial(OpenAICodec, dialect=Dialect("reasoning", "reasoning", tool_choice=True, parallel=True)),
+            codec=partial(
+                OpenAICodec, dialect=OpenAIDialect("reasoning", "reasoning", tool_choice=True, parallel=True)
+            ),
         ),
         replace(
             OPENAI,
@@ -135,7 +137,7 @@ PROVIDERS = {
             hint=HOSTED,
             codec=partial(
                 OpenAICodec,
-                dialect=Dialect(
+                dialect=OpenAIDialect(
                     think="effort",
                     renamed={"max_tokens": "max_completion_tokens", "num_predict": "max_completion_tokens"},
                     tool_choice=True,
@@ -153,7 +155,9 @@ PROVIDERS = {
             # It refuses every field it does not know.
             codec=partial(
                 OpenAICodec,
-                dialect=Dialect(renamed={"seed": "random_seed"}, asks_usage=False, tool_choice=True, parallel=True),
+                dialect=OpenAIDialect(
+                    renamed={"seed": "random_seed"}, asks_usage=False, tool_choice=True, parallel=True
+                ),
             ),
         ),
         replace(
@@ -162,7 +166,7 @@ PROVIDERS = {
             title="Gemini",
             default_url="https://generativelanguage.googleapis.com/v1beta/openai",
             hint=HOSTED,
-            codec=partial(OpenAICodec, dialect=Dialect(think="effort", tool_choice=True)),
+            codec=partial(OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True)),
         ),
         replace(
             OPENAI,
@@ -171,7 +175,7 @@ PROVIDERS = {
             default_url="https://api.deepseek.com",
             hint=HOSTED,
             # A model that thinks between calls wants its thoughts back; one of them refuses tool_choice.
-            codec=partial(OpenAICodec, dialect=Dialect(thoughts="reasoning_content")),
+            codec=partial(OpenAICodec, dialect=OpenAIDialect(thoughts="reasoning_content")),
         ),
         replace(
             OPENAI,
@@ -179,7 +183,7 @@ PROVIDERS = {
             title="Groq",
             default_url="https://api.groq.com/openai",
             hint=HOSTED,
-            codec=partial(OpenAICodec, dialect=Dialect(think="effort", tool_choice=True, parallel=True)),
+            codec=partial(OpenAICodec, dialect=OpenAIDialect(think="effort", tool_choice=True, parallel=True)),
         ),
     )
 }

@@ -30,7 +30,7 @@ ERROR_BODY = 5.0  # seconds to wait for the words of an error
 
 
 @dataclass(frozen=True, slots=True)
-class _NotOpened:
+class _FailedAttempt:
     """A try that failed; `again` where another may help, `pause` in seconds where the server asks for one."""
 
     failure: Failed
@@ -38,7 +38,7 @@ class _NotOpened:
     pause: float | None = None
 
 
-class _Clock:
+class _Deadline:
     """How long the next wait may take. Times are the loop's, in seconds."""
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -61,7 +61,7 @@ class _Clock:
         return Failed("timeout", f"The model said nothing for {waited:g} s. It may still be loading; try again.")
 
 
-class _Size:
+class _SizeLimit:
     """How much of a reply has come: one that never ends would fill the memory long before its time is over."""
 
     def __init__(self, limits: Limits) -> None:
@@ -91,7 +91,7 @@ async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Ev
         yield [Failed("refused", str(error))]
         return
     http_client.client()  # making the first one is not the server's time
-    clock = _Clock(endpoint)
+    clock = _Deadline(endpoint)
     response = await _open(endpoint, body, clock)
     if isinstance(response, Failed):
         yield [response]
@@ -103,7 +103,7 @@ async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Ev
         await response.aclose()
 
 
-async def _open(endpoint: Endpoint, body: bytes, clock: _Clock) -> httpx.Response | Failed:
+async def _open(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | Failed:
     """An answer with status 200 whose body is still to be read, after as many tries as are allowed."""
     for pause in PAUSES:
         opened = await _try(endpoint, body, clock)
@@ -114,28 +114,28 @@ async def _open(endpoint: Endpoint, body: bytes, clock: _Clock) -> httpx.Respons
             return opened.failure
         await asyncio.sleep(wait)
     opened = await _try(endpoint, body, clock)
-    return opened.failure if isinstance(opened, _NotOpened) else opened
+    return opened.failure if isinstance(opened, _FailedAttempt) else opened
 
 
-async def _try(endpoint: Endpoint, body: bytes, clock: _Clock) -> httpx.Response | _NotOpened:
+async def _try(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | _FailedAttempt:
     try:
         async with asyncio.timeout_at(clock.deadline()) as waiting:
             sent = http_client.request(endpoint, provider(endpoint.kind).chat_path, body)
             response = await http_client.client().send(sent, stream=True)
     except error_text.FAULTS as error:
         if waiting.expired():
-            return _NotOpened(clock.late())
-        return _NotOpened(error_text.not_reached(endpoint, error), error_text.cause_of(error).again)
+            return _FailedAttempt(clock.late())
+        return _FailedAttempt(error_text.not_reached(endpoint, error), error_text.cause_of(error).again)
     if response.status_code != 200:
         return await _refused(endpoint, response)
     if response.headers.get("content-type", "").startswith("text/html"):
         # Such as the sign-in page of a network, which some put in the place of every answer.
         await response.aclose()
-        return _NotOpened(error_text.failed(endpoint, "garbled", "it sent a web page"))
+        return _FailedAttempt(error_text.failed(endpoint, "garbled", "it sent a web page"))
     return response
 
 
-async def _refused(endpoint: Endpoint, response: httpx.Response) -> _NotOpened:
+async def _refused(endpoint: Endpoint, response: httpx.Response) -> _FailedAttempt:
     """Read why, as far as it comes in time: the status alone tells enough to go on."""
     body = b""
     try:
@@ -147,7 +147,7 @@ async def _refused(endpoint: Endpoint, response: httpx.Response) -> _NotOpened:
         await response.aclose()
     text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
     failure = error_text.answered(endpoint, response.status_code, text)
-    return _NotOpened(failure, failure.kind == "busy", _asked_pause(response))
+    return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response))
 
 
 def _asked_pause(response: httpx.Response) -> float | None:
@@ -158,8 +158,8 @@ def _asked_pause(response: httpx.Response) -> float | None:
     return float(asked) if asked.isdecimal() and len(asked) < 9 else LONGEST_PAUSE + 1
 
 
-async def _read(response: httpx.Response, codec: Codec, clock: _Clock) -> AsyncGenerator[list[Event], None]:
-    size = _Size(clock.limits)
+async def _read(response: httpx.Response, codec: Codec, clock: _Deadline) -> AsyncGenerator[list[Event], None]:
+    size = _SizeLimit(clock.limits)
     async with aclosing(response.aiter_raw()) as pieces:  # type: ignore[type-var]
         while True:
             try:

@@ -32,7 +32,7 @@ WORDS = {
 def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
     """All rows that a statement gives."""
     with connection.cursor() as cursor:
-        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         return list(cursor.fetchall())
 
 
@@ -45,7 +45,7 @@ def row(statement: str, *values: object) -> tuple[Any, ...] | None:
 def change(statement: str, *values: object) -> int:
     """How many rows a statement changed."""
     with connection.cursor() as cursor:
-        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         return int(cursor.rowcount)
 
 
@@ -58,13 +58,13 @@ Converter = Callable[[Any, Any, Any], Any]
 def made(model: type[Row], statement: str, *values: object) -> list[Row]:
     """The rows that a statement gives, as models; a column that is no field of theirs becomes an attribute."""
     with connection.cursor() as cursor:
-        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         columns = tuple(column[0] for column in cursor.description)
         return [_made(model, columns, found) for found in cursor.fetchall()]
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _ColumnPlan:
     """How columns become a model: its fields as (name, place, expression, converters), and what else there is."""
 
     fields: list[tuple[str, int, Any, list[Converter]]]
@@ -85,7 +85,7 @@ def _made(model: type[Row], columns: tuple[str, ...], values: tuple[Any, ...]) -
 
 
 @cache
-def _plan(model: type[Model], columns: tuple[str, ...]) -> _Plan:
+def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
     fields: list[tuple[str, int, Any, list[Converter]]] = []
     for field in model._meta.concrete_fields:  # in this order a model takes its values
         if field.column in columns:
@@ -93,7 +93,7 @@ def _plan(model: type[Model], columns: tuple[str, ...]) -> _Plan:
             converters = connection.ops.get_db_converters(expression) + expression.get_db_converters(connection)
             fields.append((field.attname, columns.index(field.column), expression, converters))
     own = {field.column for field in model._meta.concrete_fields}
-    return _Plan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
+    return _ColumnPlan(fields, [(name, place) for place, name in enumerate(columns) if name not in own])
 
 
 def hold(statement: str, *values: object) -> None:
@@ -103,7 +103,7 @@ def hold(statement: str, *values: object) -> None:
 
 
 @cache
-def said(vendor: str, statement: str) -> str:
+def for_vendor(vendor: str, statement: str) -> str:
     """The statement in the words of this database."""
     return statement.format(**WORDS[vendor])
 

@@ -15,13 +15,13 @@ from django.conf import settings
 
 from toolsupport.registry.testing import leases
 from toolsupport.services import refresh
-from toolsupport.services.detection_worker import Tester
+from toolsupport.services.detection_worker import DetectionWorker
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BackgroundJob:
     """Something done at start, then every `minutes` (0: never again), by one worker at a time."""
 
     name: str
@@ -30,23 +30,23 @@ class Job:
     minutes: float
 
 
-def jobs() -> tuple[Job, ...]:
+def jobs() -> tuple[BackgroundJob, ...]:
     """The periodic jobs, as the environment wants them."""
     minutes = settings.ENV["TOOLSUPPORT_REFRESH_MINUTES"]
     return (
-        Job("servers", refresh.ensure_servers, at_start=True, minutes=0),
-        Job("refresh at start", refresh.refresh_at_start, at_start=True, minutes=0),
-        Job("changed models", refresh.mark_changed, at_start=True, minutes=0),
-        Job("refresh", refresh.refresh_all, at_start=False, minutes=minutes),
+        BackgroundJob("servers", refresh.ensure_servers, at_start=True, minutes=0),
+        BackgroundJob("refresh at start", refresh.refresh_at_start, at_start=True, minutes=0),
+        BackgroundJob("changed models", refresh.mark_changed, at_start=True, minutes=0),
+        BackgroundJob("refresh", refresh.refresh_all, at_start=False, minutes=minutes),
     )
 
 
-class Work:
+class JobRunner:
     """One for each process; owns its tasks, which end with `stop`."""
 
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
-        self.tester = Tester(self.owner, self.spawn)
+        self.tester = DetectionWorker(self.owner, self.spawn)
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self) -> None:
@@ -81,12 +81,12 @@ class Work:
                 await self._once(job)
             self.spawn(self._repeat(job))
 
-    async def _repeat(self, job: Job) -> None:
+    async def _repeat(self, job: BackgroundJob) -> None:
         while job.minutes:
             await asyncio.sleep(job.minutes * 60)
             await self._once(job)
 
-    async def _once(self, job: Job) -> None:
+    async def _once(self, job: BackgroundJob) -> None:
         """Do a job unless another worker does it at the moment. A failure is logged, and it is tried again later."""
         try:
             try:
@@ -99,14 +99,14 @@ class Work:
             log.exception("the job %s failed; it is tried again at its next time", job.name)
 
 
-_work: Work | None = None
+_work: JobRunner | None = None
 
 
-def current() -> Work:
+def current() -> JobRunner:
     """This process's supervisor, made at the first call."""
     global _work
     if _work is None:
-        _work = Work()
+        _work = JobRunner()
     return _work
 
 

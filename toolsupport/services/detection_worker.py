@@ -19,16 +19,16 @@ from django.db import InterfaceError, OperationalError
 
 from toolsupport.core import redaction
 from toolsupport.core.refusals import classify
-from toolsupport.core.types import JSON, Message, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import DETECTORS, KINDS, Laboratory, Reply, Subject, Trial
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import DETECTORS, KINDS, ProbeReply, ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.testing import detections, probe_target
-from toolsupport.registry.testing.detections import Concluded, TrialMade, Wanted
-from toolsupport.registry.testing.idle import Quiet
-from toolsupport.registry.testing.probe_target import Tested
+from toolsupport.registry.testing.detections import DetectionResult, DetectionSignals, TrialRecord
+from toolsupport.registry.testing.idle import IdleCheck
+from toolsupport.registry.testing.probe_target import DetectionTarget
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +45,12 @@ Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
 Written = TypeVar("Written")
 
 
-class Tester:
+class DetectionWorker:
     """Claims queued tests for one process. `look` at once when somebody here has queued one."""
 
     def __init__(self, owner: str, spawn: Spawn) -> None:
         self.owner = owner
-        self.idle = Quiet()
+        self.idle = IdleCheck()
         self._spawn = spawn
         self.running: dict[int, asyncio.Task[Any]] = {}
         self.own: int | None = None  # the test this process was started for; None where it is there for all of them
@@ -98,22 +98,22 @@ class Tester:
         self._wake.set()
 
     async def _run(self, detection: int) -> None:
-        run = TestRun(detection, self.owner, self._spawn)
+        run = DetectionRun(detection, self.owner, self._spawn)
         try:
             await run.perform()
         except Exception:
             log.exception("the test %s broke off", detection)
-            await run.conclude(Concluded("inconclusive", {"why": BROKE_OFF}, reason=BROKE_OFF, status="failed"))
+            await run.conclude(DetectionResult("inconclusive", {"why": BROKE_OFF}, reason=BROKE_OFF, status="failed"))
 
 
-class TestRun:
+class DetectionRun:
     """One claimed test."""
 
     __test__ = False  # not a test of ours, whatever its name says
 
     def __init__(self, detection: int, owner: str, spawn: Spawn) -> None:
         self.detection, self.owner = detection, owner
-        self.steps: dict[str, Step] = {}
+        self.steps: dict[str, StepProgress] = {}
         self.skip: set[str] = set()
         self._spawn = spawn
         self._changed = asyncio.Event()
@@ -125,9 +125,9 @@ class TestRun:
     async def perform(self) -> None:
         """Test, then write the verdict down. Cancelled by people, it ends as `cancelled` and decides nothing."""
         tested = await in_database(probe_target.tested)(self.detection)
-        self.steps = {name: Step(name, DETECTORS[name].title, "waiting") for name in KINDS[tested.kind]}
+        self.steps = {name: StepProgress(name, DETECTORS[name].title, "waiting") for name in KINDS[tested.kind]}
         keep = partial(self._keep_and_learn, tested)
-        self.lab = lab = Laboratory(_subject(tested), keep, random.Random(os.urandom(16)))
+        self.lab = lab = ProbeRunner(_subject(tested), keep, random.Random(os.urandom(16)))
         work = self._spawn(examine(lab, tested.kind, self._tell, self.skip.__contains__))
         heart = self._spawn(self._beat(work))
         try:
@@ -142,7 +142,7 @@ class TestRun:
         await self._write(detections.renew, self._progress())
         await self.conclude(STOPS[self._why](lab) if verdict is None else concluded(verdict, lab))
 
-    async def conclude(self, how: Concluded) -> None:
+    async def conclude(self, how: DetectionResult) -> None:
         """Write the end of the test down."""
         if not await self._write(detections.conclude, how):
             log.warning(
@@ -177,22 +177,22 @@ class TestRun:
                 async with asyncio.timeout(HEARTBEAT):
                     await self._changed.wait()
 
-    async def _renewed(self) -> Wanted:
+    async def _renewed(self) -> DetectionSignals:
         """What people want of the test; it is lost where the lease ran out before the database took another one."""
         began = time.monotonic()
         try:
             wanted = await self._write(detections.renew, self._progress())
         except Exception:
             log.exception("the lease of the test %s could not be renewed", self.detection)
-            return Wanted(mine=time.monotonic() <= self._held_until)
+            return DetectionSignals(mine=time.monotonic() <= self._held_until)
         self._held_until, self._complained = began + detections.LEASE.total_seconds(), False
         return wanted
 
-    async def _tell(self, step: Step) -> None:
+    async def _tell(self, step: StepProgress) -> None:
         self.steps[step.name] = step
         self._changed.set()
 
-    async def _keep_and_learn(self, tested: Tested, trial: Trial) -> None:
+    async def _keep_and_learn(self, tested: DetectionTarget, trial: ProbeTrial) -> None:
         """Keep a trial; where it showed how replies begin, the next trial and later requests are read accordingly."""
         await self._keep(trial)
         seen = trial.reply.beginning
@@ -202,7 +202,7 @@ class TestRun:
             with suppress(*UNREACHABLE):  # the next reply shows it again
                 await in_database(reasoning_starts.learn)(tested.profile, tested.build, seen.begins_inside)
 
-    async def _keep(self, trial: Trial) -> None:
+    async def _keep(self, trial: ProbeTrial) -> None:
         step = self.steps.get(trial.outcome.step)
         if step is not None and step.state == "running":
             await self._tell(replace(step, detail=f"{trial.n}: {trial.outcome.why}"))
@@ -212,27 +212,29 @@ class TestRun:
         return [{"step": step.name, **asdict(step)} for step in self.steps.values()]
 
 
-def _cancelled(lab: Laboratory) -> Concluded:
-    return Concluded("", {"why": "It was cancelled."}, status="cancelled", run_ms=lab.run_ms)
+def _cancelled(lab: ProbeRunner) -> DetectionResult:
+    return DetectionResult("", {"why": "It was cancelled."}, status="cancelled", run_ms=lab.run_ms)
 
 
-def _lost(lab: Laboratory) -> Concluded:
+def _lost(lab: ProbeRunner) -> DetectionResult:
     why = detections.GONE
-    return Concluded("inconclusive", {"why": why}, reason=why, status="interrupted", run_ms=lab.run_ms)
+    return DetectionResult("inconclusive", {"why": why}, reason=why, status="interrupted", run_ms=lab.run_ms)
 
 
 # How a test ends that its heartbeat stopped: people did not want it any more, or its lease ran out.
-STOPS: Mapping[str, Callable[[Laboratory], Concluded]] = MappingProxyType({"cancelled": _cancelled, "lost": _lost})
+STOPS: Mapping[str, Callable[[ProbeRunner], DetectionResult]] = MappingProxyType(
+    {"cancelled": _cancelled, "lost": _lost}
+)
 
 
-def _subject(tested: Tested) -> Subject:
+def _subject(tested: DetectionTarget) -> ProbeTarget:
     formats = formats_for(tested.family_formats)
-    return Subject(tested.endpoint, tested.brief, formats, tested.thinks, tested.parsers, tested.runs_code)
+    return ProbeTarget(tested.endpoint, tested.brief, formats, tested.thinks, tested.parsers, tested.runs_code)
 
 
-def concluded(verdict: Verdict, lab: Laboratory) -> Concluded:
+def concluded(verdict: Verdict, lab: ProbeRunner) -> DetectionResult:
     """The row's words for how a test ended."""
-    return Concluded(
+    return DetectionResult(
         verdict.name,
         dict(verdict.detail),
         dict(verdict.values),
@@ -242,7 +244,7 @@ def concluded(verdict: Verdict, lab: Laboratory) -> Concluded:
     )
 
 
-def evidence(trial: Trial) -> TrialMade:
+def evidence(trial: ProbeTrial) -> TrialRecord:
     """A trial as it is kept: what was sent and what came, without secrets."""
     question, reply = trial.question, trial.reply
     request: JSON = {
@@ -267,7 +269,7 @@ def evidence(trial: Trial) -> TrialMade:
         "code": trial.outcome.code,
         "subject": trial.outcome.subject,
     }
-    return TrialMade(
+    return TrialRecord(
         step=trial.outcome.step,
         n=trial.n,
         request=_clean(request),
@@ -281,20 +283,20 @@ def evidence(trial: Trial) -> TrialMade:
     )
 
 
-def _rule(reply: Reply) -> str:
+def _rule(reply: ProbeReply) -> str:
     """The rule by which the words of the server were understood, "" where none was."""
     if reply.refused is not None:
         return reply.refused.rule
     return classify(reply.failed.status, reply.failed.body).rule if reply.failed else ""
 
 
-def _status(trial: Trial) -> int | None:
+def _status(trial: ProbeTrial) -> int | None:
     if trial.reply.refused is not None:
         return trial.reply.refused.status
     return trial.reply.failed.status or None if trial.reply.failed else 200
 
 
-def _message(message: Message) -> JSON:
+def _message(message: ChatMessage) -> JSON:
     calls = [{"name": call.name, "arguments": call.arguments} for call in message.calls]
     return {"role": message.role.value, "content": message.content} | ({"calls": calls} if calls else {})
 

@@ -15,7 +15,7 @@ from toolsupport.registry.knowledge import (
     overrides,
     reviews,
 )
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import (
     profiles,
 )
@@ -36,7 +36,7 @@ MOST_BODY = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class ObservedRefusal:
     """A refusal of a model's server, with the HTTP status it came with."""
 
     profile: int
@@ -45,7 +45,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class RefusalResponse:
     """What follows from a refusal: the `options` of a question (none: nobody is asked), the `flag` to set, or ""."""
 
     options: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class LearningChoice:
     """What a person chose: for which model, in which conversation."""
 
     profile: int
@@ -62,17 +62,17 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearningResult:
     """What came of it: the notice to say with its verdict, and what the conversation's settings become."""
 
     notice: str
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
-NOTHING = Lesson()
+NOTHING = RefusalResponse()
 
 
-def hear(refused: Refused) -> Lesson:
+def record_refusal(refused: ObservedRefusal) -> RefusalResponse:
     """Keep a refusal in the history, and say what to ask or to tell. Raises NotFound.
 
     That a server lacks a setting is noted for administrators also where nothing is learned about models.
@@ -90,77 +90,77 @@ def proposes(person: int) -> bool:
     return Action.DECIDE_FOR_ALL not in actions_of(person)
 
 
-def learn(choice: str, chosen: Chosen) -> Learned:
+def learn(choice: str, chosen: LearningChoice) -> LearningResult:
     """Write down what a person chose; `choice` is one of CHOICES. Raises NotFound."""
     return CHOICES[choice](chosen)
 
 
-def _unsupported(refused: Refused) -> Lesson:
+def _unsupported(refused: ObservedRefusal) -> RefusalResponse:
     known = profiles.capabilities(refused.profile)["tools"]
     if known.value is not True or known.source != "user_confirmed" or known.override is None:
         _keep(refused, "refused")
         in_text = switches.in_force().allows_text_format(works=True)
-        return Lesson(("save", "session", "text") if in_text else ("save", "session"))
+        return RefusalResponse(("save", "session", "text") if in_text else ("save", "session"))
     # A person confirmed it: nobody is asked, and the reviewers hear of it once.
     noted = reviews.contradicted(refused.profile, known.override)
     _keep(refused, "refused" if noted else reviews.CONTRADICTED, known.override)
     return NOTHING
 
 
-def _misconfigured(refused: Refused) -> Lesson:
-    return Lesson(flag=flag_of(refused))
+def _misconfigured(refused: ObservedRefusal) -> RefusalResponse:
+    return RefusalResponse(flag=flag_of(refused))
 
 
-def flag_of(refused: Refused) -> str:
+def flag_of(refused: ObservedRefusal) -> str:
     """The setting that a server lacks, with the parser of the model's family where we know it."""
     found = probe_target.flag_for(refused.profile, refused.refusal.message, refused.refusal.rule)
     return found or "see the server's log"
 
 
-HEARD: Mapping[str, Callable[[Refused], Lesson]] = MappingProxyType(
+HEARD: Mapping[str, Callable[[ObservedRefusal], RefusalResponse]] = MappingProxyType(
     {UNSUPPORTED: _unsupported, MISCONFIGURED: _misconfigured}
 )
 
 
-def _keep(refused: Refused, verdict: str, override: int | None = None) -> None:
+def _keep(refused: ObservedRefusal, verdict: str, override: int | None = None) -> None:
     now = event_log.holds(refused.profile, "tools")
     words = redact(refused.refusal.message)[:MOST_BODY]
     evidence = {"status": refused.status, "rule": refused.refusal.rule, "body": words}
     event_log.record(
-        event_log.Happening(
+        event_log.HistoryEvent(
             "refusal", refused.profile, "tools", now, now, verdict=verdict, evidence=evidence, override=override
         )
     )
 
 
-def _save(chosen: Chosen) -> Learned:
+def _save(chosen: LearningChoice) -> LearningResult:
     if proposes(chosen.actor):
-        overrides.add(Decision(chosen.profile, "tools", False, actor=chosen.actor, reason=WHY, proposed=True))
+        overrides.add(NewOverride(chosen.profile, "tools", False, actor=chosen.actor, reason=WHY, proposed=True))
         _off_here(chosen)
-        return Learned("proposed")
-    overrides.add(Decision(chosen.profile, "tools", False, actor=chosen.actor, reason=WHY))
-    return Learned("saved")
+        return LearningResult("proposed")
+    overrides.add(NewOverride(chosen.profile, "tools", False, actor=chosen.actor, reason=WHY))
+    return LearningResult("saved")
 
 
-def _session(chosen: Chosen) -> Learned:
+def _session(chosen: LearningChoice) -> LearningResult:
     _off_here(chosen)
-    return Learned("off_for_this_chat")
+    return LearningResult("off_for_this_chat")
 
 
-def _text(chosen: Chosen) -> Learned:
+def _text(chosen: LearningChoice) -> LearningResult:
     _off_here(chosen)
     name = first_format(chosen.profile)
-    here = Decision(
+    here = NewOverride(
         chosen.profile, "format", name, actor=chosen.actor, reason="Text mode was chosen.", session=chosen.conversation
     )
     overrides.add(here)
     if switches.in_force().detects:
-        detections.open_test(detections.Asked(chosen.profile, "refusal", "formats", chosen.actor))
-    return Learned("detecting", {"format": name})
+        detections.open_test(detections.DetectionRequest(chosen.profile, "refusal", "formats", chosen.actor))
+    return LearningResult("detecting", {"format": name})
 
 
 WHY = "Its server refused tools in a running answer."
-CHOICES: Mapping[str, Callable[[Chosen], Learned]] = MappingProxyType(
+CHOICES: Mapping[str, Callable[[LearningChoice], LearningResult]] = MappingProxyType(
     {"save": _save, "session": _session, "text": _text}
 )
 
@@ -171,7 +171,7 @@ def first_format(profile: int) -> str:
     return taught if taught in FORMATS else next(iter(FORMATS))
 
 
-def _off_here(chosen: Chosen) -> None:
+def _off_here(chosen: LearningChoice) -> None:
     overrides.add(
-        Decision(chosen.profile, "tools", False, "runtime_error", chosen.actor, WHY, session=chosen.conversation)
+        NewOverride(chosen.profile, "tools", False, "runtime_error", chosen.actor, WHY, session=chosen.conversation)
     )

@@ -26,7 +26,7 @@ AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
+class RefreshResult:
     """How it went: `models` listed, `described` anew; `why` is "" where the server answered."""
 
     server: int
@@ -35,14 +35,14 @@ class Refreshed:
     why: str = ""
 
 
-async def refresh(server_id: int) -> Refreshed:
+async def refresh(server_id: int) -> RefreshResult:
     """Ask one server and write down what it says; it has 2 s. A failure is written down, never raised."""
     try:
         endpoint = await database_sync_to_async(servers.endpoint)(server_id)
         report = await providers.survey(endpoint)
     except (ProviderError, ConfigError) as error:
         await database_sync_to_async(surveys.record_failure)(server_id, str(error))
-        return Refreshed(server_id, why=str(error))
+        return RefreshResult(server_id, why=str(error))
     wanted = await database_sync_to_async(surveys.record_survey)(server_id, report)
     told = {model.name: model.details for model in report.models}
     details = {row: listed for row, name in wanted if (listed := told.get(name)) and _says_anything(listed)}
@@ -50,10 +50,10 @@ async def refresh(server_id: int) -> Refreshed:
     if details:
         await database_sync_to_async(surveys.record_details)(server_id, details)
     await database_sync_to_async(drift.mark)(server_id)
-    return Refreshed(server_id, len(report.models), len(details))
+    return RefreshResult(server_id, len(report.models), len(details))
 
 
-async def refresh_all() -> tuple[Refreshed, ...]:
+async def refresh_all() -> tuple[RefreshResult, ...]:
     """Ask all servers that are switched on, side by side."""
     ids = await database_sync_to_async(servers.enabled_ids)()
     return tuple(await asyncio.gather(*(refresh(server_id) for server_id in ids)))

@@ -6,17 +6,17 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from toolsupport.core.tool_index import Entry, ToolIndex
+from toolsupport.core.tool_index import IndexEntry, ToolIndex
 from toolsupport.services import embeddings
 
 KEPT = 8
 LONGEST = 2000
 
 # The indexes made last, by what they are made of.
-_indexes: OrderedDict[tuple[tuple[Entry, ...], bool], ToolIndex] = OrderedDict()
+_indexes: OrderedDict[tuple[tuple[IndexEntry, ...], bool], ToolIndex] = OrderedDict()
 
 
-async def search(entries: Sequence[Entry], query: str, count: int) -> list[Entry]:
+async def search(entries: Sequence[IndexEntry], query: str, count: int) -> list[IndexEntry]:
     """The best of the entries, best first."""
     query = query[:LONGEST]
     index, has_meaning = await _index(tuple(entries))
@@ -24,7 +24,7 @@ async def search(entries: Sequence[Entry], query: str, count: int) -> list[Entry
     return index.find(query, count, vectors[0] if vectors else None)
 
 
-async def _index(entries: tuple[Entry, ...]) -> tuple[ToolIndex, bool]:
+async def _index(entries: tuple[IndexEntry, ...]) -> tuple[ToolIndex, bool]:
     """The index, made once, with whether it knows what its entries mean."""
     vectors = await embeddings.vectors([entry.whole for entry in entries])
     key = (entries, vectors is not None)

@@ -13,9 +13,9 @@ from django.conf import settings
 
 from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.core.user_models import Document
+from toolsupport.core.user_models import UserModelsFile
 from toolsupport.registry.models import user_models_merge
-from toolsupport.registry.models.user_models_merge import Plan, Ticks
+from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _DAY = 24 * 3600
@@ -33,12 +33,12 @@ def take(data: bytes) -> str:
     return _token(data)
 
 
-def preview(token: str) -> tuple[Plan, ...]:
+def preview(token: str) -> tuple[MergePlan, ...]:
     """What merging a file that was taken in would do now. Raises NotFound, ConfigError."""
     return user_models_merge.plan(_taken(token))
 
 
-def merge(token: str, ticks: Ticks) -> tuple[Plan, ...]:
+def merge(token: str, ticks: MergeConsent) -> tuple[MergePlan, ...]:
     """Merge a file that was taken in, all of it or nothing. Raises NotFound, ConfigError."""
     merged = user_models_merge.merge(_taken(token), ticks)
     (_directory() / f"{token}.json").unlink(missing_ok=True)
@@ -55,7 +55,7 @@ def export_to(path: Path) -> None:
     _replace(path, exported().encode())
 
 
-def _taken(token: str) -> Document:
+def _taken(token: str) -> UserModelsFile:
     if not _DIGEST.fullmatch(token):
         raise NotFound("There is no such file.")
     try:

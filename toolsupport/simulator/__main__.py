@@ -12,7 +12,7 @@ from toolsupport.simulator.server import LOAD_SECONDS, PACE_MS, Simulator
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class SimulatorOptions:
     """How the simulator is to run; with `with_parent` it ends when its standard input does."""
 
     host: str
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--with-parent", action="store_true", help="End when standard input is closed.")
 
 
-class Parent(asyncio.Protocol):
+class ParentPipe(asyncio.Protocol):
     """Listens to the pipe from the process that started this one: when it dies, the pipe ends."""
 
     def __init__(self, gone: asyncio.Event) -> None:
@@ -46,7 +46,7 @@ class Parent(asyncio.Protocol):
         self.gone.set()
 
 
-async def serve(orders: Orders) -> None:
+async def serve(orders: SimulatorOptions) -> None:
     """Run until a signal comes or the parent is gone. Raises OSError where it cannot listen."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     simulator = Simulator(orders.host, orders.port, pace_ms=orders.pace_ms, load_seconds=orders.load_seconds)
@@ -55,13 +55,13 @@ async def serve(orders: Orders) -> None:
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, ended.set)
     if orders.with_parent:
-        await loop.connect_read_pipe(lambda: Parent(ended), sys.stdin)
+        await loop.connect_read_pipe(lambda: ParentPipe(ended), sys.stdin)
     print(f"Simulator listening on {simulator.url}", flush=True)
     await ended.wait()
     await simulator.stop()
 
 
-def run(orders: Orders) -> None:
+def run(orders: SimulatorOptions) -> None:
     """Run to the end. Raises OSError where it cannot listen."""
     asyncio.run(serve(orders))
 
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m toolsupport.simulator", description=__doc__)
     add_arguments(parser)
     try:
-        run(Orders(**vars(parser.parse_args(arguments))))
+        run(SimulatorOptions(**vars(parser.parse_args(arguments))))
     except OSError as error:
         print(f"The simulator cannot listen: {error}", file=sys.stderr)
         return 1

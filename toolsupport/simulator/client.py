@@ -7,11 +7,11 @@ import asyncio
 from toolsupport.simulator.http11 import HEAD_LIMIT
 
 
-class ClientLeft(ConnectionError):
+class ClientDisconnected(ConnectionError):
     """Nobody is there to answer any more."""
 
 
-class Ear(asyncio.StreamReader):
+class DisconnectReader(asyncio.StreamReader):
     """A reader that says at once when the client has left, even while nobody reads."""
 
     def __init__(self) -> None:
@@ -30,14 +30,14 @@ class Ear(asyncio.StreamReader):
 class Client:
     """Bytes to a client, pauses that end when it leaves."""
 
-    def __init__(self, ear: Ear, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, ear: DisconnectReader, writer: asyncio.StreamWriter) -> None:
         self.ear = ear
         self.writer = writer
 
     def check(self) -> None:
-        """Raises ClientLeft where nobody is there."""
+        """Raises ClientDisconnected where nobody is there."""
         if self.ear.left.is_set() or self.writer.is_closing():
-            raise ClientLeft
+            raise ClientDisconnected
 
     async def send(self, data: bytes) -> None:
         self.check()
@@ -45,7 +45,7 @@ class Client:
         await self.writer.drain()
 
     async def pause(self, seconds: float) -> None:
-        """Wait; raises ClientLeft as soon as the client has left."""
+        """Wait; raises ClientDisconnected as soon as the client has left."""
         if seconds <= 0:
             await asyncio.sleep(0)
         else:

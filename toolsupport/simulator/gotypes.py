@@ -10,23 +10,23 @@ KINDS = {bool: "bool", int: "number", float: "number", str: "string", list: "arr
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class GoPath:
     """The innermost Go struct and the path of fields that led here."""
 
     struct: str = ""
     path: tuple[str, ...] = ()
 
-    def step(self, struct: str, name: str) -> Where:
-        return Where(struct, (*self.path, name))
+    def step(self, struct: str, name: str) -> GoPath:
+        return GoPath(struct, (*self.path, name))
 
 
 class GoType(Protocol):
     """A Go type: `fault` is what Go's decoder would say of the value, "" where it fits."""
 
-    def fault(self, value: Any, where: Where) -> str: ...
+    def fault(self, value: Any, where: GoPath) -> str: ...
 
 
-def mismatch(value: Any, go: str, where: Where) -> str:
+def mismatch(value: Any, go: str, where: GoPath) -> str:
     kind = KINDS[type(value)]
     # A number with a fraction is quoted where a whole one is wanted.
     shown = f"{kind} {value}" if isinstance(value, float) and go == "int" else kind
@@ -39,26 +39,26 @@ def first_fault(faults: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class GoScalar:
     """A value without parts. `json` says which Python types fit."""
 
     go: str
     json: tuple[type, ...]
 
-    def fault(self, value: Any, where: Where) -> str:
+    def fault(self, value: Any, where: GoPath) -> str:
         # bool is a kind of int to Python, not to Go.
         fits = value is None or type(value) in self.json
         return "" if fits else mismatch(value, self.go, where)
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
+class GoSlice:
     """A Go slice."""
 
     item: GoType
     go: str
 
-    def fault(self, value: Any, where: Where) -> str:
+    def fault(self, value: Any, where: GoPath) -> str:
         if value is None:
             return ""
         if not isinstance(value, list):
@@ -67,13 +67,13 @@ class Many:
 
 
 @dataclass(frozen=True, slots=True)
-class Map:
+class GoMap:
     """A Go map; `item` None takes anything."""
 
     go: str
     item: GoType | None = None
 
-    def fault(self, value: Any, where: Where) -> str:
+    def fault(self, value: Any, where: GoPath) -> str:
         if value is None:
             return ""
         if not isinstance(value, dict):
@@ -83,14 +83,14 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
-class Struct:
+class GoStruct:
     """A Go struct. `name` None: errors name the struct outside, as with a decoder of its own."""
 
     go: str
     name: str | None
     fields: Mapping[str, GoType] = field(default_factory=dict)
 
-    def fault(self, value: Any, where: Where) -> str:
+    def fault(self, value: Any, where: GoPath) -> str:
         if value is None:
             return ""
         if not isinstance(value, dict):
@@ -101,25 +101,25 @@ class Struct:
 
 
 @dataclass(frozen=True, slots=True)
-class Custom:
+class GoCustom:
     """A type with a decoder of its own: `check` gives its complaint, or ""."""
 
     check: Callable[[Any], str]
 
-    def fault(self, value: Any, where: Where) -> str:
+    def fault(self, value: Any, where: GoPath) -> str:
         return "" if value is None else self.check(value)
 
 
 @dataclass(frozen=True, slots=True)
-class OneOrMany:
+class GoStringOrList:
     """A string or a list of strings, as a property's type may be."""
 
-    def fault(self, value: Any, where: Where) -> str:
-        return "" if isinstance(value, str) else Many(STRING, "[]string").fault(value, where)
+    def fault(self, value: Any, where: GoPath) -> str:
+        return "" if isinstance(value, str) else GoSlice(STRING, "[]string").fault(value, where)
 
 
-STRING = Leaf("string", (str,))
-BOOL = Leaf("bool", (bool,))
-INT = Leaf("int", (int,))
-FLOAT = Leaf("float64", (int, float))
-ANY_MAP = Map("map[string]interface {}")
+STRING = GoScalar("string", (str,))
+BOOL = GoScalar("bool", (bool,))
+INT = GoScalar("int", (int,))
+FLOAT = GoScalar("float64", (int, float))
+ANY_MAP = GoMap("map[string]interface {}")

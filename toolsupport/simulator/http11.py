@@ -26,7 +26,7 @@ class BadRequest(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReceivedRequest:
     """One request. Header names are lower case; the path has no query and is not percent-encoded."""
 
     method: str
@@ -53,14 +53,14 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class StreamedResponse:
     """A response whose pieces come one by one; each becomes one chunk on the wire."""
 
     pieces: AsyncGenerator[bytes, None]
     content_type: str
 
 
-async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request | None:
+async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> ReceivedRequest | None:
     """The next request, None where the client ended the connection. Raises BadRequest."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -72,10 +72,10 @@ async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Re
     if request.headers.get("expect", "").lower() == "100-continue":
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     body = await _body(reader, request.headers)
-    return Request(request.method, request.path, request.version, request.headers, body)
+    return ReceivedRequest(request.method, request.path, request.version, request.headers, body)
 
 
-def _parse(head: bytes) -> Request:
+def _parse(head: bytes) -> ReceivedRequest:
     first, *lines = head[:-4].decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3 or not parts[0].isalpha() or parts[2] not in ("HTTP/1.0", "HTTP/1.1"):
@@ -83,7 +83,7 @@ def _parse(head: bytes) -> Request:
     headers = dict(_header(line) for line in lines)
     if parts[2] == "HTTP/1.1" and "host" not in headers:
         raise BadRequest
-    return Request(parts[0], unquote(parts[1].split("?")[0]), parts[2], headers)
+    return ReceivedRequest(parts[0], unquote(parts[1].split("?")[0]), parts[2], headers)
 
 
 def _header(line: str) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def head(status: int, headers: Mapping[str, str]) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def whole(response: Response, request: Request) -> bytes:
+def whole(response: Response, request: ReceivedRequest) -> bytes:
     """A response in full; HEAD gets its headers only."""
     headers = {"Content-Type": response.content_type, "Content-Length": str(len(response.body))}
     headers |= {"Allow": response.allow} if response.allow else {}

@@ -11,7 +11,7 @@ CONTEXT = 4096
 
 
 @dataclass(slots=True)
-class Loaded:
+class LoadedModel:
     """One model in memory: usable from `ready` on, dropped after `until` (seconds of the clock)."""
 
     context: int
@@ -19,7 +19,7 @@ class Loaded:
     until: float = math.inf
 
 
-class Memory:
+class ModelMemory:
     """Loading costs `load_seconds` for a slow model, else nothing; another context size loads it anew.
 
     With `holds` there is room for so many models: one more throws out the one that was used longest ago, and then all
@@ -29,7 +29,7 @@ class Memory:
     def __init__(self, load_seconds: float, clock: Callable[[], float] = monotonic) -> None:
         self._load_seconds = load_seconds
         self._clock = clock
-        self._loaded: dict[str, Loaded] = {}
+        self._loaded: dict[str, LoadedModel] = {}
         self.holds = 0
         self.loads = 0
 
@@ -41,7 +41,7 @@ class Memory:
             self._loaded.pop(name, None)
             while self.holds and len(self._loaded) >= self.holds:
                 del self._loaded[next(iter(self._loaded))]
-            there = Loaded(context, now + (self._load_seconds if slow or self.holds else 0.0))
+            there = LoadedModel(context, now + (self._load_seconds if slow or self.holds else 0.0))
             self.loads += 1
         else:
             del self._loaded[name]

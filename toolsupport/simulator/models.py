@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from toolsupport.simulator.gojson import timestamp
 from toolsupport.simulator.languages import objects, pythonic, tags
-from toolsupport.simulator.nouns import Prompt, Reply, Said
+from toolsupport.simulator.nouns import HistoryMessage, ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import (
     broken_json,
     codes,
@@ -50,7 +50,7 @@ MINUTE = 60 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ToolsRefusal:
     """How a server refuses tools; `{}` in the text stands for the model's name. `kind` and `code` are OpenAI's."""
 
     text: str
@@ -58,15 +58,15 @@ class Refusal:
     code: int | None = None
 
 
-NO_TOOLS = Refusal(f"{FULL_NAME} does not support tools")
+NO_TOOLS = ToolsRefusal(f"{FULL_NAME} does not support tools")
 # As vLLM says it when it was started without the flags.
-NO_PARSER = Refusal(
+NO_PARSER = ToolsRefusal(
     '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "BadRequestError", 400
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class SimulatedModel:
     """One simulated model. `capabilities` None: the server says nothing of them.
 
     `refusal` is what its server answers to every request that offers tools. `reads_tools` False: tools are accepted,
@@ -77,7 +77,7 @@ class Model:
 
     name: str
     about: str
-    reply: Callable[[Prompt], Reply]
+    reply: Callable[[ModelInput], SimulatedReply]
     capabilities: tuple[str, ...] | None = ("completion", "tools")
     template: str = TOOLS
     build: int = 1
@@ -85,7 +85,7 @@ class Model:
     context: int = 32_768
     pace: float = 1.0
     slow: bool = False
-    refusal: Refusal | None = None
+    refusal: ToolsRefusal | None = None
     reads_tools: bool = True
     truncates: bool = False
     holds: int = 0
@@ -110,27 +110,29 @@ class Model:
         return timestamp(self.modified)
 
 
-def _writes(name: str, words: str, reply: Callable[[Prompt], Reply]) -> Model:
+def _writes(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]) -> SimulatedModel:
     """A model without native tools, which writes its calls as text."""
-    return Model(name, f"{LABEL}{words}.", reply, capabilities=("completion",), template=CHAT, refusal=NO_TOOLS)
+    return SimulatedModel(
+        name, f"{LABEL}{words}.", reply, capabilities=("completion",), template=CHAT, refusal=NO_TOOLS
+    )
 
 
-def _thinks(name: str, words: str, reply: Callable[[Prompt], Reply]) -> Model:
+def _thinks(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]) -> SimulatedModel:
     """A model that thinks at a tenth of the time per token, since it has much to think."""
     able = ("completion", "tools", "thinking")
-    return Model(name, f"{LABEL}{words}.", reply, capabilities=able, template=THINKS, pace=0.1)
+    return SimulatedModel(name, f"{LABEL}{words}.", reply, capabilities=able, template=THINKS, pace=0.1)
 
 
 NATIVE = (
-    Model("sim-honest", "Simulated: calls the tools it is offered, as asked.", honest.reply),
-    Model(
+    SimulatedModel("sim-honest", "Simulated: calls the tools it is offered, as asked.", honest.reply),
+    SimulatedModel(
         "sim-thinks",
         "Simulated: thinks before it answers or calls.",
         thinks.reply,
         capabilities=("completion", "tools", "thinking"),
         template=THINKS,
     ),
-    Model(
+    SimulatedModel(
         "sim-refuses",
         "Simulated: its server refuses every request that offers tools.",
         honest.reply,
@@ -138,37 +140,37 @@ NATIVE = (
         template=CHAT,
         refusal=NO_TOOLS,
     ),
-    Model(
+    SimulatedModel(
         "sim-ignores",
         "Simulated: says that it takes tools, then never sees them.",
         honest.reply,
         reads_tools=False,
     ),
-    Model("sim-slow-load", "Simulated: takes seconds to load, then is quick.", honest.reply, slow=True),
-    Model("sim-dies", "Simulated: its connection is cut in mid-stream.", dies.reply),
-    Model("sim-long", "Simulated: gives long answers, slowly.", long.reply, pace=5 / 3),
-    Model(
+    SimulatedModel("sim-slow-load", "Simulated: takes seconds to load, then is quick.", honest.reply, slow=True),
+    SimulatedModel("sim-dies", "Simulated: its connection is cut in mid-stream.", dies.reply),
+    SimulatedModel("sim-long", "Simulated: gives long answers, slowly.", long.reply, pace=5 / 3),
+    SimulatedModel(
         "sim-unknown",
         "Simulated: uses tools well, but its server says nothing of it.",
         honest.reply,
         capabilities=None,
         template=CHAT,
     ),
-    Model("sim-shell", "Simulated: refuses tools for files, and does the same with a shell.", shell.reply),
-    Model("sim-hallucinates", "Simulated: calls tools by names that nobody offered.", hallucinates.reply),
-    Model("sim-loops", "Simulated: makes the same call again and again.", loops.reply),
-    Model("sim-flaky", "Simulated: calls two times out of three, else only speaks of it.", flaky.reply),
-    Model("sim-speaks", "Simulated: takes tools, then writes its calls into its prose.", speaks.reply),
-    Model("sim-parallel-less", "Simulated: never makes two calls at once.", one_at_a_time.reply),
-    Model("sim-drifts", "Simulated: becomes another build whenever it is pulled.", honest.reply, drifts=True),
-    Model(
+    SimulatedModel("sim-shell", "Simulated: refuses tools for files, and does the same with a shell.", shell.reply),
+    SimulatedModel("sim-hallucinates", "Simulated: calls tools by names that nobody offered.", hallucinates.reply),
+    SimulatedModel("sim-loops", "Simulated: makes the same call again and again.", loops.reply),
+    SimulatedModel("sim-flaky", "Simulated: calls two times out of three, else only speaks of it.", flaky.reply),
+    SimulatedModel("sim-speaks", "Simulated: takes tools, then writes its calls into its prose.", speaks.reply),
+    SimulatedModel("sim-parallel-less", "Simulated: never makes two calls at once.", one_at_a_time.reply),
+    SimulatedModel("sim-drifts", "Simulated: becomes another build whenever it is pulled.", honest.reply, drifts=True),
+    SimulatedModel(
         "sim-truncates",
         "Simulated: forgets what does not fit into num_ctx, and has no memory for more than 16,384 tokens of it.",
         honest.reply,
         truncates=True,
         holds=16_384,
     ),
-    Model(
+    SimulatedModel(
         "sim-misconfigured",
         "Simulated: its server lacks the flags for tools, as a vLLM that was started without them.",
         honest.reply,
@@ -176,9 +178,11 @@ NATIVE = (
         template=CHAT,
         refusal=NO_PARSER,
     ),
-    Model("sim-halves", "Simulated: calls about every second time, else only speaks of it.", halves.reply),
-    Model("sim-fickle", "Simulated: makes single calls, and does all else with tools half of the time.", fickle.reply),
-    Model("sim-silent", "Simulated: answers with nothing wherever a call is wanted.", silent.reply),
+    SimulatedModel("sim-halves", "Simulated: calls about every second time, else only speaks of it.", halves.reply),
+    SimulatedModel(
+        "sim-fickle", "Simulated: makes single calls, and does all else with tools half of the time.", fickle.reply
+    ),
+    SimulatedModel("sim-silent", "Simulated: answers with nothing wherever a call is wanted.", silent.reply),
     _thinks("sim-thinks-long", "thinks a thousand tokens before it answers or calls", thinks_long.reply),
     _thinks("sim-thinks-endless", "thinks without end before each call", thinks_long.without_end),
     _thinks("sim-thinks-off", "calls only with thinking off", thinks_long.instead_of_calling),
@@ -229,7 +233,7 @@ def is_name(text: str) -> bool:
     return bool(NAME.fullmatch(text))
 
 
-def find(text: str) -> Model | None:
+def find(text: str) -> SimulatedModel | None:
     """The model of a name as it is written in requests, with or without registry and tag."""
     name = text.lower()
     for prefix in PREFIXES:
@@ -237,7 +241,7 @@ def find(text: str) -> Model | None:
     return MODELS.get(name.removesuffix(":latest"))
 
 
-def render(prompt: Prompt) -> str:
+def render(prompt: ModelInput) -> str:
     """The prompt as one text, the way a chat template writes it."""
     shown = [f"<|{said.role}|>{_spoken(said)}\n" for said in prompt.messages]
     if prompt.tools:
@@ -246,6 +250,6 @@ def render(prompt: Prompt) -> str:
     return "".join(shown) + ("<think>" if prompt.think else "")
 
 
-def _spoken(said: Said) -> str:
+def _spoken(said: HistoryMessage) -> str:
     calls = "".join(f"<|call|>{call.name}{json.dumps(call.arguments)}" for call in said.calls)
     return said.content + calls

@@ -15,7 +15,7 @@ AWKWARD = re.compile(r"[^\\]{0,3}\\|[^\\]{1,4}")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SimulatedCall:
     """One call of a tool."""
 
     name: str
@@ -23,17 +23,17 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class HistoryMessage:
     """One message of the history; `name` is the tool's name on a tool result, "" where it was not sent."""
 
     role: str
     content: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[SimulatedCall, ...] = ()
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class OfferedTool:
     """A tool as the request offers it; `parameters` is a JSON schema, perhaps an empty one."""
 
     name: str
@@ -54,11 +54,11 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class ModelInput:
     """Everything a simulated model may read."""
 
-    messages: tuple[Said, ...]
-    tools: tuple[Tool, ...] = ()
+    messages: tuple[HistoryMessage, ...]
+    tools: tuple[OfferedTool, ...] = ()
     think: bool = False
 
     @property
@@ -71,12 +71,12 @@ class Prompt:
         return self.messages[self._since].content if self._since >= 0 else ""
 
     @property
-    def results(self) -> tuple[Said, ...]:
+    def results(self) -> tuple[HistoryMessage, ...]:
         """The tool results that came since the person spoke, in order."""
         return tuple(said for said in self.messages[self._since + 1 :] if said.role == "tool")
 
 
-class Ending(StrEnum):
+class ReplyEnding(StrEnum):
     """How a reply ends: properly, by a connection cut in mid-stream, or by an error line in mid-stream."""
 
     STOP = "stop"
@@ -85,7 +85,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SimulatedReply:
     """What a simulated model says; a bad `ending` comes after `tokens` tokens, or at the end if there are fewer.
 
     An `awkward` reply is cut in the middle of its marks and escapes.
@@ -93,8 +93,8 @@ class Reply:
 
     content: str = ""
     thinking: str = ""
-    calls: tuple[Call, ...] = ()
-    ending: Ending = Ending.STOP
+    calls: tuple[SimulatedCall, ...] = ()
+    ending: ReplyEnding = ReplyEnding.STOP
     tokens: int = 0
     awkward: bool = False
 

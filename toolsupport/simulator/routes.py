@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import Desk
-from toolsupport.simulator.http11 import PLAIN, Request, Response, Stream
+from toolsupport.simulator.desk import SimulatorState
+from toolsupport.simulator.http11 import PLAIN, ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.wire import control, listing, native, openai
 
-Handler = Callable[[Desk, Client, Request], Awaitable[Response | Stream]]
+Handler = Callable[[SimulatorState, Client, ReceivedRequest], Awaitable[Response | StreamedResponse]]
 
 ROUTES: dict[str, dict[str, Handler]] = {
     "/": {"GET": listing.alive, "HEAD": listing.alive},
@@ -28,7 +28,7 @@ ROUTES: dict[str, dict[str, Handler]] = {
 ONE_MODEL = "/v1/models/"
 
 
-async def respond(desk: Desk, client: Client, request: Request) -> Response | Stream:
+async def respond(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """The answer to a request, whatever its path."""
     methods = ROUTES.get(request.path) or _with_a_name(request.path)
     if methods is None:

@@ -14,12 +14,12 @@ from toolsupport.simulator.gotypes import (
     FLOAT,
     INT,
     STRING,
-    Custom,
-    Leaf,
-    Many,
-    Map,
-    OneOrMany,
-    Struct,
+    GoCustom,
+    GoMap,
+    GoScalar,
+    GoSlice,
+    GoStringOrList,
+    GoStruct,
 )
 
 LEVELS = ("high", "medium", "low")
@@ -42,87 +42,89 @@ def image_fault(value: Any) -> str:
     return ""
 
 
-PROPERTY = Struct("api.ToolProperty", "ToolProperty", {"type": OneOrMany(), "description": STRING})
-PARAMETERS = Struct(
+PROPERTY = GoStruct("api.ToolProperty", "ToolProperty", {"type": GoStringOrList(), "description": STRING})
+PARAMETERS = GoStruct(
     "api.ToolFunctionParameters",
     "ToolFunctionParameters",
     {
         "type": STRING,
-        "required": Many(STRING, "[]string"),
-        "properties": Map("map[string]api.ToolProperty", PROPERTY),
+        "required": GoSlice(STRING, "[]string"),
+        "properties": GoMap("map[string]api.ToolProperty", PROPERTY),
     },
 )
-FUNCTION = Struct("api.ToolFunction", "ToolFunction", {"name": STRING, "description": STRING, "parameters": PARAMETERS})
-TOOL = Struct("api.Tool", "Tool", {"type": STRING, "function": FUNCTION})
-
-NATIVE_FUNCTION = Struct(
-    "api.ToolCallFunction", None, {"name": STRING, "arguments": Map("api.ToolCallFunctionArguments")}
+FUNCTION = GoStruct(
+    "api.ToolFunction", "ToolFunction", {"name": STRING, "description": STRING, "parameters": PARAMETERS}
 )
-NATIVE_CALL = Struct("api.ToolCall", None, {"id": STRING, "function": NATIVE_FUNCTION})
-NATIVE_MESSAGE = Struct(
+TOOL = GoStruct("api.Tool", "Tool", {"type": STRING, "function": FUNCTION})
+
+NATIVE_FUNCTION = GoStruct(
+    "api.ToolCallFunction", None, {"name": STRING, "arguments": GoMap("api.ToolCallFunctionArguments")}
+)
+NATIVE_CALL = GoStruct("api.ToolCall", None, {"id": STRING, "function": NATIVE_FUNCTION})
+NATIVE_MESSAGE = GoStruct(
     "api.Alias",
     None,
     {
         "role": STRING,
         "content": STRING,
         "thinking": STRING,
-        "images": Many(Custom(image_fault), "[]api.ImageData"),
-        "tool_calls": Many(NATIVE_CALL, "[]api.ToolCall"),
+        "images": GoSlice(GoCustom(image_fault), "[]api.ImageData"),
+        "tool_calls": GoSlice(NATIVE_CALL, "[]api.ToolCall"),
         "tool_name": STRING,
         "tool_call_id": STRING,
     },
 )
-NATIVE = Struct(
+NATIVE = GoStruct(
     "api.ChatRequest",
     "ChatRequest",
     {
         "model": STRING,
-        "messages": Many(NATIVE_MESSAGE, "[]api.Message"),
+        "messages": GoSlice(NATIVE_MESSAGE, "[]api.Message"),
         "stream": BOOL,
-        "keep_alive": Custom(duration.fault),
-        "tools": Many(TOOL, "api.Tools"),
+        "keep_alive": GoCustom(duration.fault),
+        "tools": GoSlice(TOOL, "api.Tools"),
         "options": ANY_MAP,
-        "think": Custom(think_fault),
+        "think": GoCustom(think_fault),
         "truncate": BOOL,
         "_debug_render_only": BOOL,
     },
 )
-SHOW = Struct("api.ShowRequest", "ShowRequest", {"model": STRING, "name": STRING, "verbose": BOOL})
-PULL = Struct("api.PullRequest", "PullRequest", {"model": STRING, "name": STRING, "insecure": BOOL, "stream": BOOL})
+SHOW = GoStruct("api.ShowRequest", "ShowRequest", {"model": STRING, "name": STRING, "verbose": BOOL})
+PULL = GoStruct("api.PullRequest", "PullRequest", {"model": STRING, "name": STRING, "insecure": BOOL, "stream": BOOL})
 
-OPENAI_FUNCTION = Struct("struct { Name string; Arguments string }", "", {"name": STRING, "arguments": STRING})
-OPENAI_CALL = Struct("openai.ToolCall", "ToolCall", {"id": STRING, "type": STRING, "function": OPENAI_FUNCTION})
-OPENAI_MESSAGE = Struct(
+OPENAI_FUNCTION = GoStruct("struct { Name string; Arguments string }", "", {"name": STRING, "arguments": STRING})
+OPENAI_CALL = GoStruct("openai.ToolCall", "ToolCall", {"id": STRING, "type": STRING, "function": OPENAI_FUNCTION})
+OPENAI_MESSAGE = GoStruct(
     "openai.Message",
     "Message",
     {
         "role": STRING,
         "reasoning": STRING,
-        "tool_calls": Many(OPENAI_CALL, "[]openai.ToolCall"),
+        "tool_calls": GoSlice(OPENAI_CALL, "[]openai.ToolCall"),
         "name": STRING,
         "tool_call_id": STRING,
     },
 )
-STREAM_OPTIONS = Struct("openai.StreamOptions", "StreamOptions", {"include_usage": BOOL})
-OPENAI = Struct(
+STREAM_OPTIONS = GoStruct("openai.StreamOptions", "StreamOptions", {"include_usage": BOOL})
+OPENAI = GoStruct(
     "openai.ChatCompletionRequest",
     "ChatCompletionRequest",
     {
         "model": STRING,
-        "messages": Many(OPENAI_MESSAGE, "[]openai.Message"),
+        "messages": GoSlice(OPENAI_MESSAGE, "[]openai.Message"),
         "stream": BOOL,
         "stream_options": STREAM_OPTIONS,
         "max_tokens": INT,
         "seed": INT,
         "temperature": FLOAT,
         "top_p": FLOAT,
-        "tools": Many(TOOL, "[]api.Tool"),
+        "tools": GoSlice(TOOL, "[]api.Tool"),
         "reasoning_effort": STRING,
     },
 )
 
 # The options a model is loaded or run with, and the Go type each must have.
-WHOLE = Leaf("integer", (int, float))
-NUMBER = Leaf("float32", (int, float))
+WHOLE = GoScalar("integer", (int, float))
+NUMBER = GoScalar("float32", (int, float))
 OPTIONS = {"num_ctx": WHOLE, "num_predict": WHOLE, "seed": WHOLE, "top_k": WHOLE, "num_keep": WHOLE, "num_gpu": WHOLE}
 OPTIONS |= {"temperature": NUMBER, "top_p": NUMBER, "min_p": NUMBER, "repeat_penalty": NUMBER}

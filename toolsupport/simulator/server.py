@@ -8,12 +8,12 @@ from contextlib import aclosing
 from typing import cast
 
 from toolsupport.simulator import http11
-from toolsupport.simulator.client import Client, Ear
-from toolsupport.simulator.desk import Desk
-from toolsupport.simulator.http11 import BadRequest, Request, Response, Stream
-from toolsupport.simulator.memory import Memory
+from toolsupport.simulator.client import Client, DisconnectReader
+from toolsupport.simulator.desk import SimulatorState
+from toolsupport.simulator.http11 import BadRequest, ReceivedRequest, Response, StreamedResponse
+from toolsupport.simulator.memory import ModelMemory
 from toolsupport.simulator.routes import respond
-from toolsupport.simulator.wire.chat import Cut
+from toolsupport.simulator.wire.chat import ConnectionCut
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Simulator:
         self.host = host
         self.port = port
         self.active = 0
-        self._desk = Desk(Memory(load_seconds), pace_ms / 1000)
+        self._desk = SimulatorState(ModelMemory(load_seconds), pace_ms / 1000)
         self._server: asyncio.Server | None = None
         self._clients: set[Client] = set()
         self._empty = asyncio.Event()
@@ -73,15 +73,15 @@ class Simulator:
         self._server = None
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
-        return asyncio.StreamReaderProtocol(Ear(), self._serve)
+        return asyncio.StreamReaderProtocol(DisconnectReader(), self._serve)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = Client(cast(Ear, reader), writer)
+        client = Client(cast(DisconnectReader, reader), writer)
         self._clients.add(client)
         try:
             while await self._answer_one(client):
                 pass
-        except (ConnectionError, Cut):
+        except (ConnectionError, ConnectionCut):
             pass
         finally:
             # close() flushes what was written: a cut stream arrives whole up to the cut.
@@ -106,10 +106,10 @@ class Simulator:
             self.active -= 1
         return request.keeps
 
-    async def _answer(self, client: Client, request: Request) -> None:
+    async def _answer(self, client: Client, request: ReceivedRequest) -> None:
         try:
             answer = await respond(self._desk, client, request)
-        except (ConnectionError, Cut):
+        except (ConnectionError, ConnectionCut):
             raise
         except Exception:
             log.exception("The simulator failed at %s %s", request.method, request.path)
@@ -120,7 +120,7 @@ class Simulator:
             await _send_stream(client, request, answer)
 
 
-async def _send_stream(client: Client, request: Request, stream: Stream) -> None:
+async def _send_stream(client: Client, request: ReceivedRequest, stream: StreamedResponse) -> None:
     # HTTP/1.0 knows no chunks: there the end of the connection is the end of the body.
     chunked = request.version == "HTTP/1.1"
     headers = {"Content-Type": stream.content_type}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 
-from toolsupport.sources.types import ROWS, Column, Source, SourceError, Table, TableShape, table
+from toolsupport.sources.types import ROWS, Column, DatabaseSource, SourceError, Table, TableShape, table
 
 READERS = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}
 MOST_FILES = 200
@@ -26,7 +26,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-def query(source: Source, text: str) -> Table:
+def query(source: DatabaseSource, text: str) -> Table:
     """The answer to one query; each file is a table that is called like it."""
     with _open(source) as connection:
         statements = connection.extract_statements(text)
@@ -37,7 +37,7 @@ def query(source: Source, text: str) -> Table:
         return table(names, answer.fetchmany(ROWS + 1))
 
 
-def shapes(source: Source) -> list[TableShape]:
+def shapes(source: DatabaseSource) -> list[TableShape]:
     """The files with their columns."""
     found = []
     with _open(source) as connection:
@@ -47,7 +47,7 @@ def shapes(source: Source) -> list[TableShape]:
     return found
 
 
-def tables(source: Source) -> dict[str, Path]:
+def tables(source: DatabaseSource) -> dict[str, Path]:
     """The ordinary files of the directory by the names of their tables; links are left out. Raises SourceError."""
     root = Path(source.location)
     try:
@@ -70,7 +70,7 @@ def _ordinary(entry: os.DirEntry[str]) -> bool:
 
 
 @contextmanager
-def _open(source: Source) -> Iterator[duckdb.DuckDBPyConnection]:
+def _open(source: DatabaseSource) -> Iterator[duckdb.DuckDBPyConnection]:
     files = tables(source)
     with closing(duckdb.connect(":memory:", config=SETTINGS)) as connection:
         for name, path in files.items():

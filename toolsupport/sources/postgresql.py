@@ -12,7 +12,7 @@ from toolsupport.sources.types import (
     ROWS,
     SECONDS,
     Column,
-    Source,
+    DatabaseSource,
     SourceError,
     Table,
     TableShape,
@@ -56,7 +56,7 @@ AND n.nspname NOT LIKE 'pg_toast%' AND has_table_privilege(c.oid, 'SELECT')
 ORDER BY n.nspname, c.relname, a.attnum LIMIT 20000"""
 
 
-def query(source: Source, text: str) -> Table:
+def query(source: DatabaseSource, text: str) -> Table:
     """The answer to one query, through a cursor that the server declares: it takes nothing but queries."""
     with _open(source) as connection, connection.cursor(name="question") as cursor:
         cursor.itersize = ROWS + 1
@@ -65,7 +65,7 @@ def query(source: Source, text: str) -> Table:
         return table(names, cursor.fetchmany(ROWS + 1))
 
 
-def shapes(source: Source) -> list[TableShape]:
+def shapes(source: DatabaseSource) -> list[TableShape]:
     """The tables and views that the role may read, with their columns and comments."""
     found: dict[tuple[str, str, str], list[Column]] = {}
     with _open(source) as connection:
@@ -78,7 +78,7 @@ def shapes(source: Source) -> list[TableShape]:
 
 
 @contextmanager
-def _open(source: Source) -> Iterator[psycopg.Connection[TupleRow]]:
+def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
     with closing(
         psycopg.connect(source.location, connect_timeout=CONNECT_SECONDS, options=SETTINGS, autocommit=False)
     ) as connection:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from toolsupport.sources.types import SECONDS, Column, Source, SourceError, Table, TableShape
+from toolsupport.sources.types import SECONDS, Column, DatabaseSource, SourceError, Table, TableShape
 
 ROOT = str(Path(__file__).resolve().parents[2])
 PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from toolsupport.sources.worker import main; main()"
@@ -18,13 +18,13 @@ GRACE = 5.0
 MOST_BYTES = 16 * 1024 * 1024
 
 
-async def query(source: Source, text: str) -> Table:
+async def query(source: DatabaseSource, text: str) -> Table:
     """The answer to one query. Raises SourceError."""
     answer = await ask(source, "run", text)
     return Table(tuple(answer["columns"]), tuple(map(tuple, answer["rows"])), answer["more"])
 
 
-async def shapes(source: Source) -> list[TableShape]:
+async def shapes(source: DatabaseSource) -> list[TableShape]:
     """The tables there are. Raises SourceError."""
     found = await ask(source, "look", "")
     return [
@@ -32,7 +32,7 @@ async def shapes(source: Source) -> list[TableShape]:
     ]
 
 
-async def ask(source: Source, task: Literal["run", "look"], text: str) -> Any:
+async def ask(source: DatabaseSource, task: Literal["run", "look"], text: str) -> Any:
     """What the process answers. Raises SourceError. A cancellation kills it."""
     asked = {"task": task, "kind": source.kind, "location": source.location, "forbidden": source.forbidden}
     process = await asyncio.create_subprocess_exec(

@@ -14,7 +14,7 @@ from toolsupport.sources.types import (
     BYTES,
     SECONDS,
     Column,
-    Source,
+    DatabaseSource,
     SourceError,
     Table,
     TableShape,
@@ -46,7 +46,7 @@ LIMITS = {
 TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 
 
-def query(source: Source, text: str) -> Table:
+def query(source: DatabaseSource, text: str) -> Table:
     """The answer to one query."""
     with _open(source) as connection:
         connection.set_authorizer(_authorise)
@@ -54,7 +54,7 @@ def query(source: Source, text: str) -> Table:
         return table((column[0] for column in cursor.description or ()), cursor)
 
 
-def shapes(source: Source) -> list[TableShape]:
+def shapes(source: DatabaseSource) -> list[TableShape]:
     """The tables and views, with their columns."""
     with _open(source) as connection:
         names = [row[0] for row in connection.execute(TABLES)]
@@ -78,7 +78,7 @@ def identity(path: str) -> str:
 
 
 @contextmanager
-def _open(source: Source) -> Iterator[sqlite3.Connection]:
+def _open(source: DatabaseSource) -> Iterator[sqlite3.Connection]:
     if identity(source.location) == source.forbidden:
         raise SourceError("That is the database of toolsupport itself, which is never a source.")
     address = f"file:{quote(os.path.abspath(source.location))}?mode=ro"

@@ -26,7 +26,7 @@ class SourceError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DatabaseSource:
     """A database. `location` may hold a password. `forbidden` is what it must not turn out to be: our own."""
 
     kind: str

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from toolsupport.sources import guard
-from toolsupport.sources.types import Source, SourceError
+from toolsupport.sources.types import DatabaseSource, SourceError
 
 MIB = 1024 * 1024
 # DuckDB reserves more than it uses, and keeps to a limit of its own.
@@ -35,7 +35,7 @@ def main() -> None:
 
 def answered(asked: dict[str, Any]) -> dict[str, Any]:
     """What is answered to a question, whatever goes wrong."""
-    source = Source(asked["kind"], asked["location"], asked["forbidden"])
+    source = DatabaseSource(asked["kind"], asked["location"], asked["forbidden"])
     try:
         return {"answer": TASKS[asked["task"]](source, asked["query"])}
     except SourceError as error:
@@ -46,16 +46,16 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
         return {"error": f"The database refused: {_shortened(str(error), source)}"}
 
 
-def run(source: Source, query: str) -> Any:
+def run(source: DatabaseSource, query: str) -> Any:
     guard.check(source.kind, query)
     return asdict(engine(source.kind).query(source, query))
 
 
-def look(source: Source, _: str) -> Any:
+def look(source: DatabaseSource, _: str) -> Any:
     return [asdict(shape) for shape in engine(source.kind).shapes(source)]
 
 
-TASKS: dict[str, Callable[[Source, str], Any]] = {"run": run, "look": look}
+TASKS: dict[str, Callable[[DatabaseSource, str], Any]] = {"run": run, "look": look}
 
 
 def engine(kind: str) -> ModuleType:
@@ -63,6 +63,6 @@ def engine(kind: str) -> ModuleType:
     return import_module(f"toolsupport.sources.{kind}")
 
 
-def _shortened(words: str, source: Source) -> str:
+def _shortened(words: str, source: DatabaseSource) -> str:
     """What a database said, without the address it was said of, on one line."""
     return " ".join(words.replace(source.location, "…").split())[:500]

@@ -46,7 +46,7 @@ ERROR_HEADERS = {
 }
 
 
-class Flow:
+class FlowControl:
     """Whether a connection takes what it is given; Twisted calls it when its buffer is full and when it is empty."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Flow:
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
     """A request whose body is thrown away beyond the limit, and whose streamed answer waits for its reader."""
 
-    flow: Flow | None = None
+    flow: FlowControl | None = None
     room = BODY_LIMIT
     too_large = False
     moved = 0.0
@@ -125,7 +125,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         """Pass a piece of the answer on; one that is streamed gets a flow to wait for."""
         self.moved = time.time()
         if message.get("more_body") and self.flow is None and self.channel is not None and not self.finished:
-            self.flow = Flow()
+            self.flow = FlowControl()
             self.registerProducer(self.flow, True)
         elif message["type"] == "http.response.body" and not message.get("more_body") and self.flow is not None:
             self.unregisterProducer()
@@ -154,10 +154,10 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
 class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyped
     """A socket that says when its buffer is full. What it may send is not limited by what it may receive."""
 
-    flow: Flow | None = None
+    flow: FlowControl | None = None
 
     def onOpen(self) -> None:
-        self.flow = Flow()
+        self.flow = FlowControl()
         # Until now the buffer told the HTTP channel, which the socket came from.
         self.transport.unregisterProducer()
         self.transport.registerProducer(self.flow, True)
@@ -176,19 +176,19 @@ class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyp
         super().serverClose(code)
 
 
-class BoundedRequests(HTTPFactory):  # type: ignore[misc]  # daphne is untyped
+class BoundedRequestFactory(HTTPFactory):  # type: ignore[misc]  # daphne is untyped
     def buildProtocol(self, addr: Any) -> Any:
         protocol = super().buildProtocol(addr)
         protocol.requestFactory = BoundedRequest
         return protocol
 
 
-class BoundedSockets(WebSocketFactory):  # type: ignore[misc]  # daphne is untyped
+class BoundedSocketFactory(WebSocketFactory):  # type: ignore[misc]  # daphne is untyped
     protocol = BoundedSocket
 
 
 # Daphne makes its factories while it starts, and takes no others.
-daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequests, BoundedSockets
+daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequestFactory, BoundedSocketFactory
 
 
 class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is untyped

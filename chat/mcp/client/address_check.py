@@ -6,12 +6,12 @@ import ipaddress
 import socket
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.providers.dns import Names
+from toolsupport.providers.dns import AddressResolver
 
 
 async def judged_address(host: str) -> str:
     """An address of this name that may be asked. Raises ConfigError, OSError for a name nobody knows."""
-    found = [str(place["host"]) for place in await Names().resolve(host, family=socket.AF_UNSPEC)]
+    found = [str(place["host"]) for place in await AddressResolver().resolve(host, family=socket.AF_UNSPEC)]
     for address in found:
         if may_be_asked(address):
             return address

@@ -19,7 +19,7 @@ CALL = 120.0
 Progress = Callable[[float, float | None, str | None], None]
 
 
-class Connection:
+class McpConnection:
     """A server that is being spoken with. Its methods raise whatever the SDK does: `in_words` makes sense of it."""
 
     def __init__(self, client: Any) -> None:
@@ -68,7 +68,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncIterator[Connection]:
+async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncIterator[McpConnection]:
     """A connection for as long as it is entered; to be left by the task that entered it.
 
     `changed` is called when the server says that its tools are others now, and when it has no more to say.
@@ -92,7 +92,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
     ):
         tasks.start_soon(_follow, client, changed)
         try:
-            yield Connection(client)
+            yield McpConnection(client)
         finally:
             tasks.cancel_scope.cancel()
 

@@ -17,7 +17,7 @@ ANSWER_BYTES = 8 * 1024 * 1024
 REFUSED = {401: "It wants another token", 403: "It refuses this token", 407: "A proxy in between wants a password"}
 
 
-class Bounded(httpx2.AsyncByteStream):
+class BoundedStream(httpx2.AsyncByteStream):
     """The body of an answer, up to a size."""
 
     def __init__(self, inner: httpx2.AsyncByteStream) -> None:
@@ -35,7 +35,7 @@ class Bounded(httpx2.AsyncByteStream):
         await self.inner.aclose()
 
 
-class Careful(httpx2.AsyncBaseTransport):
+class GuardedTransport(httpx2.AsyncBaseTransport):
     """Connects to judged addresses only. Raises ConfigError for answers that are refused."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Careful(httpx2.AsyncBaseTransport):
         # A stream of events may go on for hours; of those each single one is bounded.
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = Bounded(response.stream)
+            response.stream = BoundedStream(response.stream)
         return response
 
     async def aclose(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Protocol
 
-from chat.mcp.client.connection import CALL, Connection, Progress, connected, in_words
+from chat.mcp.client.connection import CALL, McpConnection, Progress, connected, in_words
 from toolsupport.core import remote_tools
 from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
@@ -23,7 +23,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 GOOD = 30.0
 
 
-class Heard(Protocol):
+class HostObserver(Protocol):
     """Who is told what a server says of itself."""
 
     def seen(self, server: int, version: str, definitions: list[JSON]) -> Awaitable[None]: ...
@@ -31,13 +31,13 @@ class Heard(Protocol):
     def failed(self, server: int, why: str) -> Awaitable[None]: ...
 
 
-class Host:
+class McpHost:
     """One server. `serve` runs until `stop`; calls come from other tasks."""
 
-    def __init__(self, server: RemoteServer, heard: Heard) -> None:
+    def __init__(self, server: RemoteServer, heard: HostObserver) -> None:
         self.server = server
         self._heard = heard
-        self._connection: Connection | None = None
+        self._connection: McpConnection | None = None
         self._digests: dict[str, str] = {}
         self._stopping = asyncio.Event()
         self._look = asyncio.Event()
@@ -76,7 +76,7 @@ class Host:
         finally:
             self._connection = None
 
-    async def _keep(self, connection: Connection) -> None:
+    async def _keep(self, connection: McpConnection) -> None:
         """Ask for its tools now, whenever it says that they are others, and every minute, until that fails."""
         while not self._stopping.is_set():
             self._look.clear()

@@ -32,7 +32,7 @@ ENDINGS = {
 }
 
 
-class Reader:
+class ResultReader:
     """Reads one result of one server; bytes are kept in the workspace, where a model or a person can open them."""
 
     def __init__(self, server: str, workspace: Workspace) -> None:
@@ -91,12 +91,12 @@ class Reader:
         return f"{kind}, {size_in_words(len(content))}, kept in the chat's files as {path}"
 
 
-KINDS: dict[str, Callable[[Reader, JSON], str]] = {
-    "text": Reader._text,
-    "image": Reader._bytes,
-    "audio": Reader._bytes,
-    "resource": Reader._resource,
-    "resource_link": Reader._link,
+KINDS: dict[str, Callable[[ResultReader, JSON], str]] = {
+    "text": ResultReader._text,
+    "image": ResultReader._bytes,
+    "audio": ResultReader._bytes,
+    "resource": ResultReader._resource,
+    "resource_link": ResultReader._link,
 }
 
 

@@ -26,7 +26,7 @@ MOST_UNREADABLE = 50
 INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TZ", "TMPDIR")
 
 
-class Ended(ToolsupportError):
+class ProcessEnded(ToolsupportError):
     """The process is gone, or what it says cannot be used; the text says why."""
 
 
@@ -52,7 +52,7 @@ async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterato
     except Exception as error:
         if process.returncode is None:
             raise
-        raise Ended(_farewell(process, said)) from error
+        raise ProcessEnded(_farewell(process, said)) from error
     finally:
         _kill(process, signal.SIGKILL)
         for stream in (to_client, incoming, outgoing, from_client):

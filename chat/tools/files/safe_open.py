@@ -35,11 +35,11 @@ WORDS = {
 }
 
 
-Walk = Generator[tuple[tuple[str, ...], "Found"], None, None]
+Walk = Generator[tuple[tuple[str, ...], "DirectoryEntry"], None, None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DirectoryEntry:
     """A thing in a directory. `kind` is file, directory or other (a link, a pipe, a device); `size` in bytes."""
 
     name: str
@@ -112,20 +112,20 @@ def _check_regular(status: os.stat_result, name: str) -> None:
         raise ToolError(f"{shown(name)!r} has more than one name (a hard link), so it is not used.")
 
 
-def look(above: int, name: str) -> Found:
+def look(above: int, name: str) -> DirectoryEntry:
     """What `name` is, without opening it. Raises FileNotFoundError."""
     status = os.stat(name, dir_fd=above, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
-        return Found(name, "directory", 0)
+        return DirectoryEntry(name, "directory", 0)
     usable = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
-    return Found(name, "file" if usable else "other", status.st_size)
+    return DirectoryEntry(name, "file" if usable else "other", status.st_size)
 
 
-def scan(above: int) -> list[Found]:
+def scan(above: int) -> list[DirectoryEntry]:
     """What a directory holds, sorted; at most SCANNED things."""
     with os.scandir(above) as entries:
         names = [entry.name for entry in islice(entries, SCANNED)]
-    found: list[Found] = []
+    found: list[DirectoryEntry] = []
     for name in names:
         with suppress(FileNotFoundError):
             found.append(look(above, name))

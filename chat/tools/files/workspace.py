@@ -13,8 +13,8 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from chat.tools.files.paths import DEPTH, TEMPORARY, file_parts, parts, shown, speakable
-from chat.tools.files.safe_open import NEW_FILE, Found, directory, in_words, look, regular_file, walk
+from chat.tools.files.paths import DEPTH, TEMPORARY, file_parts, is_valid_name, parts, shown
+from chat.tools.files.safe_open import NEW_FILE, DirectoryEntry, directory, in_words, look, regular_file, walk
 from chat.tools.files.text_decoding import size_in_words
 from toolsupport.core.errors import NotFound, ToolError
 
@@ -23,7 +23,7 @@ ENTRIES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WorkspaceEntry:
     """`path` from the top of the workspace; `kind` is file, directory or other; `size` in bytes."""
 
     path: str
@@ -32,15 +32,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class WorkspaceListing:
     """`more` is True where the limit left something out."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[WorkspaceEntry, ...]
     more: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     """The first bytes of a file; `size` is that of the whole file."""
 
     data: bytes
@@ -48,7 +48,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class DiskUsage:
     """What a workspace holds, in bytes and in files and directories."""
 
     size: int
@@ -67,25 +67,25 @@ class Workspace:
     root: Path
     quota: int = 100 * MIB
 
-    def entries(self, path: str = "", *, recursive: bool = False, limit: int = ENTRIES) -> Listing:
+    def entries(self, path: str = "", *, recursive: bool = False, limit: int = ENTRIES) -> WorkspaceListing:
         """What a directory holds, sorted, directories first."""
         names = parts(path)
         with in_words(path), self._directory(names) as above, closing(walk(above, _levels(recursive))) as found:
             visible = (one for one in found if not one[0][0].startswith(TEMPORARY))
             first = tuple(islice(visible, limit + 1))
         entries = tuple(_entry((*names, *below), one) for below, one in first[:limit])
-        return Listing(entries, more=len(first) > limit)
+        return WorkspaceListing(entries, more=len(first) > limit)
 
-    def entry(self, path: str) -> Entry:
+    def entry(self, path: str) -> WorkspaceEntry:
         """What is at a path, without opening it."""
         above, name = file_parts(path)
         with in_words(path), self._directory(above) as descriptor:
             return _entry((*above, name), look(descriptor, name))
 
-    def read(self, path: str, limit: int) -> Content:
+    def read(self, path: str, limit: int) -> FileContent:
         """The first `limit` bytes of a file."""
         with self.open(path) as file, in_words(path):
-            return Content(file.read(limit), os.fstat(file.fileno()).st_size)
+            return FileContent(file.read(limit), os.fstat(file.fileno()).st_size)
 
     def open(self, path: str) -> BinaryIO:
         """A file for reading; the caller closes it."""
@@ -113,7 +113,7 @@ class Workspace:
         with in_words(path), self._alone(), self._directory(above) as parent:
             _remove(parent, name)
 
-    def usage(self) -> Usage:
+    def usage(self) -> DiskUsage:
         """Counted anew each time; ToolError where there is more than can be counted."""
         with in_words("."), self._directory() as root, closing(walk(root, DEPTH + 1)) as found:
             seen = [(len(names), one.size) for names, one in islice(found, ENTRIES + 1)]
@@ -122,7 +122,7 @@ class Workspace:
                 f"The workspace holds more than {ENTRIES:,} files, or more than {DEPTH} directories inside each other: "
                 "delete some first."
             )
-        return Usage(sum(size for _, size in seen), len(seen))
+        return DiskUsage(sum(size for _, size in seen), len(seen))
 
     def _free_space(self, replaced: str | None) -> int:
         freed = 0
@@ -162,10 +162,10 @@ def _levels(recursive: bool) -> int:
     return DEPTH + 1 if recursive else 1
 
 
-def _entry(names: tuple[str, ...], found: Found) -> Entry:
-    if speakable(found.name):
-        return Entry("/".join(names), found.kind, found.size)
-    return Entry(shown("/".join(names)), "other", found.size)
+def _entry(names: tuple[str, ...], found: DirectoryEntry) -> WorkspaceEntry:
+    if is_valid_name(found.name):
+        return WorkspaceEntry("/".join(names), found.kind, found.size)
+    return WorkspaceEntry(shown("/".join(names)), "other", found.size)
 
 
 def _pour(root: int, name: str, chunks: Iterable[bytes], space: int) -> None:

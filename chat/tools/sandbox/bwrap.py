@@ -31,7 +31,7 @@ TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SandboxLimits:
     """How much a command may use. Seconds and bytes; `temporary` is the size of /tmp and of /dev/shm, each.
 
     `reserve` is what must stay free of the server's memory, and of the disk of the workspace.
@@ -64,7 +64,7 @@ def program() -> str:
     return shutil.which("bwrap") or ""
 
 
-def argv(workspace: Path, command: str, limits: Limits, filter_: int) -> list[str]:
+def argv(workspace: Path, command: str, limits: SandboxLimits, filter_: int) -> list[str]:
     """What to execute, with ENVIRONMENT and in a session of its own, so that `command` runs enclosed.
 
     `filter_` is a descriptor to be handed down, from which bubblewrap reads which system calls are refused.
@@ -85,7 +85,7 @@ def _as_nobody(workspace: Path) -> list[str]:
     return [*shown, *user, "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
 
 
-def _inner(workspace: Path, shown: Path, limits: Limits, filter_: int) -> list[str]:
+def _inner(workspace: Path, shown: Path, limits: SandboxLimits, filter_: int) -> list[str]:
     """Bubblewrap for a workspace that lies at `shown` for whoever starts it."""
     namespaces = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--hostname", "sandbox"]
     who = ["--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL", "--seccomp", str(filter_)]

@@ -14,7 +14,7 @@ from toolsupport.core.errors import ToolError
 PATIENCE = 10.0  # seconds; it is part of the time that a tool has
 
 
-class Gate:
+class ConcurrencyLimiter:
     """For one kind, which is called by `what`; who waits goes in the order in which they came."""
 
     def __init__(self, what: str) -> None:
@@ -45,4 +45,8 @@ def most() -> int:
     return max(1, int(environment.read()["TOOLSUPPORT_PROGRAMS"]))
 
 
-PROGRAMS, COMMANDS, QUERIES = Gate("programs"), Gate("commands"), Gate("questions to databases")
+PROGRAMS, COMMANDS, QUERIES = (
+    ConcurrencyLimiter("programs"),
+    ConcurrencyLimiter("commands"),
+    ConcurrencyLimiter("questions to databases"),
+)

@@ -17,21 +17,21 @@ LARGEST = 2**63 - 1
 SHOWN_CHARACTERS = 1000
 
 
-class NotPlain(ValueError):
+class UnsupportedValue(ValueError):
     """A value that cannot leave the program as it is, with a reason in words."""
 
 
 def plain(value: object) -> Any:
-    """A copy made of JSON alone (tuples become lists). Raises NotPlain for anything else and for too much of it."""
-    return _Copy(strict=True).of(value, DEPTH)
+    """A copy made of JSON alone (tuples become lists). Raises UnsupportedValue for anything else and for too much of it."""
+    return _PlainCopy(strict=True).of(value, DEPTH)
 
 
-def told(value: object) -> Any:
-    """The same for somebody who reads it: what JSON lacks is told in Python's words. Raises NotPlain for too much."""
-    return _Copy(strict=False).of(value, DEPTH)
+def readable_copy(value: object) -> Any:
+    """The same for somebody who reads it: what JSON lacks is told in Python's words. Raises UnsupportedValue for too much."""
+    return _PlainCopy(strict=False).of(value, DEPTH)
 
 
-class _Copy:
+class _PlainCopy:
     """One copy, with how many parts and characters it may still have."""
 
     def __init__(self, strict: bool) -> None:
@@ -41,10 +41,10 @@ class _Copy:
     def of(self, value: object, depth: int) -> Any:
         self._parts -= 1
         if self._parts < 0:
-            raise NotPlain(f"it has more than {PARTS:,} parts")
+            raise UnsupportedValue(f"it has more than {PARTS:,} parts")
         if depth < 0:
-            raise NotPlain(f"it is nested more than {DEPTH} levels deep")
-        copy: Copier = KINDS.get(type(value), _Copy._other)
+            raise UnsupportedValue(f"it is nested more than {DEPTH} levels deep")
+        copy: Copier = KINDS.get(type(value), _PlainCopy._other)
         return copy(self, value, depth)
 
     def _same(self, value: object, _: int) -> object:
@@ -54,7 +54,7 @@ class _Copy:
         if abs(value) <= LARGEST:
             return value
         if self._strict:
-            raise NotPlain("a whole number in it has more than 63 bits: pass it as text")
+            raise UnsupportedValue("a whole number in it has more than 63 bits: pass it as text")
         # Python itself refuses to write out the longest ones.
         return self._text(str(value), 0) if value.bit_length() < 10_000 else f"a number of {value.bit_length():,} bits"
 
@@ -62,15 +62,15 @@ class _Copy:
         if math.isfinite(value):
             return value
         if self._strict:
-            raise NotPlain(f"JSON has no {value}")
+            raise UnsupportedValue(f"JSON has no {value}")
         return str(value)
 
     def _text(self, value: str, _: int) -> str:
         self._characters -= len(value)
         if self._characters < 0:
-            raise NotPlain(f"it has more than {CHARACTERS:,} characters")
+            raise UnsupportedValue(f"it has more than {CHARACTERS:,} characters")
         if self._strict and sanitize.UNTAKEN.search(value):
-            raise NotPlain(
+            raise UnsupportedValue(
                 "a text in it holds a NUL character (U+0000) or half of a character, which cannot be kept: leave it out"
             )
         return sanitize.text(value)
@@ -85,29 +85,29 @@ class _Copy:
         if isinstance(key, str):
             return self._text(key, 0)
         if self._strict:
-            raise NotPlain(f"a key in it is {_kind(key)}: keys must be text")
+            raise UnsupportedValue(f"a key in it is {_kind(key)}: keys must be text")
         found = self.of(key, depth)
         return found if isinstance(found, str) else str(found)
 
     def _other(self, value: object, depth: int) -> Any:
         if self._strict:
-            raise NotPlain(f"{_kind(value)} is no JSON: pass text, numbers, True, False, None, lists or dicts")
+            raise UnsupportedValue(f"{_kind(value)} is no JSON: pass text, numbers, True, False, None, lists or dicts")
         if isinstance(value, set | frozenset):
             return self._list(list(value), depth)
         return self._text(str(value)[:SHOWN_CHARACTERS], 0)
 
 
-Copier = Callable[[_Copy, Any, int], Any]
+Copier = Callable[[_PlainCopy, Any, int], Any]
 KINDS: Mapping[type, Copier] = MappingProxyType(
     {
-        type(None): _Copy._same,
-        bool: _Copy._same,
-        int: _Copy._whole,
-        float: _Copy._real,
-        str: _Copy._text,
-        list: _Copy._list,
-        tuple: _Copy._list,
-        dict: _Copy._mapping,
+        type(None): _PlainCopy._same,
+        bool: _PlainCopy._same,
+        int: _PlainCopy._whole,
+        float: _PlainCopy._real,
+        str: _PlainCopy._text,
+        list: _PlainCopy._list,
+        tuple: _PlainCopy._list,
+        dict: _PlainCopy._mapping,
     }
 )
 

@@ -42,7 +42,7 @@ NO_FILES = "there are no files and no system here, only the functions of the too
 
 
 @dataclass(slots=True)
-class Printed:
+class PrintedOutput:
     """What a program printed, the first `most` characters of it; `say` shows it to people at once."""
 
     most: int
@@ -61,7 +61,7 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PythonLimits:
     """`seconds` are what is left of the time of the whole program, which stands still while a tool works."""
 
     seconds: float = SECONDS
@@ -74,21 +74,21 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProgramResult:
     """The program ran to its end. `value` is that of its last line, as it came out of the sandbox."""
 
     value: object
 
 
 @dataclass(frozen=True, slots=True)
-class Broke:
+class ProgramError:
     """The program ended by an error, told as Python tells it."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class FunctionCall:
     """The program called a function; `state` is what `go_on` needs. `seconds` it had run until then."""
 
     name: str
@@ -98,11 +98,11 @@ class Called:
     seconds: float = 0.0
 
 
-Step = Ended | Broke | Called
+StepResult = ProgramResult | ProgramError | FunctionCall
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FunctionResult:
     """What a function gave: a value, or the name of a Python exception with words in `value`."""
 
     value: object
@@ -114,25 +114,29 @@ class Answer:
         return {"return_value": self.value}
 
 
-class Advance(Protocol):
+class InterpreterStep(Protocol):
     """Begins or goes on in a session of the sandbox."""
 
-    async def __call__(self, session: AsyncMontySession, printed: Printed) -> AsyncSnapshot: ...
+    async def __call__(self, session: AsyncMontySession, printed: PrintedOutput) -> AsyncSnapshot: ...
 
 
-async def start(code: str, functions: Collection[str], printed: Printed, limits: Limits = Limits()) -> Step:
+async def start(
+    code: str, functions: Collection[str], printed: PrintedOutput, limits: PythonLimits = PythonLimits()
+) -> StepResult:
     """Run a program whose `functions` are not defined in it, to its first step."""
 
-    async def begin(session: AsyncMontySession, printed: Printed) -> AsyncSnapshot:
+    async def begin(session: AsyncMontySession, printed: PrintedOutput) -> AsyncSnapshot:
         return await session.feed_start(code, print_callback=printed.take)
 
     return await _step(begin, functions, printed, limits)
 
 
-async def go_on(state: bytes, answer: Answer, functions: Collection[str], run: tuple[Printed, Limits]) -> Step:
+async def go_on(
+    state: bytes, answer: FunctionResult, functions: Collection[str], run: tuple[PrintedOutput, PythonLimits]
+) -> StepResult:
     """The next step of a program that called a function, whoever ran it before."""
 
-    async def resume(session: AsyncMontySession, printed: Printed) -> AsyncSnapshot:
+    async def resume(session: AsyncMontySession, printed: PrintedOutput) -> AsyncSnapshot:
         paused = await session.load_snapshot(state, print_callback=printed.take)
         assert isinstance(paused, AsyncFunctionSnapshot)
         return await _answered(paused, answer)
@@ -140,7 +144,7 @@ async def go_on(state: bytes, answer: Answer, functions: Collection[str], run: t
     return await _step(resume, functions, *run)
 
 
-async def _answered(paused: AsyncFunctionSnapshot, answer: Answer) -> AsyncSnapshot:
+async def _answered(paused: AsyncFunctionSnapshot, answer: FunctionResult) -> AsyncSnapshot:
     """Programs may write `await` before a call; then the sandbox wants the answer in two moves."""
     if not paused.allow_eager_await:
         return await paused.resume(answer.for_sandbox())
@@ -159,7 +163,9 @@ def _let_go() -> None:
     time.sleep(max(0.0, _ended + QUIET - time.monotonic()))
 
 
-async def _step(advance: Advance, functions: Collection[str], printed: Printed, limits: Limits) -> Step:
+async def _step(
+    advance: InterpreterStep, functions: Collection[str], printed: PrintedOutput, limits: PythonLimits
+) -> StepResult:
     began = time.monotonic()
     try:
         async with _session(limits) as session:
@@ -168,18 +174,18 @@ async def _step(advance: Advance, functions: Collection[str], printed: Printed, 
                 if isinstance(snapshot, AsyncFunctionSnapshot) and snapshot.function_name in functions:
                     seconds = time.monotonic() - began
                     name = str(snapshot.function_name)
-                    return Called(name, snapshot.args, snapshot.kwargs, snapshot.dump(), seconds)
+                    return FunctionCall(name, snapshot.args, snapshot.kwargs, snapshot.dump(), seconds)
                 snapshot = await _without_tools(snapshot, functions)
-            return Ended(snapshot.output)
+            return ProgramResult(snapshot.output)
     except MontyError as error:
-        return Broke(_in_words(error))
+        return ProgramError(_in_words(error))
     finally:
         global _ended
         _ended = time.monotonic()
 
 
 @asynccontextmanager
-async def _session(limits: Limits) -> AsyncIterator[AsyncMontySession]:
+async def _session(limits: PythonLimits) -> AsyncIterator[AsyncMontySession]:
     """A process for one step; being cancelled ends it too."""
     wall = limits.seconds + GRACE
     async with (
@@ -238,7 +244,7 @@ def _computes(pool: Monty) -> bool:
 
 
 def _stops(pool: Monty) -> bool:
-    with pool.checkout(limits=Limits(0.05).for_sandbox()) as session:
+    with pool.checkout(limits=PythonLimits(0.05).for_sandbox()) as session:
         try:
             session.feed_run("while True: pass")
         except MontyRuntimeError:

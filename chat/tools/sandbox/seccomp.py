@@ -34,7 +34,7 @@ ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.ENOSYS
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Architecture:
     """How a kind of processor is called by the kernel, and from which number on calls belong to another one."""
 
     column: int
@@ -42,15 +42,15 @@ class Machine:
     foreign: int = 0x40000000
 
 
-MACHINES = {"x86_64": Machine(0, 0xC000003E), "aarch64": Machine(1, 0xC00000B7)}
+MACHINES = {"x86_64": Architecture(0, 0xC000003E), "aarch64": Architecture(1, 0xC00000B7)}
 
 
-def known() -> bool:
+def is_supported() -> bool:
     """Whether the numbers of this machine's system calls are known here."""
     return platform.machine() in MACHINES
 
 
-def program(machine: Machine) -> bytes:
+def program(machine: Architecture) -> bytes:
     """The filter. Each comparison says how many steps to skip where it holds, and where it does not."""
     numbers = [row[machine.column] for row in REFUSED.values()]
     refuse = len(numbers) + 1

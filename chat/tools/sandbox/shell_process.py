@@ -17,10 +17,10 @@ from chat.tools.files.paths import DEPTH
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import ENTRIES, Workspace
 from chat.tools.sandbox import bwrap, file_ownership, seccomp, usage
-from chat.tools.sandbox.bwrap import Limits
+from chat.tools.sandbox.bwrap import SandboxLimits
 from toolsupport.core.errors import ToolError
 
-LIMITS = Limits()
+LIMITS = SandboxLimits()
 # Seconds: for which output gathers before it is shown, and between two looks at what a command uses.
 GATHER, LOOK = 0.05, 0.2
 CHUNK = 256 * 1024
@@ -31,7 +31,7 @@ UNPRINTABLE = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CommandResult:
     """How a command ended: with an exit code, or stopped, and then `why` says why. `cut`: not all output is there."""
 
     output: str
@@ -41,7 +41,7 @@ class Ended:
 
 
 @dataclass(slots=True)
-class Heard:
+class OutputBuffer:
     """The output so far: at most `limit` bytes of it, however much comes."""
 
     limit: int
@@ -59,11 +59,11 @@ class Heard:
 
 
 @dataclass(slots=True)
-class Watch:
+class CommandMonitor:
     """When a command has to end: by the clock, or by what it uses."""
 
     workspace: Workspace
-    limits: Limits
+    limits: SandboxLimits
     began: float = field(default_factory=time.monotonic)
     looked: float = 0.0
 
@@ -88,7 +88,7 @@ class Watch:
         return overfull(self.workspace, self.limits)
 
 
-def overfull(workspace: Workspace, limits: Limits) -> str:
+def overfull(workspace: Workspace, limits: SandboxLimits) -> str:
     """Why nothing more may be written into a workspace, or ""."""
     try:
         size = workspace.usage().size
@@ -101,7 +101,9 @@ def overfull(workspace: Workspace, limits: Limits) -> str:
     return ""
 
 
-async def run(workspace: Workspace, command: str, say: Callable[[str], None], limits: Limits = LIMITS) -> Ended:
+async def run(
+    workspace: Workspace, command: str, say: Callable[[str], None], limits: SandboxLimits = LIMITS
+) -> CommandResult:
     """Runs a command to its end, or until it uses too much. `say` hears the output as it comes.
 
     Cancelling it kills the command and everything it began. Raises ToolError where it cannot even begin.
@@ -111,18 +113,18 @@ async def run(workspace: Workspace, command: str, say: Callable[[str], None], li
     await asyncio.to_thread(_prepare, workspace, limits)
     try:
         process = await _started(workspace, command, limits)
-        heard = Heard(limits.output)
+        heard = OutputBuffer(limits.output)
         try:
-            why = await _follow(process, heard, say, Watch(workspace, limits))
+            why = await _follow(process, heard, say, CommandMonitor(workspace, limits))
         finally:
             code = await _finish(process)
     finally:
         await asyncio.to_thread(file_ownership.take_back, workspace.root)
     output = "".join(heard.pieces)
-    return Ended(output, None if why else code, why, cut=heard.size > limits.output)
+    return CommandResult(output, None if why else code, why, cut=heard.size > limits.output)
 
 
-async def _started(workspace: Workspace, command: str, limits: Limits) -> Process:
+async def _started(workspace: Workspace, command: str, limits: SandboxLimits) -> Process:
     with seccomp.filter_to_read() as filter_:
         return await asyncio.create_subprocess_exec(
             *bwrap.argv(workspace.root, command, limits, filter_),
@@ -137,14 +139,14 @@ async def _started(workspace: Workspace, command: str, limits: Limits) -> Proces
         )
 
 
-def _prepare(workspace: Workspace, limits: Limits) -> None:
+def _prepare(workspace: Workspace, limits: SandboxLimits) -> None:
     why = overfull(workspace, limits)
     if why:
         raise ToolError(f"Nothing was run: {why}. Delete some files first.")
     file_ownership.hand_over(workspace.root)
 
 
-async def _follow(process: Process, heard: Heard, say: Callable[[str], None], watch: Watch) -> str:
+async def _follow(process: Process, heard: OutputBuffer, say: Callable[[str], None], watch: CommandMonitor) -> str:
     """Hands on what a command prints, until it ends (then "") or has to (then why)."""
     assert process.stdout is not None
     while True:

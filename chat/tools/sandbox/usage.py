@@ -13,7 +13,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class ResourceUsage:
     """`memory` in bytes; `cpu` in seconds, that of children that have ended included."""
 
     memory: int
@@ -21,7 +21,7 @@ class Used:
     processes: int
 
 
-def used_by(root: int) -> Used:
+def used_by(root: int) -> ResourceUsage:
     """What the process `root` and everything below it use at the moment. Blocks on reading /proc."""
     below, cpu = _processes()
     waiting, family = [root], []
@@ -29,7 +29,7 @@ def used_by(root: int) -> Used:
         one = waiting.pop()
         family.append(one)
         waiting += below.get(one, [])
-    return Used(sum(map(_memory, family)), sum(cpu.get(one, 0) for one in family), len(family))
+    return ResourceUsage(sum(map(_memory, family)), sum(cpu.get(one, 0) for one in family), len(family))
 
 
 def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:

@@ -30,7 +30,7 @@ UNTITLED = "New chat"
 
 
 @dataclass(frozen=True, slots=True)
-class Switched:
+class ModelSwitch:
     """A model was chosen. `notice` is None when it was the one already in use.
 
     `finishing` is said besides, with the next number, where another model's answer is being written.
@@ -43,7 +43,7 @@ class Switched:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ConversationState:
     """Where a conversation stands; `capabilities` as the frames say them."""
 
     tail: int
@@ -174,7 +174,7 @@ def switch_tools(person: Person, conversation_id: str, on: bool) -> dict[str, An
 
 
 @transaction.atomic
-def select_model(person: Person, conversation_id: str, wanted: str) -> Switched:
+def select_model(person: Person, conversation_id: str, wanted: str) -> ModelSwitch:
     """Choose a model by profile id, `server/name` or a unique name; says so in the chat when it is another one."""
     conversation = own(person, conversation_id, lock=True)
     profile_id = picker.find(wanted)
@@ -182,12 +182,12 @@ def select_model(person: Person, conversation_id: str, wanted: str) -> Switched:
     if model is None:
         raise NotFound(f"There is no model {wanted!r}.")
     if profile_id == conversation.profile_id:
-        return Switched(conversation.tail, None, model)
+        return ModelSwitch(conversation.tail, None, model)
     Conversation.objects.filter(pk=conversation.pk).update(profile=profile_id)
     seq, said = say(conversation, "switched", {"model": model.name, "state": model.tools_word, "source": model.source})
     others = Turn.objects.filter(conversation=conversation, status__in=OPEN).exclude(profile_id=profile_id)
     finishing = say(conversation, "model_changed", {})[1] if others.exists() else None
-    return Switched(seq, said, model, finishing)
+    return ModelSwitch(seq, said, model, finishing)
 
 
 def say(
@@ -223,16 +223,16 @@ def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str,
     return message.content, message.thinking
 
 
-def state(person: Person, conversation_id: str) -> State:
+def state(person: Person, conversation_id: str) -> ConversationState:
     """What a page needs to know when its socket opens. Raises NotFound."""
     conversation = own(person, conversation_id)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).values_list("pk", flat=True).first()
     here = str(conversation.pk)
     choose_first(conversation)
     if conversation.profile is None:
-        return State(conversation.tail, turn, None, {})
+        return ConversationState(conversation.tail, turn, None, {})
     known = effective_values.known(conversation.profile, here)
-    return State(conversation.tail, turn, _model_of(conversation, known), known.to_json())
+    return ConversationState(conversation.tail, turn, _model_of(conversation, known), known.to_json())
 
 
 def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:

@@ -17,7 +17,7 @@ LISTED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CallFilter:
     """Calls of one day of UTC; None and "" leave the rest open."""
 
     day: date
@@ -37,7 +37,7 @@ class CountedCall:
     message: int
 
 
-def calls(person: Person, wanted: Wanted) -> Sequence[CountedCall]:
+def calls(person: Person, wanted: CallFilter) -> Sequence[CountedCall]:
     """The newest first, and no more than can be read."""
     runs = ToolRun.objects.filter(message__conversation__owner_id=person.pk, started_at__date=wanted.day)
     if wanted.profile is not None:

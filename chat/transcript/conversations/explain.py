@@ -11,19 +11,19 @@ from chat.transcript.conversations.conversations import UNTITLED, Person, choose
 from chat.transcript.messages import attachments
 from chat.transcript.messages.history import canonical
 from chat.transcript.settings import prompt_context, turn_settings
-from chat.transcript.settings.prompt_context import Told
+from chat.transcript.settings.prompt_context import PromptContext
 from toolsupport import exchange, providers
 from toolsupport.core import format_choice, prompt, tool_translation, types
 from toolsupport.core.errors import ConfigError, NotFound, ToolsupportError
-from toolsupport.core.format_choice import FormatVerdict
+from toolsupport.core.format_choice import FormatDecision
 from toolsupport.core.prompt import token_counts
-from toolsupport.core.tool_limits import Limit
+from toolsupport.core.tool_limits import ToolLimit
 from toolsupport.core.tool_selection import LIMITS
-from toolsupport.core.types import Brief, LeftOut, Role
+from toolsupport.core.types import RequestSpec, Role, ToolFilter
 from toolsupport.registry.models import picker, profile_cache, profiles, prompt_origins
 from toolsupport.registry.models.picker_rows import ShownModel
-from toolsupport.registry.models.profiles import Cell
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.models.profiles import CapabilityCell
+from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.registry.settings import team_settings
 from toolsupport.services import context_guard
 
@@ -32,7 +32,7 @@ NEXT_MESSAGE = "What is in this folder?"
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTool:
+class ExplainedTool:
     """One tool, in or out; `tokens` is 0 where it is not offered, `server` "" for what is none of an MCP server.
 
     `kept`: this chat does not leave it out. `locked`: whatever this chat wants, it stays out.
@@ -49,7 +49,7 @@ class ShownTool:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRequest:
+class ExplainedRequest:
     """What would be sent. `system` is its text for the model, `body` the whole as JSON; the rest says whence."""
 
     message: str
@@ -62,7 +62,7 @@ class ShownRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCost:
+class TokenCost:
     """In tokens: of the tools, of the whole request, and what the context holds (0: the server's own business).
 
     `measured` says that the server counted a request with these tools; otherwise it is estimated from their length.
@@ -75,29 +75,29 @@ class ShownCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class RequestExplanation:
     """Everything the page tells. `conversation` is "" for a new chat; `running`: an answer in it is not over."""
 
     model: ShownModel
     conversation: str
     title: str
     running: bool
-    left_out: LeftOut
-    tools: tuple[ShownTool, ...]
+    left_out: ToolFilter
+    tools: tuple[ExplainedTool, ...]
     format: str
     format_reason: str
-    formats: tuple[FormatVerdict, ...]
-    limits: tuple[Limit, ...]
-    cells: tuple[Cell, ...]
-    request: ShownRequest
-    cost: ShownCost
+    formats: tuple[FormatDecision, ...]
+    limits: tuple[ToolLimit, ...]
+    cells: tuple[CapabilityCell, ...]
+    request: ExplainedRequest
+    cost: TokenCost
 
     @property
     def included(self) -> int:
         return sum(tool.included for tool in self.tools)
 
     @property
-    def groups(self) -> tuple[tuple[str, tuple[ShownTool, ...], int], ...]:
+    def groups(self) -> tuple[tuple[str, tuple[ExplainedTool, ...], int], ...]:
         """The tools by server, ours first under "", with how many of them are offered."""
         names = dict.fromkeys(tool.server for tool in self.tools)
         grouped = ((name, tuple(tool for tool in self.tools if tool.server == name)) for name in names)
@@ -115,7 +115,7 @@ class Explained:
         return tuple((name, name not in self.left_out.servers) for name in found)
 
 
-def of_model(person: Person, profile_id: int, text: str = "") -> Explained:
+def of_model(person: Person, profile_id: int, text: str = "") -> RequestExplanation:
     """A new chat of a person with a model that begins with this message. Raises NotFound, ConfigError."""
     profile = profile_cache.profile(profile_id)
     if profile is None:
@@ -123,23 +123,26 @@ def of_model(person: Person, profile_id: int, text: str = "") -> Explained:
     return replace(_explained(Conversation(profile=profile, owner_id=person.pk or 0), text), conversation="")
 
 
-def of_conversation(person: Person, conversation_id: str, text: str = "") -> Explained:
+def of_conversation(person: Person, conversation_id: str, text: str = "") -> RequestExplanation:
     """One's own conversation, if this message came next. Raises NotFound, ConfigError."""
     conversation = own(person, conversation_id)
     choose_first(conversation)
     return _explained(conversation, text)
 
 
-def _explained(conversation: Conversation, text: str) -> Explained:
+def _explained(conversation: Conversation, text: str) -> RequestExplanation:
     told = turn_settings.briefing(conversation)
     model = picker.shown(conversation.profile_id, str(conversation.pk))
     if model is None:
         raise ConfigError("Choose a model first.")
-    asked, settings = types.Message(Role.USER, text or NEXT_MESSAGE), turn_settings.chat_settings(conversation.settings)
+    asked, settings = (
+        types.ChatMessage(Role.USER, text or NEXT_MESSAGE),
+        turn_settings.chat_settings(conversation.settings),
+    )
     log = [*canonical(conversation, None, attachments.sees(told.brief.capabilities.to_json())), asked]
     briefing = context_guard.planned(replace(told, brief=exchange.admitted(told.brief)), log)
     brief = briefing.brief
-    return Explained(
+    return RequestExplanation(
         model=model,
         conversation=str(conversation.pk),
         title=conversation.title or UNTITLED,
@@ -156,7 +159,7 @@ def _explained(conversation: Conversation, text: str) -> Explained:
     )
 
 
-def _tools(briefing: Briefing, left_out: LeftOut, tokens: dict[str, int]) -> tuple[ShownTool, ...]:
+def _tools(briefing: RequestContext, left_out: ToolFilter, tokens: dict[str, int]) -> tuple[ExplainedTool, ...]:
     toolbox = briefing.toolbox
     # Decided after the others: the model is offered another tool in their place, or there is no room for it.
     excluded = [one for one in briefing.brief.excluded if one.rule in ("translated", context_guard.NO_ROOM)]
@@ -164,7 +167,7 @@ def _tools(briefing: Briefing, left_out: LeftOut, tokens: dict[str, int]) -> tup
     rules = {one.tool: (False, one.rule, one.reason) for one in excluded} | {stands_in: (True, "stands_in", STANDS_IN)}
     found = [rules.get(each.name, (each.included, each.rule, each.reason)) for each in toolbox.verdicts]
     return tuple(
-        ShownTool(
+        ExplainedTool(
             name=verdict.name,
             server=verdict.candidate.server,
             included=included,
@@ -178,7 +181,9 @@ def _tools(briefing: Briefing, left_out: LeftOut, tokens: dict[str, int]) -> tup
     )
 
 
-def _request(conversation: Conversation, told: Told, brief: Brief, log: Sequence[types.Message]) -> ShownRequest:
+def _request(
+    conversation: Conversation, told: PromptContext, brief: RequestSpec, log: Sequence[types.ChatMessage]
+) -> ExplainedRequest:
     """Made by what makes it for the server; a key is no part of it."""
     profile, settings = conversation.profile, turn_settings.chat_settings(conversation.settings)
     assert profile is not None
@@ -188,7 +193,7 @@ def _request(conversation: Conversation, told: Told, brief: Brief, log: Sequence
         body = raw_request.readable(providers.codec(profile.server.kind).encode(request))
     except (ToolsupportError, ValueError) as error:
         body = f"It could not be sent: {error}"
-    return ShownRequest(
+    return ExplainedRequest(
         message=log[-1].content,
         path=providers.path_at(profile.server.base_url, server.chat_path),
         body=body,
@@ -201,15 +206,15 @@ def _request(conversation: Conversation, told: Told, brief: Brief, log: Sequence
     )
 
 
-def _besides(conversation: Conversation, told: Told, system: str) -> list[str]:
+def _besides(conversation: Conversation, told: PromptContext, system: str) -> list[str]:
     """What else of this conversation stands in the system text, behind the words it begins with."""
     chosen = zip(prompt_context.chosen_names(conversation.settings, told.prompts), told.chosen, strict=True)
     found = [f"the team's prompt {name}" for name, text in chosen if text in system]
     return [*found, *(["what is remembered"] if told.memory and told.memory in system else [])]
 
 
-def _cost(briefing: Briefing, brief: Brief, log: Sequence[types.Message]) -> ShownCost:
-    return ShownCost(
+def _cost(briefing: RequestContext, brief: RequestSpec, log: Sequence[types.ChatMessage]) -> TokenCost:
+    return TokenCost(
         tools=token_counts.tool_tokens(brief, briefing.counts),
         whole=token_counts.whole(
             brief, briefing.counts, prompt.messages(brief, log), token_counts.characters(brief, log)

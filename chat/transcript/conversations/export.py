@@ -32,7 +32,7 @@ class ExportedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedConversation:
     """`messages` are those of every branch, in the order they were made; `shown` are the ids of the branch shown.
 
     `memory` is what the model is told with every message.
@@ -49,7 +49,7 @@ class Exported:
     memory: str = ""
 
 
-def export(person: Person, conversation_id: str, thinking: bool = False) -> Exported:
+def export(person: Person, conversation_id: str, thinking: bool = False) -> ExportedConversation:
     """Everything that was said and done in it. Raises NotFound.
 
     Addresses and keys of servers are no part of it, only their names.
@@ -60,7 +60,7 @@ def export(person: Person, conversation_id: str, thinking: bool = False) -> Expo
     for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
         runs[run.message_id].append(run)
     profile = conversation.profile
-    return Exported(
+    return ExportedConversation(
         id=str(conversation.pk),
         title=conversation.title or UNTITLED,
         model=f"{profile.server.name}/{profile.name}" if profile else "",

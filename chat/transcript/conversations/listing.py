@@ -27,7 +27,7 @@ STATES = {"queued": "answering", "running": "answering", "waiting": "waits for y
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedConversation:
     """A line of the list; `snippet` is the place that was found, in pieces (text, whether it was looked for).
 
     `state` says how an answer stands that is not over yet, a value of STATES or "".
@@ -42,14 +42,14 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ConversationPage:
     """Some of the list, the one used last first; `following` is where the next page begins, or ""."""
 
-    rows: tuple[Listed, ...]
+    rows: tuple[ListedConversation, ...]
     following: str = ""
 
 
-def page(person: Person, archived: bool = False, after: str = "", size: int = PAGE) -> Page:
+def page(person: Person, archived: bool = False, after: str = "", size: int = PAGE) -> ConversationPage:
     """The conversations behind `after` (a Page's `following`; anything else means the first page)."""
     rows = _own(person, archived)
     place = _place(after)
@@ -58,7 +58,7 @@ def page(person: Person, archived: bool = False, after: str = "", size: int = PA
         rows = rows.filter(Q(updated_at__lt=when) | Q(updated_at=when, pk__lt=which))
     found = list(rows.order_by("-updated_at", "-pk")[: size + 1])
     following = f"{found[size - 1].updated_at.isoformat()}_{found[size - 1].pk}" if len(found) > size else ""
-    return Page(tuple(_listed(row) for row in found[:size]), following)
+    return ConversationPage(tuple(_listed(row) for row in found[:size]), following)
 
 
 def unfinished(person: Person) -> dict[str, str]:
@@ -67,7 +67,7 @@ def unfinished(person: Person) -> dict[str, str]:
     return {str(where): STATES[status] for where, status in open_turns.values_list("conversation_id", "status")}
 
 
-def search(person: Person, text: str, archived: bool = False) -> Page:
+def search(person: Person, text: str, archived: bool = False) -> ConversationPage:
     """Those with all the words in the title, or in one message; with no words the list as it is.
 
     Only one's own conversations are looked through, newest first, until enough are found.
@@ -81,7 +81,7 @@ def search(person: Person, text: str, archived: bool = False) -> Page:
     piece = said.order_by("id").annotate(piece=Substr("content", at, SNIPPET)).values("piece")[:1]
     rows = _own(person, archived).filter(_all("title", words) | Q(Exists(said))).annotate(piece=Subquery(piece))
     found = rows.order_by("-updated_at", "-pk")[:FOUND]
-    return Page(tuple(_listed(row, marked(row.piece or "", words)) for row in found))
+    return ConversationPage(tuple(_listed(row, marked(row.piece or "", words)) for row in found))
 
 
 def marked(text: str, words: Sequence[str]) -> tuple[tuple[str, bool], ...]:
@@ -92,13 +92,13 @@ def marked(text: str, words: Sequence[str]) -> tuple[tuple[str, bool], ...]:
     return tuple((piece, number % 2 == 1) for number, piece in enumerate(parted) if piece)
 
 
-def one(person: Person, conversation_id: str) -> Listed:
+def one(person: Person, conversation_id: str) -> ListedConversation:
     """A line of the list. Raises NotFound."""
     return _listed(own(person, conversation_id))
 
 
 @transaction.atomic
-def rename(person: Person, conversation_id: str, title: str) -> Listed:
+def rename(person: Person, conversation_id: str, title: str) -> ListedConversation:
     """Give it a title; an empty one changes nothing. A title given here is never replaced. Raises NotFound."""
     conversation = own(person, conversation_id)
     conversation.title = " ".join(title.split())[:200] or conversation.title
@@ -107,7 +107,7 @@ def rename(person: Person, conversation_id: str, title: str) -> Listed:
 
 
 @transaction.atomic
-def archive(person: Person, conversation_id: str, on: bool) -> Listed:
+def archive(person: Person, conversation_id: str, on: bool) -> ListedConversation:
     """Put it away, or take it back. Raises NotFound."""
     conversation = own(person, conversation_id)
     conversation.archived = on
@@ -146,6 +146,6 @@ def _place(after: str) -> tuple[datetime, uuid.UUID] | None:
         return None
 
 
-def _listed(row: Conversation, snippet: tuple[tuple[str, bool], ...] = ()) -> Listed:
+def _listed(row: Conversation, snippet: tuple[tuple[str, bool], ...] = ()) -> ListedConversation:
     state = STATES.get(getattr(row, "turn", ""), "")
-    return Listed(str(row.pk), row.title or UNTITLED, row.updated_at, row.archived, snippet, state)
+    return ListedConversation(str(row.pk), row.title or UNTITLED, row.updated_at, row.archived, snippet, state)

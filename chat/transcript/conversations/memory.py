@@ -22,7 +22,7 @@ CHANGED = "The memory was changed meanwhile, so nothing was saved. This is what 
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class ShownMemory:
     """The memory as a person sees it; `by` is "" where the model wrote it, `at` None where nobody wrote anything.
 
     `basis` is the digest of the text. `earlier` says that there is a version to go back to.
@@ -35,14 +35,14 @@ class Remembered:
     earlier: bool = False
 
 
-def show(person: Person, conversation_id: str) -> Remembered:
+def show(person: Person, conversation_id: str) -> ShownMemory:
     """The memory of one's own conversation. Raises NotFound."""
     conversation = own(person, conversation_id)
     last = list(Memory.objects.filter(conversation=conversation).select_related("written_by").order_by("-id")[:2])
     if not last:
-        return Remembered("", basis_of(""))
+        return ShownMemory("", basis_of(""))
     by = last[0].written_by.get_username() if last[0].written_by else ""
-    return Remembered(last[0].text, basis_of(last[0].text), by, last[0].written_at, len(last) > 1)
+    return ShownMemory(last[0].text, basis_of(last[0].text), by, last[0].written_at, len(last) > 1)
 
 
 @transaction.atomic
@@ -90,7 +90,7 @@ def _add(conversation: UUID, text: str, by: int | None) -> None:
     Memory.objects.filter(conversation_id=conversation, pk__lt=min(kept[:VERSIONS])).delete()
 
 
-class StoredMemory:
+class ConversationMemory:
     """The handle that a tool is given."""
 
     def __init__(self, store: TurnStore, text: str) -> None:

@@ -24,7 +24,7 @@ DESCRIPTION_LENGTH, NAME_LENGTH = 200, 60
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class PromptDraft:
     """A prompt as a person writes it; `basis` is the version it was made from, 0 for a new one."""
 
     name: str
@@ -34,7 +34,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class PromptVersion:
     """One version of a prompt; `id` is its number on the whole site."""
 
     id: int
@@ -46,20 +46,20 @@ class Version:
     at: datetime
 
 
-def offered() -> tuple[Version, ...]:
+def offered() -> tuple[PromptVersion, ...]:
     """The prompts that can be chosen, by name."""
     newest = Prompt.objects.values("name").annotate(newest=Max("id")).values("newest")
     rows = Prompt.objects.filter(pk__in=newest, withdrawn=False).select_related("written_by").order_by("name")
     return tuple(map(_version, rows))
 
 
-def versions(name: str) -> tuple[Version, ...]:
+def versions(name: str) -> tuple[PromptVersion, ...]:
     """Every version of a prompt, the newest first; none for a name nobody used."""
     return tuple(map(_version, Prompt.objects.filter(name=name).select_related("written_by").order_by("-id")))
 
 
 @transaction.atomic
-def write(person: Person, written: Written) -> str:
+def write(person: Person, written: PromptDraft) -> str:
     """Keep a prompt as the newest version of its name; gives the name.
 
     Raises ValueError, with words, for what cannot be kept; Conflict where somebody wrote a version meanwhile.
@@ -112,27 +112,27 @@ def _only_over(last: Prompt | None, basis: int, stands: bool) -> None:
     raise Conflict(f"{by} changed this prompt meanwhile. Nothing was saved: look at the newest version.", last.text)
 
 
-def _version(row: Prompt) -> Version:
+def _version(row: Prompt) -> PromptVersion:
     by = row.written_by.get_username()
-    return Version(row.pk, row.name, row.description, row.text, row.withdrawn, by, row.written_at)
+    return PromptVersion(row.pk, row.name, row.description, row.text, row.withdrawn, by, row.written_at)
 
 
 # -- in a conversation --
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PromptChoice:
     """A prompt as a conversation shows it."""
 
     prompt: NamedPrompt
     on: bool
 
 
-def choices(person: Person, conversation_id: str) -> tuple[Choice, ...]:
+def choices(person: Person, conversation_id: str) -> tuple[PromptChoice, ...]:
     """Every prompt that can be chosen, with whether it holds here. Raises NotFound."""
     prompts = prompt_context.offered()
     on = prompt_context.chosen_names(own(person, conversation_id).settings, prompts)
-    return tuple(Choice(prompt, prompt.name in on) for prompt in prompts)
+    return tuple(PromptChoice(prompt, prompt.name in on) for prompt in prompts)
 
 
 @transaction.atomic
@@ -155,7 +155,7 @@ def _put(conversation: UUID, names: Sequence[str]) -> None:
     chat_settings.change(conversation, prompts=list(kept))
 
 
-class StoredPrompts:
+class ConversationPrompts:
     """The handle that a tool is given."""
 
     def __init__(self, store: TurnStore, offered: Sequence[NamedPrompt]) -> None:

@@ -15,7 +15,7 @@ from chat.transcript.settings import turn_settings
 from toolsupport import exchange, providers
 from toolsupport.core import format_choice, format_fallback
 from toolsupport.core.errors import NotFound
-from toolsupport.core.types import Brief, Role
+from toolsupport.core.types import RequestSpec, Role
 
 # Images go as one long word: nobody reads it, and it would fill the page.
 LONGEST_WORD = 1000
@@ -39,7 +39,7 @@ def result(person: Person, run_id: int) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownWire:
+class ShownRawRequest:
     """`format` in words, "" where no tools were offered; `request` is the body as JSON."""
 
     model: str
@@ -49,7 +49,7 @@ class ShownWire:
     calls: tuple[ShownCall, ...]
 
 
-def of(person: Person, conversation_id: str, message_id: int) -> ShownWire:
+def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest:
     """The wire of one answer of one's own conversation. Raises NotFound, ConfigError."""
     conversation = own(person, conversation_id)
     answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
@@ -64,7 +64,7 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownWire:
     brief = _as_then(turn_settings.briefing(conversation).brief, written)
     log = canonical(conversation, None, attachments.sees(turn.capabilities))
     body = providers.codec(turn.profile.server.kind).encode(exchange.make_request(brief, log))
-    return ShownWire(
+    return ShownRawRequest(
         model=turn.profile.name,
         format=format_choice.label(brief.format) if brief.format else "",
         reason=brief.format_reason,
@@ -73,7 +73,7 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownWire:
     )
 
 
-def _as_then(brief: Brief, written: str) -> Brief:
+def _as_then(brief: RequestSpec, written: str) -> RequestSpec:
     """Today's brief in the format of then; without tools where there was none, or may be none today."""
     if written and written != brief.format and brief.tools:
         brief = format_fallback.in_format(brief, written, "It was so when this answer was made.")

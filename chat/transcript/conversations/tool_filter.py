@@ -11,11 +11,11 @@ from django.db import transaction
 
 from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.settings import available_tools, chat_settings
-from toolsupport.core.types import LeftOut
+from toolsupport.core.types import ToolFilter
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SwitchChoice:
     """What a form with switches said. `shown` are the names it had, `kept` those that were on."""
 
     shown: Collection[str] = ()
@@ -28,31 +28,31 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ToolFilterChange:
     """What was switched in a form that was made from `seen` (see `stamp`)."""
 
-    tools: Choice
-    servers: Choice
+    tools: SwitchChoice
+    servers: SwitchChoice
     seen: str
 
 
-def stamp(left_out: LeftOut) -> str:
+def stamp(left_out: ToolFilter) -> str:
     """What a form carries of the state it was made from."""
     return json.dumps(left_out.to_json())
 
 
 @transaction.atomic
-def put(person: Person, conversation_id: str, change: Change) -> frozenset[str]:
+def put(person: Person, conversation_id: str, change: ToolFilterChange) -> frozenset[str]:
     """Switch what was switched in the form; gives what somebody else switched meanwhile, which holds too.
 
     Names of nothing are passed over. Raises NotFound.
     """
     existing = available_tools.offer().candidates
     conversation = own(person, conversation_id, lock=True)
-    before, seen = LeftOut.read(conversation.settings.get("left_out")), _read(change.seen)
+    before, seen = ToolFilter.read(conversation.settings.get("left_out")), _read(change.seen)
     tools = change.tools.switched(seen.tools) & {one.spec.name for one in existing}
     servers = change.servers.switched(seen.servers) & {one.server for one in existing}
-    after = LeftOut(
+    after = ToolFilter(
         _merged(before.tools, tools, change.tools.kept),
         _merged(before.servers, servers, change.servers.kept),
     )
@@ -64,7 +64,7 @@ def _merged(before: frozenset[str], switched: frozenset[str], kept: Collection[s
     return (before | switched) - (switched & frozenset(kept))
 
 
-def _read(seen: str) -> LeftOut:
+def _read(seen: str) -> ToolFilter:
     with suppress(ValueError, RecursionError):
-        return LeftOut.read(json.loads(seen))
-    return LeftOut()
+        return ToolFilter.read(json.loads(seen))
+    return ToolFilter()

@@ -8,7 +8,7 @@ from typing import Any
 
 from chat.tools.files.images import read_picture
 from chat.transcript.settings import turn_settings
-from chat.transcript.sql import Said
+from chat.transcript.sql import MessageRow
 from toolsupport.core import types
 from toolsupport.core.errors import NotFound
 
@@ -31,7 +31,7 @@ def sees(capabilities: Mapping[str, Any]) -> bool:
     return bool((capabilities.get("vision") or {}).get("value") is True)
 
 
-def told(rows: Sequence[Said], seen: bool) -> dict[int, types.Message]:
+def user_messages(rows: Sequence[MessageRow], seen: bool) -> dict[int, types.ChatMessage]:
     """Messages of a person as the model gets them, by id: with their images, or with a word where it sees none."""
     room, found = MOST_BYTES, {}
     for row in reversed(rows):
@@ -40,16 +40,16 @@ def told(rows: Sequence[Said], seen: bool) -> dict[int, types.Message]:
         fits = len(images) == len(row.attachments) and size <= room
         room -= size if fits else 0
         text = row.content if fits else f"{row.content}\n\n[{_why_not(row, seen)}]"
-        found[row.pk] = types.Message(types.Role.USER, text, images=images if fits else ())
+        found[row.pk] = types.ChatMessage(types.Role.USER, text, images=images if fits else ())
     return found
 
 
-def _why_not(row: Said, seen: bool) -> str:
+def _why_not(row: MessageRow, seen: bool) -> str:
     names = ", ".join(row.attachments)
     return f"Attached: {names}. {'They are not shown any more.' if seen else 'You cannot see images.'}"
 
 
-def _images(row: Said) -> tuple[bytes, ...]:
+def _images(row: MessageRow) -> tuple[bytes, ...]:
     """What is still there of them."""
     found = []
     for path in row.attachments:

@@ -9,7 +9,7 @@ from chat.models import AUTOMATIC, Conversation, ToolRun
 from chat.transcript import sql
 from chat.transcript.messages import attachments
 from chat.transcript.messages.present import branch
-from chat.transcript.sql import Said
+from chat.transcript.sql import MessageRow
 from toolsupport.core import types
 from toolsupport.core.types import Role, ToolCall
 
@@ -24,19 +24,21 @@ HEARD = (*RAN, "stopped")
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class ModelHistory:
     """What a model is told of a branch; `heard` names the tools whose results stand in it, those of programs too."""
 
-    messages: tuple[types.Message, ...]
+    messages: tuple[types.ChatMessage, ...]
     heard: frozenset[str]
 
 
-def canonical(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> tuple[types.Message, ...]:
+def canonical(
+    conversation: Conversation, turn_id: int | None = None, sees: bool = False
+) -> tuple[types.ChatMessage, ...]:
     """The messages of the log."""
     return log_of(conversation, turn_id, sees).messages
 
 
-def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> Log:
+def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> ModelHistory:
     """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result.
 
     Where a turn is gone on with, its calls that wait have no result yet. Images go to a model that `sees`.
@@ -46,18 +48,18 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
     if any(row.has_calls for row in rows):
         for run in sql.runs_of_conversation(conversation.pk):
             runs[run.message_id].append(run)
-    log: list[types.Message] = []
+    log: list[types.ChatMessage] = []
     path = [row for row in branch(rows, conversation.leaf_id) if row.role != Role.NOTICE]
-    shown = attachments.told([row for row in path if row.attachments], sees)
+    shown = attachments.user_messages([row for row in path if row.attachments], sees)
     for row in path:
         log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
     heard = (run.name for row in path for run in runs[row.pk] if run.status in HEARD)
-    return Log(tuple(log), frozenset(heard))
+    return ModelHistory(tuple(log), frozenset(heard))
 
 
-def _entries(row: Said, runs: list[ToolRun], turn_id: int | None) -> list[types.Message]:
+def _entries(row: MessageRow, runs: list[ToolRun], turn_id: int | None) -> list[types.ChatMessage]:
     if row.role == Role.USER:
-        return [types.Message(Role.USER, row.content)]
+        return [types.ChatMessage(Role.USER, row.content)]
     # What a program called is the program's business: the model is told what the program gave.
     runs = [run for run in runs if run.program_id is None and run.format != AUTOMATIC and _counts(run, turn_id)]
     calls = tuple(call_of(run) for run in runs)
@@ -65,7 +67,7 @@ def _entries(row: Said, runs: list[ToolRun], turn_id: int | None) -> list[types.
     if not (content or calls):
         return []
     results = [_result(run) for run in runs if not _waits(run, turn_id)]
-    return [types.Message(Role.ASSISTANT, content, row.thinking, calls), *results]
+    return [types.ChatMessage(Role.ASSISTANT, content, row.thinking, calls), *results]
 
 
 def _counts(run: ToolRun, turn_id: int | None) -> bool:
@@ -94,6 +96,6 @@ def call_of(run: ToolRun) -> ToolCall:
     return ToolCall(run.call_id, run.asked_as, run.asked_arguments)
 
 
-def _result(run: ToolRun) -> types.Message:
+def _result(run: ToolRun) -> types.ChatMessage:
     content = run.result or run.error or INTERRUPTED
-    return types.Message(Role.TOOL, content, call_id=run.call_id, name=call_of(run).name)
+    return types.ChatMessage(Role.TOOL, content, call_id=run.call_id, name=call_of(run).name)

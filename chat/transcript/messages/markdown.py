@@ -81,7 +81,7 @@ def _formatted(text: str) -> SafeString:
 _remembered = lru_cache(maxsize=REMEMBERED)(_formatted)
 
 
-class Renderer(RendererHTML):
+class MarkdownRenderer(RendererHTML):
     """The few things that look other than Markdown's usual HTML."""
 
     def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
@@ -179,6 +179,6 @@ def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
 
 
-MARKDOWN = MarkdownIt("js-default", {"html": False, "maxNesting": 20}, renderer_cls=Renderer)
+MARKDOWN = MarkdownIt("js-default", {"html": False, "maxNesting": 20}, renderer_cls=MarkdownRenderer)
 MARKDOWN.core.ruler.push("outline", outline)
 MARKDOWN.core.ruler.push("link_bare_addresses", link_bare_addresses)

@@ -22,7 +22,7 @@ from toolsupport.core.types import Role
 from toolsupport.services import learning
 
 
-class Link(Protocol):
+class MessageLink(Protocol):
     """What hangs on the message before it."""
 
     @property
@@ -32,7 +32,7 @@ class Link(Protocol):
     def parent_id(self) -> int | None: ...
 
 
-AnyLink = TypeVar("AnyLink", bound=Link)
+AnyLink = TypeVar("AnyLink", bound=MessageLink)
 
 
 def branch(rows: Iterable[AnyLink], leaf: int | None) -> list[AnyLink]:

@@ -12,7 +12,7 @@ PICTURE = re.compile(r"mcp/[A-Za-z0-9_-]+/[0-9a-f]{12}\.(?:png|jpg|gif|webp)\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ResultPart:
     """`kind` is text, image, audio, resource, resource link or structured; `picture` is where an image was kept."""
 
     kind: str
@@ -20,13 +20,13 @@ class Part:
     picture: str = ""
 
 
-def parts(result: str) -> list[Part]:
+def parts(result: str) -> list[ResultPart]:
     """The result in its parts, none of its text left out."""
     found = list(BEGINS.finditer(result))
     places = [0, *(match.start() for match in found), len(result)]
     kinds = ["text", *(match[1] for match in found)]
     texts = [result[begin:end].strip() for begin, end in pairwise(places)]
-    return [Part(kind, text, _picture(kind, text)) for kind, text in zip(kinds, texts, strict=True) if text]
+    return [ResultPart(kind, text, _picture(kind, text)) for kind, text in zip(kinds, texts, strict=True) if text]
 
 
 def pictures(result: str) -> frozenset[str]:

@@ -23,7 +23,7 @@ DEED = "read_conversation"
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class ShownShare:
     """One share in force: with whom, or from whom, depending on who asks."""
 
     conversation: str
@@ -33,7 +33,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class SharedConversation:
     """What somebody reads of a conversation that is shared with them."""
 
     id: str
@@ -61,20 +61,20 @@ def withdraw(person: Person, conversation_id: str, name: str) -> None:
     rows.update(withdrawn_at=timezone.now())
 
 
-def readers(person: Person, conversation_id: str) -> tuple[Shared, ...]:
+def readers(person: Person, conversation_id: str) -> tuple[ShownShare, ...]:
     """Who may read one's own conversation. Raises NotFound."""
     rows = Share.objects.filter(conversation=own(person, conversation_id), withdrawn_at=None)
     return tuple(_shared(row, row.reader) for row in rows.select_related("conversation", "reader"))
 
 
-def with_me(person: Person) -> tuple[Shared, ...]:
+def with_me(person: Person) -> tuple[ShownShare, ...]:
     """What others let one read, the newest first."""
     rows = Share.objects.filter(reader_id=person.pk, withdrawn_at=None, conversation__owner__is_active=True)
     rows = rows.select_related("conversation__owner").order_by("-id")
     return tuple(_shared(row, row.conversation.owner) for row in rows)
 
 
-def read(person: Person, conversation_id: uuid.UUID) -> Readable:
+def read(person: Person, conversation_id: uuid.UUID) -> SharedConversation:
     """A conversation that is shared with one. Raises NotFound alike for absent ones and those that are not."""
     rows = Conversation.objects.filter(shares__reader_id=person.pk, shares__withdrawn_at=None, owner__is_active=True)
     row = rows.select_related("owner").filter(pk=conversation_id).first()
@@ -84,7 +84,7 @@ def read(person: Person, conversation_id: uuid.UUID) -> Readable:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignConversation:
     """A conversation of somebody else, without a word of what it says."""
 
     id: str
@@ -92,19 +92,19 @@ class Foreign:
     updated_at: datetime
 
 
-def of_others(person: Person) -> tuple[Foreign, ...]:
+def of_others(person: Person) -> tuple[ForeignConversation, ...]:
     """The newest conversations of everybody else: whose, and since when, never what about."""
     rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")[:LISTED]
     return tuple(_foreign(row) for row in rows)
 
 
-def foreign(person: Person, conversation_id: uuid.UUID) -> Foreign:
+def foreign(person: Person, conversation_id: uuid.UUID) -> ForeignConversation:
     """One of those. Raises NotFound."""
     return _foreign(_of_somebody_else(person, conversation_id))
 
 
 @transaction.atomic
-def look_into(person: Person, conversation_id: uuid.UUID, reason: str) -> Readable:
+def look_into(person: Person, conversation_id: uuid.UUID, reason: str) -> SharedConversation:
     """Read a conversation of somebody else, who is told of it with the reason.
 
     Raises NotFound; ValueError, with words, where no reason is given: then nothing is read.
@@ -116,7 +116,7 @@ def look_into(person: Person, conversation_id: uuid.UUID, reason: str) -> Readab
     return found
 
 
-def looks(person: Person, conversation_id: str) -> tuple[audit_log.Entry, ...]:
+def looks(person: Person, conversation_id: str) -> tuple[audit_log.AuditEntry, ...]:
     """Which administrators read one's own conversation, and why. Raises NotFound."""
     return audit_log.about(DEED, str(own(person, conversation_id).pk))
 
@@ -129,14 +129,14 @@ def _of_somebody_else(person: Person, conversation_id: uuid.UUID) -> Conversatio
     return row
 
 
-def _foreign(row: Conversation) -> Foreign:
-    return Foreign(str(row.pk), row.owner.get_username(), row.updated_at)
+def _foreign(row: Conversation) -> ForeignConversation:
+    return ForeignConversation(str(row.pk), row.owner.get_username(), row.updated_at)
 
 
-def _readable(row: Conversation) -> Readable:
-    return Readable(str(row.pk), row.title or UNTITLED, row.owner.get_username(), present.messages(row))
+def _readable(row: Conversation) -> SharedConversation:
+    return SharedConversation(str(row.pk), row.title or UNTITLED, row.owner.get_username(), present.messages(row))
 
 
-def _shared(row: Share, person: User) -> Shared:
+def _shared(row: Share, person: User) -> ShownShare:
     title = row.conversation.title or UNTITLED
-    return Shared(str(row.conversation_id), title, person.get_username(), row.shared_at)
+    return ShownShare(str(row.conversation_id), title, person.get_username(), row.shared_at)

@@ -6,7 +6,7 @@ from chat.models import Question, Turn
 from chat.transcript.conversations.conversations import Person, announce, say
 from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownQuestion
-from chat.transcript.questions.unknown_model import HEARD, Said
+from chat.transcript.questions.unknown_model import HEARD, ModelChoiceNotice
 from chat.transcript.settings import chat_settings
 from chat.transcript.turn_store import fenced
 from toolsupport.core.refusals import Refusal
@@ -15,15 +15,15 @@ from toolsupport.registry.models import picker
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.testing import change_feed
 from toolsupport.services import learning
-from toolsupport.services.learning import Chosen, Lesson, Refused
+from toolsupport.services.learning import LearningChoice, ObservedRefusal, RefusalResponse
 
 KIND = "runtime_learning"
 
 
 @fenced
-def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> Lesson:
+def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> RefusalResponse:
     """Keep the refusal of a turn's server in the history of its model; what is to be asked or shown for it."""
-    return learning.hear(Refused(turn.profile_id, refusal, status))
+    return learning.record_refusal(ObservedRefusal(turn.profile_id, refusal, status))
 
 
 @fenced
@@ -44,11 +44,11 @@ def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> tuple[int, ShownQuesti
     return announce(turn.conversation), present.question(row)
 
 
-def apply(person: Person, question: Question, answer: str) -> Said:
+def apply(person: Person, question: Question, answer: str) -> ModelChoiceNotice:
     """Do what was answered. Must run inside the transaction that closes the question."""
     assert question.turn is not None
     conversation, profile = question.conversation, question.turn.profile
-    learned = learning.learn(answer, Chosen(profile.pk, str(conversation.pk), person.pk or 0))
+    learned = learning.learn(answer, LearningChoice(profile.pk, str(conversation.pk), person.pk or 0))
     # What is said here is not said once more as news.
     heard = {HEARD: change_feed.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
     if learned.settings or heard:
@@ -56,4 +56,4 @@ def apply(person: Person, question: Question, answer: str) -> Said:
     facts = {"model": profile.name, "verdict": VERDICTS["refused"]}
     seq, notice = say(conversation, learned.notice, facts)
     here = picker.shown(profile.pk, str(conversation.pk)) if conversation.profile_id == profile.pk else None
-    return Said(seq, notice, here)
+    return ModelChoiceNotice(seq, notice, here)

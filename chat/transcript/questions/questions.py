@@ -25,7 +25,7 @@ from chat.transcript.messages import present
 from chat.transcript.messages.history import EDITED
 from chat.transcript.messages.view_models import ShownCall, ShownQuestion
 from chat.transcript.questions import learning, unknown_model
-from chat.transcript.questions.unknown_model import Said
+from chat.transcript.questions.unknown_model import ModelChoiceNotice
 from chat.transcript.turn_store import fenced
 from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
@@ -41,7 +41,7 @@ ALLOWS = ("once", "chat", "edit")
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ApprovalRequest:
     """What a person is asked about a call, and what the answer will be bound to.
 
     `state` is that of the program which makes the call and waits too.
@@ -57,7 +57,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class TurnUsage:
     """What a turn took until it waits; `calls` counts what became of its calls."""
 
     usage: Mapping[str, Any]
@@ -65,7 +65,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Parked:
+class ParkedTurn:
     """A turn that waits for a person: three announcements, from `seq` on (card, question, turn)."""
 
     seq: int
@@ -74,7 +74,7 @@ class Parked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SubmittedAnswer:
     """What a person answered; `arguments` only with "edit"."""
 
     answer: str
@@ -82,7 +82,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class ClosedQuestion:
     """A question that was answered, or ran out. `turn` waits to be claimed; `said` was put into the chat."""
 
     question: int
@@ -91,7 +91,7 @@ class Closed:
     by: str
     seq: int
     turn: int | None
-    said: Said | None = None
+    said: ModelChoiceNotice | None = None
 
 
 # What an answer to each kind of question does besides; the answer of an approval is heard by its turn.
@@ -99,7 +99,7 @@ EFFECTS = {unknown_model.KIND: unknown_model.apply, learning.KIND: learning.appl
 
 
 @fenced
-def park(turn: Turn, run_id: int, asking: Asking, spent: Spent) -> Parked | None:
+def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> ParkedTurn | None:
     """Let the turn wait for a person, in rows and with no process. None where a person stops it."""
     if turn.stop_requested_at is not None:
         return None
@@ -125,10 +125,10 @@ def park(turn: Turn, run_id: int, asking: Asking, spent: Spent) -> Parked | None
         run.program.status, run.program.snapshot = "waiting", asking.state
         run.program.save(update_fields=["status", "snapshot"])
     seq = announce(run.turn.conversation, 3) - 2
-    return Parked(seq, present.card(run.program or run), present.question(question))
+    return ParkedTurn(seq, present.card(run.program or run), present.question(question))
 
 
-def _options(run: ToolRun, asking: Asking) -> list[str]:
+def _options(run: ToolRun, asking: ApprovalRequest) -> list[str]:
     """The answers that a question takes."""
     if run.in_prose:
         return list(IN_PROSE)
@@ -141,7 +141,7 @@ def place(turn: Turn) -> str:
 
 
 @transaction.atomic
-def answer(person: Person, question_id: int, given: Answer) -> Closed:
+def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
     """Answer an open question of one's own conversation; the turn that waited for it is queued.
 
     Raises NotFound (absent, foreign), Conflict (answered already), ValueError (an answer that is none, with words).
@@ -210,17 +210,19 @@ def _bound(question: Question) -> dict[str, str]:
     return {"binds": question.binds, "basis": question.basis}
 
 
-def _closed(question: Question, given: str, by: str) -> Closed:
+def _closed(question: Question, given: str, by: str) -> ClosedQuestion:
     # A question about a model was asked beside its turn, which may wait for another answer.
     waits = question.kind not in EFFECTS
     if waits:
         Turn.objects.filter(questions=question, status="waiting").update(status="queued")
     seq = announce(question.conversation)
-    return Closed(question.pk, str(question.conversation_id), given, by, seq, question.turn_id if waits else None)
+    return ClosedQuestion(
+        question.pk, str(question.conversation_id), given, by, seq, question.turn_id if waits else None
+    )
 
 
 @transaction.atomic
-def expire() -> list[Closed]:
+def expire() -> list[ClosedQuestion]:
     """Close the questions whose time is over: what they asked for is not run, and the model is told."""
     closed = []
     late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")
@@ -240,7 +242,7 @@ def close_all(turn: Turn, given: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ApprovalDecision:
     """What was decided about a call: run it over what has this `basis`, or tell the model why not.
 
     `level` is that of the tool a person was asked about.
@@ -258,20 +260,20 @@ WHY = {
 }
 
 
-def decision(run: ToolRun, turn: Turn) -> Decision | None:
+def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
     """What was decided about a call that waited. An approval of anything but exactly this call does not count."""
     question = run.questions.exclude(answer="").order_by("id").last()
     if question is None:
         return None
     if question.answer not in ALLOWS:
-        return Decision(False, WHY.get(question.answer, WHY["deny"]))
+        return ApprovalDecision(False, WHY.get(question.answer, WHY["deny"]))
     call = ToolCall(run.call_id, run.name, run.arguments)
     if question.binds != policy.fingerprint(call, place(turn)):
-        return Decision(False, "The call was changed after it was allowed, so it was not run.")
+        return ApprovalDecision(False, "The call was changed after it was allowed, so it was not run.")
     # A program was let run when it was allowed, and waits since then for a call of its own.
     if run.snapshot is None and question.answered_at and timezone.now() - question.answered_at > TIME_TO_ANSWER:
-        return Decision(False, "It was allowed too long ago to be run only now. Ask for it anew.")
-    return Decision(True, basis=question.basis, level=run.level)
+        return ApprovalDecision(False, "It was allowed too long ago to be run only now. Ask for it anew.")
+    return ApprovalDecision(True, basis=question.basis, level=run.level)
 
 
 def granted(conversation_id: str) -> frozenset[str]:
@@ -280,17 +282,17 @@ def granted(conversation_id: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class GrantedTool:
     """A tool that a person allowed for a whole conversation."""
 
     tool: str
     since: datetime
 
 
-def grants(person: Person, conversation_id: str) -> tuple[Granted, ...]:
+def grants(person: Person, conversation_id: str) -> tuple[GrantedTool, ...]:
     """What runs without being asked for in one's own conversation. Raises NotFound."""
     rows = Grant.objects.filter(conversation=own(person, conversation_id), revoked_at=None)
-    return tuple(Granted(row.tool, row.granted_at) for row in rows)
+    return tuple(GrantedTool(row.tool, row.granted_at) for row in rows)
 
 
 @transaction.atomic

@@ -18,14 +18,14 @@ from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.detection.test_run import longest
 from toolsupport.registry.knowledge import effective_values as known_of
 from toolsupport.registry.knowledge import event_log, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.people.permissions import Action, actions_of
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import change_feed, detection_reports, detections
 from toolsupport.registry.testing.detection_reports import ShownDetection
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 
 KIND = "unknown_model"
 # What may be answered: test it, a decision, or nothing while there was time.
@@ -36,7 +36,7 @@ WORDS = {True: "takes tools", False: "takes no tools", None: "follows the eviden
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelChoiceNotice:
     """A notice that an answer has put into the chat, with the model as it stands now."""
 
     seq: int
@@ -45,7 +45,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ModelChoiceQuestion:
     """What choosing a model leads to: questions (ids) about another one end, and perhaps a new one is asked."""
 
     seq: int
@@ -54,7 +54,7 @@ class Asking:
 
 
 @transaction.atomic
-def ask(person: Person, conversation_id: str) -> Asking:
+def ask(person: Person, conversation_id: str) -> ModelChoiceQuestion:
     """Ask about the conversation's model where nobody knows; once for each person, build and day. Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     build = _build(conversation)
@@ -64,7 +64,7 @@ def ask(person: Person, conversation_id: str) -> Asking:
     question = _ask(person, conversation, build) if _worth_asking(person, conversation, build) else None
     things = len(ended) + bool(question)
     seq = announce(conversation, things) if things else conversation.tail
-    return Asking(seq, ended, present.question(question) if question else None)
+    return ModelChoiceQuestion(seq, ended, present.question(question) if question else None)
 
 
 def pending(person: Person, conversation_id: str) -> tuple[ShownQuestion | None, list[ShownDetection]]:
@@ -75,7 +75,7 @@ def pending(person: Person, conversation_id: str) -> tuple[ShownQuestion | None,
     return present.question(row) if row and _unknown(conversation) else None, list(tests.values())
 
 
-def apply(person: Person, question: Question, answer: str) -> Said | None:
+def apply(person: Person, question: Question, answer: str) -> ModelChoiceNotice | None:
     """Do what the answer says. Raises Conflict where it was decided meanwhile, Busy, ConfigError, NotAllowed."""
     profile = int(question.binds.partition(":")[0])
     if answer == "none":
@@ -85,46 +85,46 @@ def apply(person: Person, question: Question, answer: str) -> Said | None:
     return _decide(person, question.conversation, profile, answer == "yes")
 
 
-def begin_test(person: Person, conversation: Conversation, profile: int) -> Said | None:
+def begin_test(person: Person, conversation: Conversation, profile: int) -> ModelChoiceNotice | None:
     """Begin a test, and say so where it is about the conversation's own model; None where one was under way."""
     allowed = actions_of(person.pk or 0)
     if Action.DETECT not in allowed:
         raise NotAllowed(f"Your role does not allow you to {Action.DETECT}.")
     if Action.DECIDE_FOR_ALL not in allowed:
         detections.check_rate(person.pk)
-    opened = detections.open_test(Asked(profile, "chat", actor=person.pk))
+    opened = detections.open_test(DetectionRequest(profile, "chat", actor=person.pk))
     here = conversation.profile_id == profile
     return _say(conversation, profile, "detecting") if opened.fresh and here else None
 
 
 @transaction.atomic
-def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, Said | None]:
+def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, ModelChoiceNotice | None]:
     """Test a model by profile id, `server/name` or a unique name; (its id, what was said). Raises NotFound, Busy …"""
     conversation = own(person, conversation_id, lock=True)
     profile = picker.find(wanted)
     return profile, begin_test(person, conversation, profile)
 
 
-def _decide(person: Person, conversation: Conversation, profile: int, value: bool) -> Said:
+def _decide(person: Person, conversation: Conversation, profile: int, value: bool) -> ModelChoiceNotice:
     newest = overrides.newest_seq(profile, "tools")
     if event_log.holds(profile, "tools") is not None:
         raise Conflict(f"This was decided already. {overrides.stands(profile, 'tools')}", "decided")
     reason = "Answered in a chat."
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):
-        overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
+        overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, newest=newest))
         chat_settings.change(conversation.pk, **{HEARD: change_feed.decisions([profile])[profile]})
         return _say(conversation, profile, "saved", WORDS[value])
     session = str(conversation.pk)
-    overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, session=session))
-    overrides.add(Decision(profile, "tools", value, actor=person.pk, reason=reason, proposed=True))
+    overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, session=session))
+    overrides.add(NewOverride(profile, "tools", value, actor=person.pk, reason=reason, proposed=True))
     return _say(conversation, profile, "proposed", WORDS[value])
 
 
-def _say(conversation: Conversation, profile: int, code: str, verdict: str = "") -> Said:
+def _say(conversation: Conversation, profile: int, code: str, verdict: str = "") -> ModelChoiceNotice:
     model = picker.shown(profile, str(conversation.pk))
     name = model.name if model else ""
     seq, notice = say(conversation, code, {"model": name, "verdict": verdict})
-    return Said(seq, notice, model)
+    return ModelChoiceNotice(seq, notice, model)
 
 
 def _ask(person: Person, conversation: Conversation, build: str) -> Question:

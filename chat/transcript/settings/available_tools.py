@@ -13,7 +13,7 @@ from chat.tools.stores import NamedPrompt
 from chat.tools.tool import Tool
 from chat.transcript.settings import deferred_tools
 from toolsupport.core.tool_selection import Candidate, Kind
-from toolsupport.registry.models.request_context import Offer
+from toolsupport.registry.models.request_context import ToolOffer
 from toolsupport.registry.settings import team_settings, tool_settings
 
 # What is not simply built in.
@@ -23,7 +23,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 NO_PROMPTS = "There are no named prompts to choose among."
 
 
-def offer(toolset: Sequence[str] = (), prompts: Sequence[NamedPrompt] = (), databases: str = "") -> Offer:
+def offer(toolset: Sequence[str] = (), prompts: Sequence[NamedPrompt] = (), databases: str = "") -> ToolOffer:
     """Every built-in tool, with whether the team has switched it on and whether it works here, then the deferred ones.
 
     Those of the `toolset` of a conversation were found for it, the most relevant first. `prompts` are the team's that
@@ -34,7 +34,7 @@ def offer(toolset: Sequence[str] = (), prompts: Sequence[NamedPrompt] = (), data
     built_in = [_about(candidate, prompts, databases) for candidate in built_in]
     remotes = deferred_tools.tools()
     waiting = (found(mcp_tools.candidate_of(remote), toolset) for remote in remotes)
-    return Offer((*built_in, *waiting), team, ours=True, remotes=remotes)
+    return ToolOffer((*built_in, *waiting), team, ours=True, remotes=remotes)
 
 
 def _built_in(tool: Tool, team: Mapping[str, Any]) -> Candidate:
@@ -47,7 +47,7 @@ def _about(candidate: Candidate, prompts: Sequence[NamedPrompt], databases: str)
     """A tool for prompts or databases tells which there are; without any it is not offered."""
     spec = candidate.spec
     if spec.name == hot_swap.TOOL.spec.name:
-        return replace(candidate, spec=hot_swap.told_of(spec, prompts), missing="" if prompts else NO_PROMPTS)
+        return replace(candidate, spec=hot_swap.with_prompts(spec, prompts), missing="" if prompts else NO_PROMPTS)
     if candidate.kind != "sql":
         return candidate
     told = f"{spec.description} Databases: {databases}." if databases else spec.description

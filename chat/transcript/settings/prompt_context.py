@@ -20,7 +20,7 @@ TEXT = "SELECT text FROM chat_prompt WHERE name = %s ORDER BY id DESC LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PromptContext:
     """`memory` and `chosen` are texts of the conversation, `prompts` are all that can be chosen."""
 
     memory: str = ""
@@ -33,11 +33,11 @@ class Told:
         return "\n\n".join(text for text in (base.strip(), *self.chosen, memory) if text)
 
 
-def of(conversation: Conversation) -> Told:
+def of(conversation: Conversation) -> PromptContext:
     """As it stands in the rows."""
     prompts = offered()
     chosen = chosen_names(conversation.settings, prompts)
-    return Told(memory_of(conversation.pk), tuple(_text(name) for name in chosen), prompts)
+    return PromptContext(memory_of(conversation.pk), tuple(_text(name) for name in chosen), prompts)
 
 
 def memory_of(conversation: UUID) -> str:

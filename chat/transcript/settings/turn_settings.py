@@ -17,14 +17,14 @@ from chat.tools.files import text_decoding
 from chat.tools.files.workspace import Workspace
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import available_tools, prompt_context
-from chat.transcript.settings.prompt_context import Told
+from chat.transcript.settings.prompt_context import PromptContext
 from toolsupport.core import tool_translation
 from toolsupport.core.errors import ConfigError, NotFound, ToolError
 from toolsupport.core.prompt.turn_context import context_of
-from toolsupport.core.types import ChatSettings, LeftOut
+from toolsupport.core.types import ChatSettings, ToolFilter
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.models import profile_cache, request_context
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.models.request_context import RequestContext
 
 DOCUMENTS = ("AGENTS.md", "IDENTITY.md", "SOUL.md")
 DOCUMENT_BYTES = 8 * 1024
@@ -41,19 +41,19 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
         system=stored.get("system") or "",
         temperature=stored.get("temperature"),
         format=stored.get("format") or "",
-        left_out=LeftOut.read(stored.get("left_out")),
+        left_out=ToolFilter.read(stored.get("left_out")),
         asked_format=stored.get(ASKED_FORMAT) or "",
     )
 
 
 @dataclass(frozen=True, slots=True)
-class ChatBriefing(Briefing):
+class ChatRequestContext(RequestContext):
     """A briefing for a conversation, with what its model is told of it."""
 
-    told: Told = field(default_factory=Told)
+    told: PromptContext = field(default_factory=PromptContext)
 
 
-def briefing(conversation: Conversation) -> ChatBriefing:
+def briefing(conversation: Conversation) -> ChatRequestContext:
     """What to ask the model of a conversation, with every tool that might be offered. Raises ConfigError."""
     if conversation.profile is None:
         raise ConfigError("Choose a model first.")
@@ -68,10 +68,10 @@ def briefing(conversation: Conversation) -> ChatBriefing:
     if context_of(brief) == "minimal_system":
         brief = replace(brief, documents=documents(workspace(str(conversation.pk))))
     inherited = {name.name: getattr(made, name.name) for name in fields(made)}
-    return ChatBriefing(**inherited | {"brief": brief}, told=told)
+    return ChatRequestContext(**inherited | {"brief": brief}, told=told)
 
 
-def briefing_without_chat(profile_id: int) -> Briefing:
+def briefing_without_chat(profile_id: int) -> RequestContext:
     """What to ask a model that no conversation is with. Raises NotFound, ConfigError."""
     profile = profile_cache.profile(profile_id)
     if profile is None:

@@ -11,20 +11,20 @@ from chat.models import Turn
 from chat.transcript.conversations.conversations import Person, own, say
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.settings import chat_settings, turn_settings
-from chat.transcript.settings.turn_settings import ChatBriefing
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turn_store import fenced
 from chat.transcript.turns.lifecycle import gone_on
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import ToolSpec
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.models.request_context import RequestContext
 
 # More than any model is given; what was found before moves down and falls out at the end.
 MOST = 10
 KEY = "toolset"
 
 
-def searchable(briefing: Briefing) -> tuple[ToolSpec, ...]:
+def searchable(briefing: RequestContext) -> tuple[ToolSpec, ...]:
     """The deferred tools that may run in a turn with this briefing."""
     return tuple(one.spec for one in briefing.remotes if one.spec.name in briefing.usable)
 
@@ -51,7 +51,7 @@ def say_cut(person: Person, conversation_id: str) -> tuple[int, ShownMessage] | 
     return None
 
 
-def briefing(turn_id: int) -> ChatBriefing:
+def briefing(turn_id: int) -> ChatRequestContext:
     """What to ask in the rest of a turn, with the tools that were found meanwhile, in the format it has by now."""
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
     turn.conversation.profile = turn.profile

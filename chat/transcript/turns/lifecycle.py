@@ -25,7 +25,7 @@ from chat.transcript.messages.titles import title_of
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
 from chat.transcript.settings import turn_settings
-from chat.transcript.settings.turn_settings import ChatBriefing
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import resume
 from toolsupport.core import types
@@ -43,7 +43,7 @@ STATUSES = ("done", "stopped", "interrupted", "failed", "model_changed")
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentMessage:
     """What a person sent. `client_id` makes sending it twice one act.
 
     It stands after `parent`: None for the end of the branch that is shown, START for the very beginning.
@@ -56,7 +56,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedTurn:
     """A turn this process owns now, with all it needs to run. `searched`: tools were looked for in its conversation.
 
     `heard` are the tools whose results stand in the history.
@@ -68,16 +68,16 @@ class Claimed:
     person: int
     profile: int
     model: str
-    briefing: ChatBriefing
-    history: tuple[types.Message, ...]
+    briefing: ChatRequestContext
+    history: tuple[types.ChatMessage, ...]
     granted: frozenset[str] = frozenset()
-    resumed: resume.Resumed | None = None
+    resumed: resume.ResumePoint | None = None
     searched: bool = True
     heard: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedTurn:
     """A turn is over. `messages` are those whose last state must be shown again, `closed` what it still asked (ids)."""
 
     turn: int
@@ -91,15 +91,15 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TurnAdmission:
     """Whether there is room for a turn: the one that is `known` already, and those that `ended` to make room."""
 
     known: int | None = None
-    ended: tuple[Ended, ...] = ()
+    ended: tuple[EndedTurn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedMessage:
     """The message is kept. `repeated` says that this client_id was already known: nothing was done again.
 
     A turn that began at once has `claimed` with the empty `reply` it will write into; the numbers of the three
@@ -110,13 +110,13 @@ class Accepted:
     message: ShownMessage
     seq: int
     repeated: bool = False
-    claimed: Claimed | None = None
+    claimed: ClaimedTurn | None = None
     reply: ShownMessage | None = None
-    ended: tuple[Ended, ...] = ()
+    ended: tuple[EndedTurn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TurnOutcome:
     """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
 
     `calls` counts what became of its calls.
@@ -130,7 +130,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class Heartbeat:
     """What the rows say to a process that keeps its turns alive."""
 
     lost: frozenset[int] = field(default_factory=frozenset)
@@ -138,7 +138,7 @@ class Pulse:
 
 
 @transaction.atomic
-def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") -> Accepted:
+def accept(person: Person, conversation_id: str, sent: SentMessage, owner: str = "") -> AcceptedMessage:
     """Keep a message with the turn that will answer it, in one transaction.
 
     With an `owner` the turn is that process's at once, otherwise it is queued. Raises NotFound, Busy or ConfigError,
@@ -147,7 +147,7 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
     conversation = own(person, conversation_id, lock=True)
     room = room_for(conversation, sent.client_id, owner)
     if room.known is not None:
-        return Accepted(room.known, present.message(question_of(room.known)), conversation.tail, repeated=True)
+        return AcceptedMessage(room.known, present.message(question_of(room.known)), conversation.tail, repeated=True)
     if sent.parent is not None:
         branches.cut(conversation, sent.parent)
     keep_first_choice(conversation)
@@ -167,11 +167,11 @@ def accept(person: Person, conversation_id: str, sent: Sent, owner: str = "") ->
     conversation.title = conversation.title or title_of(sent.text)
     conversation.leaf = asked
     if not owner:
-        return Accepted(turn.pk, said, grown(conversation, asked, 1), ended=room.ended)
+        return AcceptedMessage(turn.pk, said, grown(conversation, asked, 1), ended=room.ended)
     reply = empty_reply(turn, conversation)
     seq = grown(conversation, reply, 3) - 2
     begun = claimed(turn, conversation, briefing)
-    return Accepted(turn.pk, said, seq, claimed=begun, reply=present.message(reply), ended=room.ended)
+    return AcceptedMessage(turn.pk, said, seq, claimed=begun, reply=present.message(reply), ended=room.ended)
 
 
 def question_of(turn_id: int) -> Message:
@@ -182,7 +182,7 @@ def question_of(turn_id: int) -> Message:
     return row
 
 
-def new_turn(conversation: Conversation, client_id: str, owner: str, briefing: ChatBriefing) -> Turn:
+def new_turn(conversation: Conversation, client_id: str, owner: str, briefing: ChatRequestContext) -> Turn:
     turn = Turn(conversation=conversation, client_id=client_id, profile_id=conversation.profile_id or 0)
     turn.capabilities, turn.format = briefing.brief.capabilities.to_json(), briefing.brief.format
     if conversation.profile is not None and conversation.profile.pk == turn.profile_id:
@@ -203,14 +203,14 @@ def grown(conversation: Conversation, leaf: Message, things: int) -> int:
     return conversation.tail
 
 
-def room_for(conversation: Conversation, client_id: str, owner: str) -> Room:
+def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmission:
     """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn.
 
     What `owner` runs itself is alive, though the database took no lease of it for a while.
     """
-    room, ended = sql.room(conversation, client_id), list[Ended]()
+    room, ended = sql.room(conversation, client_id), list[EndedTurn]()
     if room.known is not None:
-        return Room(room.known)
+        return TurnAdmission(room.known)
     if room.open_here:
         # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
         here = Turn.objects.filter(conversation=conversation)
@@ -223,11 +223,11 @@ def room_for(conversation: Conversation, client_id: str, owner: str) -> Room:
     # A turn that waits for a person runs nowhere.
     if room.running >= most:
         raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
-    return Room(ended=tuple(ended))
+    return TurnAdmission(ended=tuple(ended))
 
 
 @transaction.atomic
-def claim(turn_id: int, owner: str) -> Accepted | None:
+def claim(turn_id: int, owner: str) -> AcceptedMessage | None:
     """Make a queued turn this process's own; None when another was faster or it was stopped meanwhile."""
     mine = Turn.objects.filter(pk=turn_id, status="queued")
     hold(*mine.values_list("conversation_id", flat=True))
@@ -242,14 +242,14 @@ def claim(turn_id: int, owner: str) -> Accepted | None:
     if any(run.status in WAITS for run in runs):
         seq = announce(turn.conversation) - 1
         begun = replace(claimed(turn, turn.conversation, gone_on(turn, briefing)), resumed=resume.resumed(turn, runs))
-        return Accepted(turn.pk, asked, seq, claimed=begun)
+        return AcceptedMessage(turn.pk, asked, seq, claimed=begun)
     reply = empty_reply(turn, turn.conversation)
     seq = grown(turn.conversation, reply, 2) - 2
     begun = claimed(turn, turn.conversation, briefing)
-    return Accepted(turn.pk, asked, seq, claimed=begun, reply=present.message(reply))
+    return AcceptedMessage(turn.pk, asked, seq, claimed=begun, reply=present.message(reply))
 
 
-def gone_on(turn: Turn, briefing: ChatBriefing) -> ChatBriefing:
+def gone_on(turn: Turn, briefing: ChatRequestContext) -> ChatRequestContext:
     """A turn goes on in the format it fell back to before."""
     brief = briefing.brief
     if turn.format not in brief.fallbacks:
@@ -266,9 +266,9 @@ def empty_reply(turn: Turn, conversation: Conversation) -> Message:
     return reply
 
 
-def claimed(turn: Turn, conversation: Conversation, briefing: ChatBriefing) -> Claimed:
+def claimed(turn: Turn, conversation: Conversation, briefing: ChatRequestContext) -> ClaimedTurn:
     log = log_of(conversation, turn.pk, messages_attachments.sees(turn.capabilities))
-    return Claimed(
+    return ClaimedTurn(
         turn=turn.pk,
         store=TurnStore(turn.owner, turn.pk),
         conversation=str(conversation.pk),
@@ -284,7 +284,7 @@ def claimed(turn: Turn, conversation: Conversation, briefing: ChatBriefing) -> C
 
 
 @transaction.atomic
-def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]]) -> Pulse:
+def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]]) -> Heartbeat:
     """Renew the leases of `turns`, write grown texts (message, text, thinking), hear what is wanted of them.
 
     Fenced: a turn that is no longer `owner`'s is reported as lost, and its texts are not written.
@@ -294,11 +294,13 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
     mine.update(lease_until=leases.in_future(leases.TURN))
     alive = dict(mine.values_list("pk", "stop_requested_at"))
     sql.write_grown(owner, texts)
-    return Pulse(lost=frozenset(turns) - frozenset(alive), stop=frozenset(pk for pk, asked in alive.items() if asked))
+    return Heartbeat(
+        lost=frozenset(turns) - frozenset(alive), stop=frozenset(pk for pk, asked in alive.items() if asked)
+    )
 
 
 @transaction.atomic
-def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Ended | None]:
+def request_stop(person: Person, conversation_id: str) -> tuple[int | None, EndedTurn | None]:
     """Ask for the open turn to stop: (its id or None, its end if nobody runs it). Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
@@ -312,7 +314,7 @@ def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Ende
     return turn.pk, None
 
 
-def supersede(turns: QuerySet[Turn]) -> list[Ended]:
+def supersede(turns: QuerySet[Turn]) -> list[EndedTurn]:
     """End those of `turns` that wait for an answer: a new message came instead. Must run inside a transaction."""
     ended = []
     for turn in turns.filter(status="waiting").select_related("conversation", "profile"):
@@ -324,7 +326,7 @@ def supersede(turns: QuerySet[Turn]) -> list[Ended]:
 
 
 @transaction.atomic
-def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
+def end(owner: str, turn_id: int, outcome: TurnOutcome) -> EndedTurn | None:
     """End a turn of this process. None when it is no longer its own: then nothing is written."""
     status = outcome.reason if outcome.reason in STATUSES else "done"
     turn = sql.end_turn(owner, turn_id, (status, outcome.detail, dict(outcome.usage)))
@@ -337,7 +339,7 @@ def end(owner: str, turn_id: int, outcome: Outcome) -> Ended | None:
 
 
 @transaction.atomic
-def settle(running: Collection[int] = ()) -> tuple[list[Ended], list[int]]:
+def settle(running: Collection[int] = ()) -> tuple[list[EndedTurn], list[int]]:
     """Interrupt the turns whose lease ran out; also gives the queued turns that nobody claimed in time.
 
     Those that are `running` in this very process live, though the database took no lease of theirs for a while.
@@ -347,7 +349,7 @@ def settle(running: Collection[int] = ()) -> tuple[list[Ended], list[int]]:
     return ended, list(waiting.values_list("pk", flat=True)[:50])
 
 
-def expire(turns: QuerySet[Turn]) -> list[Ended]:
+def expire(turns: QuerySet[Turn]) -> list[EndedTurn]:
     """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
     ran_out = Q(status="running") & (Q(lease_until__lt=Now()) | Q(lease_until=None))
     expired = turns.filter(ran_out)
@@ -363,7 +365,7 @@ def expire(turns: QuerySet[Turn]) -> list[Ended]:
     return ended
 
 
-def _close(turn: Turn, reason: str) -> Ended:
+def _close(turn: Turn, reason: str) -> EndedTurn:
     """Finish what a turn left open, so that nothing of it changes any more."""
     profile = profile_cache.profile(turn.profile_id)
     if profile is not None:
@@ -382,7 +384,7 @@ def _close(turn: Turn, reason: str) -> Ended:
         row.finished, row.turn = True, turn
         sql.finish(row.pk)
     seq = sql.count_up(turn.conversation_id, len(again) + len(closed) + 1)
-    return Ended(
+    return EndedTurn(
         turn=turn.pk,
         conversation=str(turn.conversation_id),
         seq=seq,

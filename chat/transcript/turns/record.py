@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from chat.models import AUTOMATIC, UNFINISHED, Conversation, Message, ResultTable, ToolRun, Turn
 from chat.tools import BUILTINS
-from chat.tools.policy import Outcome
+from chat.tools.policy import CallOutcome
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import announce, say
 from chat.transcript.locks import leaf_of
@@ -30,7 +30,7 @@ NOT_KEPT = ToolResult(
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCall:
+class RequestedCall:
     """A call as it was asked for; `raw` is what the model really wrote, `program` the row of a program that made it.
 
     `served` is the call that runs in its place, where another tool does the same.
@@ -45,23 +45,23 @@ class AskedCall:
     served: ToolCall | None = None
 
 
-def automatic(call: ToolCall, level: str) -> AskedCall:
+def automatic(call: ToolCall, level: str) -> RequestedCall:
     """A call that no model made: people see it, models do not."""
-    return AskedCall(call, AUTOMATIC, level)
+    return RequestedCall(call, AUTOMATIC, level)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class FinishedReply:
     """An assistant message that is whole."""
 
     text: str
     thinking: str
     thinking_ms: int | None
-    calls: tuple[AskedCall, ...] = ()
+    calls: tuple[RequestedCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class CallRejection:
     """A call that will not run, with the reason the model (or the `program` that made it) is told.
 
     `format` names the text format in which it could not be read: then `raw` stands in the text of the answer, too.
@@ -87,7 +87,7 @@ def start_reply(turn: Turn) -> tuple[int, ShownMessage]:
 
 
 @fenced
-def finish_reply(turn: Turn, message_id: int, reply: Reply) -> tuple[int, ShownMessage]:
+def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> tuple[int, ShownMessage]:
     """The message is whole: its text will not change any more. Its calls are kept, none of them begun."""
     mine = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).filter(turn=turn)
     row = mine.get(pk=message_id)
@@ -101,7 +101,7 @@ def finish_reply(turn: Turn, message_id: int, reply: Reply) -> tuple[int, ShownM
     )
 
 
-def _pending(message: Message, asked: AskedCall) -> None:
+def _pending(message: Message, asked: RequestedCall) -> None:
     served = asked.served or asked.call
     ToolRun.objects.create(
         turn=turn_of(message),
@@ -123,7 +123,7 @@ def _pending(message: Message, asked: AskedCall) -> None:
 
 
 @fenced
-def made_inside(turn: Turn, message_id: int, asked: AskedCall) -> None:
+def made_inside(turn: Turn, message_id: int, asked: RequestedCall) -> None:
     """A program makes a call; it is announced as soon as it begins."""
     _pending(Message.objects.select_related("turn").get(pk=message_id, turn=turn), asked)
 
@@ -151,7 +151,7 @@ def _unfinished(turn_id: int, call_id: str) -> ToolRun:
 
 
 @fenced
-def finish_call(turn: Turn, run_id: int, outcome: Outcome) -> tuple[int, ShownCall]:
+def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> tuple[int, ShownCall]:
     """A tool is done, one way or another."""
     runs = ToolRun.objects.select_related("message__conversation", "turn__profile__server")
     run, result = runs.get(pk=run_id, turn=turn), outcome.result
@@ -167,7 +167,7 @@ def finish_call(turn: Turn, run_id: int, outcome: Outcome) -> tuple[int, ShownCa
     return announce(run.message.conversation), present.card(run)
 
 
-def close_call(store: TurnStore, run_id: int, outcome: Outcome) -> tuple[int, ShownCall]:
+def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> tuple[int, ShownCall]:
     """The same for whatever a tool gave back: a result that cannot be kept fails its call, not the turn.
 
     Where the database itself is away, or the turn is another's, the error is the turn's.
@@ -182,7 +182,7 @@ def close_call(store: TurnStore, run_id: int, outcome: Outcome) -> tuple[int, Sh
 
 
 @fenced
-def reject_call(turn: Turn, message_id: int, rejection: Rejection) -> tuple[int, ShownCall]:
+def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> tuple[int, ShownCall]:
     """A call that will not run is kept too, so that the page and the model both know why."""
     message = Message.objects.select_related("conversation", "turn").get(pk=message_id, turn=turn)
     run = ToolRun.objects.create(
@@ -205,7 +205,7 @@ def turn_of(message: Message) -> Turn:
     return message.turn
 
 
-Told = tuple[int, ShownMessage]
+NumberedNotice = tuple[int, ShownMessage]
 
 
 @fenced
@@ -223,7 +223,7 @@ def offer_bash(turn: Turn, facts: dict[str, str]) -> tuple[int, ShownMessage]:
 
 
 @fenced
-def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> Told | None:
+def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> NumberedNotice | None:
     """Put a notice into the transcript, where no model reads it; None where the very same one stands there already."""
     words = notices.text(code, **facts)
     same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words)
@@ -231,7 +231,7 @@ def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> Told | None:
 
 
 @fenced
-def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> Told | None:
+def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> NumberedNotice | None:
     """A notice of how much context the model of a turn is given, with the way to where that is set."""
     words = notices.text(code, **facts)
     if once and Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words).exists():

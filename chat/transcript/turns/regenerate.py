@@ -12,9 +12,9 @@ from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import Person, keep_first_choice, own
 from chat.transcript.messages import present
 from chat.transcript.settings import turn_settings
-from chat.transcript.settings.turn_settings import ChatBriefing
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import Accepted
+from chat.transcript.turns.lifecycle import AcceptedMessage
 from toolsupport.core import format_choice, types
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.prompt import GO_ON
@@ -25,14 +25,14 @@ UNFINISHED = ("stopped", "interrupted", "model_changed")
 
 
 @dataclass(frozen=True, slots=True)
-class GoOn:
+class ContinueRequest:
     """Continue the answer that ends the branch."""
 
     client_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Anew:
+class RegenerateRequest:
     """Answer again what `message` (an answer, or what it answers) was about; `mode` is a key of MODES.
 
     `model` names another one, as in choosing a model, for this answer only.
@@ -44,16 +44,16 @@ class Anew:
     model: str | None = None
 
 
-def _as_set(conversation: Conversation) -> ChatBriefing:
+def _as_set(conversation: Conversation) -> ChatRequestContext:
     return turn_settings.briefing(conversation)
 
 
-def _without_tools(conversation: Conversation) -> ChatBriefing:
+def _without_tools(conversation: Conversation) -> ChatRequestContext:
     conversation.settings = conversation.settings | {"tools_on": False}
     return turn_settings.briefing(conversation)
 
 
-def _in_text(conversation: Conversation) -> ChatBriefing:
+def _in_text(conversation: Conversation) -> ChatRequestContext:
     """Raises ConfigError with the reason where calls cannot be written as text here."""
     name = format_choice.text_for(turn_settings.briefing(conversation).brief.capabilities)
     conversation.settings = conversation.settings | {turn_settings.ASKED_FORMAT: name}
@@ -67,7 +67,7 @@ def _in_text(conversation: Conversation) -> ChatBriefing:
 
 
 # How an answer is made anew; the conversation's row is not saved with what they set.
-MODES: Mapping[str, Callable[[Conversation], ChatBriefing]] = {
+MODES: Mapping[str, Callable[[Conversation], ChatRequestContext]] = {
     "same": _as_set,
     "without_tools": _without_tools,
     "text": _in_text,
@@ -75,7 +75,9 @@ MODES: Mapping[str, Callable[[Conversation], ChatBriefing]] = {
 
 
 @transaction.atomic
-def accept(person: Person, conversation_id: str, wish: GoOn | Anew, owner: str) -> Accepted:
+def accept(
+    person: Person, conversation_id: str, wish: ContinueRequest | RegenerateRequest, owner: str
+) -> AcceptedMessage:
     """Begin the turn that answers once more; it is `owner`'s at once, and no message of a person is added.
 
     Raises NotFound, Busy or ConfigError, and then nothing is kept.
@@ -84,13 +86,15 @@ def accept(person: Person, conversation_id: str, wish: GoOn | Anew, owner: str) 
     room = lifecycle.room_for(conversation, wish.client_id, owner)
     if room.known is not None:
         asked = present.message(lifecycle.question_of(room.known))
-        return Accepted(room.known, asked, conversation.tail, repeated=True)
+        return AcceptedMessage(room.known, asked, conversation.tail, repeated=True)
     keep_first_choice(conversation)
-    begun = _gone_on(conversation, wish, owner) if isinstance(wish, GoOn) else _anew(conversation, wish, owner)
+    begun = (
+        _gone_on(conversation, wish, owner) if isinstance(wish, ContinueRequest) else _anew(conversation, wish, owner)
+    )
     return replace(begun, ended=room.ended)
 
 
-def _gone_on(conversation: Conversation, wish: GoOn, owner: str) -> Accepted:
+def _gone_on(conversation: Conversation, wish: ContinueRequest, owner: str) -> AcceptedMessage:
     last = _last_answer(conversation)
     if last is None or last.turn is None or not may_go_on(last.turn.status, last.turn.reason):
         raise NotFound("There is no answer that could be continued.")
@@ -99,7 +103,7 @@ def _gone_on(conversation: Conversation, wish: GoOn, owner: str) -> Accepted:
     history = accepted.claimed.history
     if history and history[-1].role is Role.ASSISTANT:
         # For this turn only: in the transcript nobody said it.
-        history = (*history, types.Message(Role.USER, GO_ON))
+        history = (*history, types.ChatMessage(Role.USER, GO_ON))
     return replace(accepted, claimed=replace(accepted.claimed, history=history))
 
 
@@ -108,7 +112,7 @@ def may_go_on(status: str, reason: str) -> bool:
     return status in UNFINISHED or (status == "done" and bool(reason))
 
 
-def _anew(conversation: Conversation, wish: Anew, owner: str) -> Accepted:
+def _anew(conversation: Conversation, wish: RegenerateRequest, owner: str) -> AcceptedMessage:
     row = conversation.messages.filter(pk=wish.message).first()
     asked = row and _question(row)
     if asked is None:
@@ -119,14 +123,16 @@ def _anew(conversation: Conversation, wish: Anew, owner: str) -> Accepted:
     return _begun(conversation, asked, MODES[wish.mode](conversation), (wish.client_id, owner))
 
 
-def _begun(conversation: Conversation, asked: Message, briefing: ChatBriefing, who: tuple[str, str]) -> Accepted:
+def _begun(
+    conversation: Conversation, asked: Message, briefing: ChatRequestContext, who: tuple[str, str]
+) -> AcceptedMessage:
     """A turn that runs already, with an empty reply at the end of the branch; `who` is (client_id, owner)."""
     turn = lifecycle.new_turn(conversation, *who, briefing)
     reply = lifecycle.empty_reply(turn, conversation)
     seq = lifecycle.grown(conversation, reply, 2) - 2
     claimed = lifecycle.claimed(turn, conversation, briefing)
     fresh = present.message(reply, siblings=branches.siblings(reply))
-    return Accepted(turn.pk, present.message(_question(asked) or asked), seq, claimed=claimed, reply=fresh)
+    return AcceptedMessage(turn.pk, present.message(_question(asked) or asked), seq, claimed=claimed, reply=fresh)
 
 
 def _last_answer(conversation: Conversation) -> Message | None:

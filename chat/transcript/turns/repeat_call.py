@@ -14,26 +14,26 @@ from chat.transcript.messages import present
 from chat.transcript.messages.history import call_of
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import Accepted
-from chat.transcript.turns.resume import Resumed
+from chat.transcript.turns.lifecycle import AcceptedMessage
+from chat.transcript.turns.resume import ResumePoint
 from toolsupport.core.errors import NotFound
 from toolsupport.core.row_ids import row_number
 from toolsupport.core.types import Role, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RepeatRequest:
     """Run this call (the number of its row) again."""
 
     client_id: str
     call: str
 
-    def begin(self, person: Person, conversation_id: str, owner: str) -> Accepted:
+    def begin(self, person: Person, conversation_id: str, owner: str) -> AcceptedMessage:
         return accept(person, conversation_id, self, owner)
 
 
 @transaction.atomic
-def accept(person: Person, conversation_id: str, wish: Repeat, owner: str) -> Accepted:
+def accept(person: Person, conversation_id: str, wish: RepeatRequest, owner: str) -> AcceptedMessage:
     """Begin the turn; the message that makes the call stands at the end of the branch that is shown.
 
     What the policy says about the call, and whether it asks, is as if a model had made it.
@@ -42,7 +42,7 @@ def accept(person: Person, conversation_id: str, wish: Repeat, owner: str) -> Ac
     conversation = own(person, conversation_id, lock=True)
     room = lifecycle.room_for(conversation, wish.client_id, owner)
     if room.known is not None:
-        return Accepted(
+        return AcceptedMessage(
             room.known, present.message(lifecycle.question_of(room.known)), conversation.tail, repeated=True
         )
     before = _finished(conversation, wish.call)
@@ -53,9 +53,9 @@ def accept(person: Person, conversation_id: str, wish: Repeat, owner: str) -> Ac
     run = _once_more(before, row)
     seq = lifecycle.grown(conversation, row, 2) - 1
     served = {run.call_id: ToolCall(run.call_id, run.name, run.arguments)}
-    resumed = Resumed(row.pk, (call_of(run),), decisions={}, rounds=0, done=(), usage={}, served=served)
+    resumed = ResumePoint(row.pk, (call_of(run),), decisions={}, rounds=0, done=(), usage={}, served=served)
     claimed = replace(lifecycle.claimed(turn, conversation, briefing), resumed=resumed)
-    return Accepted(turn.pk, present.message(row, [run]), seq, claimed=claimed, ended=room.ended)
+    return AcceptedMessage(turn.pk, present.message(row, [run]), seq, claimed=claimed, ended=room.ended)
 
 
 def _finished(conversation: Conversation, call: str) -> ToolRun:

@@ -15,7 +15,7 @@ from toolsupport.core.types import Role, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class ResumePoint:
     """Where a turn that waited goes on: its calls not answered yet, what was decided, what it did before.
 
     Calls are as the model made them; `served` are those that run for them, by id.
@@ -25,7 +25,7 @@ class Resumed:
 
     message: int
     pending: tuple[ToolCall, ...]
-    decisions: Mapping[str, questions.Decision]
+    decisions: Mapping[str, questions.ApprovalDecision]
     rounds: int
     done: tuple[ToolCall, ...]
     usage: Mapping[str, Any]
@@ -35,13 +35,13 @@ class Resumed:
     calls_only: bool = False
 
 
-def resumed(turn: Turn, runs: list[ToolRun]) -> Resumed:
+def resumed(turn: Turn, runs: list[ToolRun]) -> ResumePoint:
     """From the rows of the calls of a turn, in the order they were made."""
     waiting = [run for run in runs if run.status in WAITS]
     decided = {run.call_id: questions.decision(run, turn) for run in runs if run.status == "waiting"}
     pending = [run for run in waiting if run.program_id is None]
     inner = next((run for run in waiting if run.program_id is not None), None)
-    return Resumed(
+    return ResumePoint(
         message=runs[-1].message_id,
         pending=tuple(call_of(run) for run in pending),
         decisions={call_id: decision for call_id, decision in decided.items() if decision is not None},

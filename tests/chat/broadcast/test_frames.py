@@ -139,10 +139,10 @@ def test_fields_of_any_kind_are_checked(frame: dict[str, object]) -> None:
 
 
 def test_server_frames_leave_out_what_is_not_there() -> None:
-    assert json.loads(frames.Error("busy", "Wait.").render()) == {"type": "error", "code": "busy", "text": "Wait."}
-    first = json.loads(frames.MessageStarted(1, 4, None, "user", 2, "").render())
+    assert json.loads(frames.ErrorFrame("busy", "Wait.").render()) == {"type": "error", "code": "busy", "text": "Wait."}
+    first = json.loads(frames.MessageStartedFrame(1, 4, None, "user", 2, "").render())
     assert first["parent"] is None, "only what may be absent is left out"
-    assert json.loads(frames.TextDelta(4, 0, "\u2028<").render()) == {
+    assert json.loads(frames.TextDeltaFrame(4, 0, "\u2028<").render()) == {
         "type": "text.delta",
         "message": 4,
         "offset": 0,

@@ -12,8 +12,8 @@ import pytest
 from channels.layers import channel_layers
 
 from chat.broadcast import bus, frames, other_processes
-from chat.broadcast.other_processes import Elsewhere
-from chat.broadcast.outbox import Listeners
+from chat.broadcast.other_processes import PeerBroadcaster
+from chat.broadcast.outbox import SocketRegistry
 
 CHAT = "0b0e6a2c-6a0c-4a57-9d0e-5a1a6f2f5a11"
 
@@ -42,15 +42,15 @@ class Process:
     """Stands for a runner: its pages, the text it writes, what it was asked to stop."""
 
     def __init__(self, owner: str) -> None:
-        self.listeners = Listeners()
+        self.listeners = SocketRegistry()
         self.page = Collector()
         self.text: str | None = None
         self.asked: asyncio.Queue[object] = asyncio.Queue()
-        self.elsewhere = Elsewhere(owner, self)
+        self.elsewhere = PeerBroadcaster(owner, self)
         self.listeners.add(CHAT, self.page)  # type: ignore[arg-type]  # as good as a socket here
 
     def growing(self, conversation: str) -> list[frames.ServerFrame] | None:
-        return None if self.text is None else [frames.Resync(7, self.text, "")]
+        return None if self.text is None else [frames.ResyncFrame(7, self.text, "")]
 
     def request_stop(self, turn_id: int) -> None:
         self.asked.put_nowait(turn_id)
@@ -61,7 +61,7 @@ class Process:
 
     def write(self, text: str) -> None:
         assert self.text is not None
-        frame = frames.TextDelta(7, len(self.text), text)
+        frame = frames.TextDeltaFrame(7, len(self.text), text)
         self.text += text
         self.elsewhere.tell(CHAT, frame)
 
@@ -87,8 +87,8 @@ async def two() -> AsyncIterator[tuple[Process, Process]]:
 @pytest.mark.asyncio
 async def test_a_thing_reaches_the_other_process_once_and_never_comes_back() -> None:
     async with two() as (first, second):
-        first.elsewhere.tell(CHAT, frames.MessageFinished(3, 7, "<p>"))
-        second.elsewhere.tell(CHAT, frames.MessageFinished(4, 7, "<b>"))
+        first.elsewhere.tell(CHAT, frames.MessageFinishedFrame(3, 7, "<p>"))
+        second.elsewhere.tell(CHAT, frames.MessageFinishedFrame(4, 7, "<b>"))
         assert (await second.page.until("message.finished"))["seq"] == 3
         assert (await first.page.until("message.finished"))["seq"] == 4
         await settled(first, second)
@@ -113,7 +113,7 @@ async def test_text_goes_only_to_who_follows_and_without_a_hole() -> None:
         assert (await second.page.until("resync"))["text"] == "before "
         first.write("a ")
         first.write("b ")
-        first.elsewhere.tell(CHAT, frames.TurnEnded(5, 1, "done", {}, ""))
+        first.elsewhere.tell(CHAT, frames.TurnEndedFrame(5, 1, "done", {}, ""))
         await second.page.until("turn.ended")
         told = [frame for frame in second.page.got if frame["type"] == "text.delta"]
         assert [(frame["offset"], frame["text"]) for frame in told] == [(7, "a b ")]
@@ -125,7 +125,7 @@ async def test_the_end_of_a_turn_ends_the_following() -> None:
         first.text = "all"
         second.elsewhere.follow(CHAT, "first")
         await second.page.until("resync")
-        first.elsewhere.tell(CHAT, frames.TurnEnded(5, 1, "done", {}, ""))
+        first.elsewhere.tell(CHAT, frames.TurnEndedFrame(5, 1, "done", {}, ""))
         await second.page.until("turn.ended")
         first.write("more")
         await settled(first, second)
@@ -140,7 +140,7 @@ async def test_who_does_not_renew_is_let_go(monkeypatch: pytest.MonkeyPatch) -> 
         first.text = "all"
         second.elsewhere.follow(CHAT, "first")
         await second.page.until("resync")
-        second.listeners = Listeners()
+        second.listeners = SocketRegistry()
         async with asyncio.timeout(10):
             while first.elsewhere._followers or second.elsewhere._leaders:
                 await asyncio.sleep(0)
@@ -163,6 +163,6 @@ async def test_a_silent_redis_keeps_no_page_from_opening(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(bus, "SECONDS_TO_JOIN", 0.01)
-    alone = bus.Relay("alone", lambda message: None)
+    alone = bus.RedisBus("alone", lambda message: None)
     await alone.join(CHAT)
     assert "Redis is silent" in caplog.text

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chat.broadcast import frames
 from chat.broadcast.growing_text import utf16_length
-from chat.broadcast.outbox import QUEUE_BYTES, Listeners, Socket
+from chat.broadcast.outbox import QUEUE_BYTES, PageSocket, SocketRegistry
 
 
 class Page:
@@ -39,8 +39,8 @@ def deltas(page: Page) -> list[dict[str, Any]]:
 
 async def sent(put: list[frames.ServerFrame]) -> Page:
     page = Page()
-    socket = Socket(page.send)
-    for frame in [*put, frames.Pong()]:
+    socket = PageSocket(page.send)
+    for frame in [*put, frames.PongFrame()]:
         socket.put(frame)
     pump = asyncio.create_task(socket.pump())
     await page.until("pong")
@@ -53,7 +53,7 @@ def test_joined_deltas_give_the_same_text(pieces: list[str]) -> None:
     offset = 0
     put: list[frames.ServerFrame] = []
     for piece in pieces:
-        put.append(frames.TextDelta(1, offset, piece))
+        put.append(frames.TextDeltaFrame(1, offset, piece))
         offset += utf16_length(piece)
     page = asyncio.run(sent(put))
     assert "".join(frame["text"] for frame in deltas(page)) == "".join(pieces)
@@ -61,13 +61,13 @@ def test_joined_deltas_give_the_same_text(pieces: list[str]) -> None:
 
 
 def test_a_gap_is_not_joined_away() -> None:
-    page = asyncio.run(sent([frames.TextDelta(1, 0, "ab"), frames.TextDelta(1, 5, "cd")]))
+    page = asyncio.run(sent([frames.TextDeltaFrame(1, 0, "ab"), frames.TextDeltaFrame(1, 5, "cd")]))
     assert [(frame["offset"], frame["text"]) for frame in deltas(page)] == [(0, "ab"), (5, "cd")]
 
 
 def test_pieces_of_two_calls_are_not_mixed() -> None:
     pieces = [("a", 0, "1"), ("a", 1, "2"), ("b", 2, "3"), ("b", 3, "4")]
-    page = asyncio.run(sent([frames.CallDelta(1, call, "f", offset, text) for call, offset, text in pieces]))
+    page = asyncio.run(sent([frames.CallDeltaFrame(1, call, "f", offset, text) for call, offset, text in pieces]))
     told = [(frame["call"], frame["offset"], frame["text"]) for frame in page.got if frame["type"] == "call.delta"]
     assert told == [("a", 0, "12"), ("b", 2, "34")]
 
@@ -76,10 +76,10 @@ def test_deltas_of_other_messages_and_things_keep_their_place() -> None:
     page = asyncio.run(
         sent(
             [
-                frames.TextDelta(1, 0, "a"),
-                frames.ThinkingDelta(1, 0, "b"),
-                frames.MessageFinished(4, 1, "<p>"),
-                frames.TextDelta(2, 0, "c"),
+                frames.TextDeltaFrame(1, 0, "a"),
+                frames.ThinkingDeltaFrame(1, 0, "b"),
+                frames.MessageFinishedFrame(4, 1, "<p>"),
+                frames.TextDeltaFrame(2, 0, "c"),
             ]
         )
     )
@@ -91,12 +91,12 @@ def test_deltas_of_other_messages_and_things_keep_their_place() -> None:
 async def test_a_page_that_does_not_read_costs_a_bounded_queue_and_loses_no_thing() -> None:
     page = Page()
     page.reads.clear()
-    socket = Socket(page.send)
+    socket = PageSocket(page.send)
     pump = asyncio.create_task(socket.pump())
     piece = "x" * 1024
     for number in range(2000):
-        socket.put(frames.TextDelta(1, number * len(piece), piece))
-    socket.put(frames.MessageFinished(9, 1, "<p>whole</p>"))
+        socket.put(frames.TextDeltaFrame(1, number * len(piece), piece))
+    socket.put(frames.MessageFinishedFrame(9, 1, "<p>whole</p>"))
     page.reads.set()
     await page.until("message.finished")
     pump.cancel()
@@ -105,9 +105,9 @@ async def test_a_page_that_does_not_read_costs_a_bounded_queue_and_loses_no_thin
 
 
 def test_listeners_hear_their_own_conversation_only() -> None:
-    listeners, heard = Listeners(), []
+    listeners, heard = SocketRegistry(), []
 
-    class Ear(Socket):
+    class Ear(PageSocket):
         def put(self, frame: frames.ServerFrame) -> None:
             heard.append(frame)
 
@@ -115,10 +115,10 @@ def test_listeners_hear_their_own_conversation_only() -> None:
 
     ear = Ear(nothing)
     listeners.add("a", ear)
-    listeners.tell("b", frames.Pong())
+    listeners.tell("b", frames.PongFrame())
     assert heard == []
-    listeners.tell("a", frames.Pong())
+    listeners.tell("a", frames.PongFrame())
     assert len(heard) == listeners.count() == 1
     listeners.remove("a", ear)
-    listeners.tell("a", frames.Pong())
+    listeners.tell("a", frames.PongFrame())
     assert len(heard) == 1 and listeners.count() == 0

@@ -9,18 +9,18 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chat.broadcast.socket_revocation import Doorman, pass_of
+from chat.broadcast.socket_revocation import SocketRevocation, pass_of
 from tests.factories import UserFactory
 from toolsupport.models import Session
 from toolsupport.registry.people import socket_access
 from toolsupport.registry.people.permissions import Action
-from toolsupport.registry.people.socket_access import FORBIDDEN, SIGNED_OUT, Pass
+from toolsupport.registry.people.socket_access import FORBIDDEN, SIGNED_OUT, SocketAccess
 
 
-def held_by(person: User) -> Pass:
+def held_by(person: User) -> SocketAccess:
     client = Client()
     client.force_login(person)
-    return Pass(person.pk, str(client.session.session_key), client.session[HASH_SESSION_KEY])
+    return SocketAccess(person.pk, str(client.session.session_key), client.session[HASH_SESSION_KEY])
 
 
 @pytest.mark.django_db
@@ -70,8 +70,8 @@ def test_a_signing_key_that_is_being_rotated_out_still_holds(alice: User, settin
 @pytest.mark.asyncio
 @pytest.mark.django_db(transaction=True)
 async def test_one_that_cannot_be_closed_keeps_nobody_inside(monkeypatch: pytest.MonkeyPatch) -> None:
-    doorman, ended = Doorman(), []
-    gone, other, good = (Pass(number, "key", "mark") for number in range(3))
+    doorman, ended = SocketRevocation(), []
+    gone, other, good = (SocketAccess(number, "key", "mark") for number in range(3))
     monkeypatch.setattr(socket_access, "refused", lambda held, action: {gone: SIGNED_OUT, other: FORBIDDEN})
 
     async def fails(code: int) -> None:
@@ -92,12 +92,12 @@ async def test_one_that_cannot_be_closed_keeps_nobody_inside(monkeypatch: pytest
 
 # SAFETY 2
 def test_one_person_gets_so_many_sockets_and_others_theirs() -> None:
-    doorman = Doorman()
-    mine = [doorman.admit(Pass(1, "key", "mark"), ends_never, 2) for _ in range(3)]
+    doorman = SocketRevocation()
+    mine = [doorman.admit(SocketAccess(1, "key", "mark"), ends_never, 2) for _ in range(3)]
     assert [ticket is not None for ticket in mine] == [True, True, False]
-    assert doorman.admit(Pass(2, "key", "mark"), ends_never, 2)
+    assert doorman.admit(SocketAccess(2, "key", "mark"), ends_never, 2)
     doorman.forget(mine[0])
-    assert doorman.admit(Pass(1, "other", "mark"), ends_never, 2)
+    assert doorman.admit(SocketAccess(1, "other", "mark"), ends_never, 2)
 
 
 async def ends_never(code: int) -> None: ...
@@ -107,7 +107,7 @@ async def ends_never(code: int) -> None: ...
 async def test_nobody_inside_costs_no_question(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(socket_access, "refused", lambda *given: asked.append(given))
-    await Doorman().look()
+    await SocketRevocation().look()
     assert asked == []
 
 
@@ -116,4 +116,4 @@ def test_a_pass_is_read_from_the_scope() -> None:
         session_key = "key"
 
     scope = {"user": User(pk=3), "session": Kept({HASH_SESSION_KEY: "mark"})}
-    assert pass_of(scope) == Pass(3, "key", "mark")
+    assert pass_of(scope) == SocketAccess(3, "key", "mark")

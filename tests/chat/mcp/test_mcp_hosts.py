@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError
 
 from chat.mcp import doctor_checks, mcp_hosts, mcp_tools, server_check
-from chat.mcp.mcp_hosts import Hosts
+from chat.mcp.mcp_hosts import McpHosts
 from chat.tools.files.workspace import Workspace
 from chat.tools.tool import ToolContext
 from tests.chat.mcp.client.conftest import over_pipes
@@ -48,7 +48,7 @@ def server(monkeypatch: pytest.MonkeyPatch, db: None) -> McpServer:
 
 
 @asynccontextmanager
-async def hosts() -> AsyncIterator[Hosts]:
+async def hosts() -> AsyncIterator[McpHosts]:
     started = mcp_hosts.current()
     started.start(asyncio.create_task)
     try:

@@ -18,29 +18,29 @@ from hypothesis import strategies as st
 from chat.models import Conversation
 from chat.tools import BUILTINS
 from chat.transcript.conversations import explain, prompts, tool_filter
-from chat.transcript.conversations.prompts import Written
-from chat.transcript.conversations.tool_filter import Change, Choice
+from chat.transcript.conversations.prompts import PromptDraft
+from chat.transcript.conversations.tool_filter import SwitchChoice, ToolFilterChange
 from chat.transcript.settings import available_tools
 from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import Sent
+from chat.transcript.turns.lifecycle import SentMessage
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
 from tests.toolsupport.providers.scripted import FINE, Scripted, scripted
 from toolsupport import exchange
-from toolsupport.core.prompt.token_counts import Counted, tools_digest
+from toolsupport.core.prompt.token_counts import MeasuredPrompt, tools_digest
 from toolsupport.core.tool_selection import Candidate
-from toolsupport.core.types import LeftOut, ToolSpec
+from toolsupport.core.types import ToolFilter, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.databases.sql_sources import NewSource
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.metrics import prompt_counts
-from toolsupport.registry.models.request_context import Offer
+from toolsupport.registry.models.request_context import ToolOffer
 from toolsupport.registry.servers import key_encryption
 from toolsupport.registry.settings import team_settings
 
 pytestmark = pytest.mark.django_db
-NOTHING = tool_filter.stamp(LeftOut())
+NOTHING = tool_filter.stamp(ToolFilter())
 FILE_TOOLS = ("read_file", "list_directory", "write_file", "edit_file")
 
 
@@ -48,7 +48,7 @@ FILE_TOOLS = ("read_file", "list_directory", "write_file", "edit_file")
 def able() -> ModelProfile:
     server = ServerFactory(name="attic", api_key=key_encryption.encrypt("sk-secret-9931"))
     profile: ModelProfile = ModelProfileFactory(name="m1", server=server)
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     return profile
 
 
@@ -58,8 +58,10 @@ def chat(alice: User, able: ModelProfile) -> Conversation:
     return conversation
 
 
-def without(*names: str, shown: tuple[str, ...] = FILE_TOOLS, seen: str = NOTHING) -> Change:
-    return Change(Choice(shown, [name for name in shown if name not in names]), Choice((), ()), seen)
+def without(*names: str, shown: tuple[str, ...] = FILE_TOOLS, seen: str = NOTHING) -> ToolFilterChange:
+    return ToolFilterChange(
+        SwitchChoice(shown, [name for name in shown if name not in names]), SwitchChoice((), ()), seen
+    )
 
 
 # -- who may --
@@ -115,7 +117,7 @@ def test_a_switched_off_tool_names_its_rule(alice: User, able: ModelProfile) -> 
 
 def test_a_shell_that_stands_in_is_offered_and_says_what_it_is(alice: User, able: ModelProfile) -> None:  # T2 T6
     for name in FILE_TOOLS:
-        overrides.add(Decision(able.pk, f"tool:{name}", "via_bash"))
+        overrides.add(NewOverride(able.pk, f"tool:{name}", "via_bash"))
     explained = explain.of_model(alice, able.pk)
     tools = {tool.name: tool for tool in explained.tools}
     assert tools["bash"].included and "no shell is behind it" in tools["bash"].reason
@@ -175,7 +177,7 @@ def test_the_short_prompt_says_that_it_is_that(alice: User, chat: Conversation) 
 
 
 def test_prompts_and_memory_of_a_chat_are_named(alice: User, bob: User, chat: Conversation) -> None:  # C9
-    prompts.write(bob, Written("polite", "Manners.", "Say please."))
+    prompts.write(bob, PromptDraft("polite", "Manners.", "Say please."))
     Conversation.objects.filter(pk=chat.pk).update(settings={"prompts": ["polite"]})
     chat.memories.create(text="Her name is Ada.")
     request = explain.of_conversation(alice, str(chat.pk)).request
@@ -196,12 +198,12 @@ def test_a_tool_without_room_says_so_and_is_not_in_the_request(alice: User, chat
 
 
 def test_what_tools_cost_is_estimated_until_a_server_has_counted(alice: User, chat: Conversation) -> None:  # F9
-    accepted = lifecycle.accept(alice, str(chat.pk), Sent("1", "hi"), "me")
+    accepted = lifecycle.accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert accepted.claimed is not None
     briefing = accepted.claimed.briefing
     estimated = explain.of_conversation(alice, str(chat.pk)).cost
-    prompt_counts.learn(briefing.build, tools_digest(briefing.brief), Counted(100, 700))
-    prompt_counts.learn(briefing.build, "", Counted(100, 100))
+    prompt_counts.learn(briefing.build, tools_digest(briefing.brief), MeasuredPrompt(100, 700))
+    prompt_counts.learn(briefing.build, "", MeasuredPrompt(100, 100))
     told = explain.of_conversation(alice, str(chat.pk))
     assert (estimated.measured, told.cost.measured, told.cost.tools) == (False, True, 600)
     assert abs(sum(tool.tokens for tool in told.tools) - 600) <= len(told.tools)
@@ -246,16 +248,16 @@ async def _drain(events: object) -> None:
 
 def _shown_then_sent(
     server: Scripted, kind: str, settings: dict[str, object]
-) -> tuple[explain.Explained, lifecycle.Claimed]:
+) -> tuple[explain.RequestExplanation, lifecycle.ClaimedTurn]:
     """What the page says of the next message, then that message, claimed as the runner does."""
     row = ServerFactory(kind=kind, base_url=f"http://127.0.0.1:{server.port}")
     profile = ModelProfileFactory(server=row)
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     conversation = ConversationFactory(profile=profile, settings=settings)
     conversation.leaf = conversation.messages.create(role="user", content="Good morning")
     conversation.save()
     told = explain.of_conversation(conversation.owner, str(conversation.pk), "What is new?")
-    accepted = lifecycle.accept(conversation.owner, str(conversation.pk), Sent("1", "What is new?"), "me")
+    accepted = lifecycle.accept(conversation.owner, str(conversation.pk), SentMessage("1", "What is new?"), "me")
     assert accepted.claimed is not None
     return told, accepted.claimed
 
@@ -266,7 +268,7 @@ def test_an_answer_that_runs_keeps_what_it_began_with_and_that_is_said(
     client.force_login(alice)
     address = reverse("conversation-explain", args=[chat.pk])
     assert "An answer is running" not in client.get(address).content.decode()
-    lifecycle.accept(alice, str(chat.pk), Sent("1", "hi"), "me")
+    lifecycle.accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert "An answer is running" in client.get(address).content.decode()
 
 
@@ -281,7 +283,7 @@ def test_what_a_chat_leaves_out_is_out_of_its_requests(client: Client, alice: Us
     told = explain.of_conversation(alice, str(chat.pk))
     assert [tool.name for tool in told.tools if tool.included and tool.name in FILE_TOOLS] == ["read_file"]
     assert {tool.reason for tool in told.tools if not tool.kept} == {"This chat leaves this tool out."}
-    accepted = lifecycle.accept(alice, str(chat.pk), Sent("1", "hi"), "me")
+    accepted = lifecycle.accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert accepted.claimed is not None
     assert accepted.claimed.briefing.usable & {*FILE_TOOLS} == {"read_file"}
     assert explain.of_model(alice, chat.profile_id or 0).included > 1
@@ -302,7 +304,7 @@ def test_a_whole_server_is_left_out_of_a_chat(
     team = team_settings.everything()
     found = [Candidate(ToolSpec(f"wiki_{number}"), kind="mcp", server="wiki") for number in range(3)]
     found[1] = replace(found[1], materialised=True)
-    monkeypatch.setattr(available_tools, "offer", lambda *_: Offer(tuple(found), team))
+    monkeypatch.setattr(available_tools, "offer", lambda *_: ToolOffer(tuple(found), team))
     client.force_login(alice)
     page = client.get(reverse("conversation-explain", args=[chat.pk])).content.decode()
     assert (
@@ -313,7 +315,7 @@ def test_a_whole_server_is_left_out_of_a_chat(
     form = {"seen": NOTHING, "server-shown": ["wiki"], "tool-shown": ["wiki_1"], "tool-kept": ["wiki_1"]}
     page = client.post(reverse("conversation-tools", args=[chat.pk]), form).content.decode()
     assert "0 of 3 tools are offered" in page and "This chat leaves the server wiki out." in page
-    again = form | {"seen": tool_filter.stamp(LeftOut(servers=frozenset({"wiki"}))), "server-kept": ["wiki"]}
+    again = form | {"seen": tool_filter.stamp(ToolFilter(servers=frozenset({"wiki"}))), "server-kept": ["wiki"]}
     assert "1 of 3" in client.post(reverse("conversation-tools", args=[chat.pk]), again).content.decode()
 
 
@@ -322,7 +324,7 @@ def test_what_falls_out_under_a_limit_is_listed(
 ) -> None:  # T1
     team = team_settings.everything()
     found = (Candidate(ToolSpec(f"w{n}"), kind="mcp", server="wiki", materialised=True) for n in range(4))
-    offer = Offer(tuple(found), team)
+    offer = ToolOffer(tuple(found), team)
     monkeypatch.setattr(available_tools, "offer", lambda *_: offer)
     client.force_login(alice)
     page = client.get(reverse("conversation-explain", args=[chat.pk])).content.decode()
@@ -334,7 +336,7 @@ def test_of_what_a_form_did_not_show_nothing_changes(alice: User, chat: Conversa
     here = str(chat.pk)
     Conversation.objects.filter(pk=here).update(settings={"left_out": {"tools": ["gone_tool"]}})
     tool_filter.put(alice, here, without("nobodys", shown=("nobodys",), seen='{"tools": ["gone_tool"]}'))
-    seen = tool_filter.stamp(LeftOut(frozenset({"gone_tool"})))
+    seen = tool_filter.stamp(ToolFilter(frozenset({"gone_tool"})))
     assert tool_filter.put(alice, here, without("read_file", shown=("read_file",), seen=seen)) == frozenset()
     assert explain.of_conversation(alice, here).left_out.tools == {"gone_tool", "read_file"}
 
@@ -361,7 +363,7 @@ names = st.frozensets(st.sampled_from("abcd"))
 def test_only_what_was_switched_changes(
     before: frozenset[str], seen: frozenset[str], shown: frozenset[str], kept: frozenset[str]
 ) -> None:
-    switched = Choice(shown, kept).switched(seen)
+    switched = SwitchChoice(shown, kept).switched(seen)
     after = tool_filter._merged(before, switched, kept)
     assert switched <= shown and after ^ before <= switched
     assert all((name in after) == (name not in kept) for name in switched)

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from chat.models import Conversation, Prompt
 from chat.transcript.conversations import prompts
-from chat.transcript.conversations.prompts import Written
+from chat.transcript.conversations.prompts import PromptDraft
 from tests.factories import ConversationFactory
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,7 @@ FORM = {"name": "Code review", "description": "For code", "text": "Look for bugs
 
 @pytest.fixture
 def prompt(bob: User) -> Prompt:
-    prompts.write(bob, Written("brief", "For short answers", "Be brief."))
+    prompts.write(bob, PromptDraft("brief", "For short answers", "Be brief."))
     return Prompt.objects.get()
 
 

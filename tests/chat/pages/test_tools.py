@@ -17,11 +17,11 @@ from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFac
 from toolsupport.config import environment
 from toolsupport.core import format_choice
 from toolsupport.core.tool_selection import Candidate
-from toolsupport.core.types import ChatSettings, LeftOut, ToolSpec
+from toolsupport.core.types import ChatSettings, ToolFilter, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import request_context
 from toolsupport.registry.settings import switches, team_settings, tool_settings
 
@@ -146,7 +146,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, level: str, missing: str = "") -> N
 def test_choosing_prompts_works_where_there_are_some(client: Client, bob: User) -> None:
     client.force_login(bob)
     assert "There are no named prompts" in client.get("/tools/").content.decode()
-    prompts.write(bob, prompts.Written("polite", "Manners.", "Say please."))
+    prompts.write(bob, prompts.PromptDraft("polite", "Manners.", "Say please."))
     assert "There are no named prompts" not in client.get("/tools/").content.decode()
 
 
@@ -174,17 +174,17 @@ def test_bob_leaves_tools_of_servers_out(
     found = tuple(
         Candidate(ToolSpec(name), kind="mcp", server="wiki", materialised=True) for name in ("wiki_read", "wiki_find")
     )
-    monkeypatch.setattr(available_tools, "offer", lambda **_: request_context.Offer(found, team))
+    monkeypatch.setattr(available_tools, "offer", lambda **_: request_context.ToolOffer(found, team))
     form = {"kind": "tools", "name": "wiki_read", "out": "out"}
     client.force_login(alice)
     assert client.post("/tools/filter/", form).status_code == 403
     client.force_login(bob)
     assert "Allow wiki_read" in client.post("/tools/filter/", form).content.decode()
-    assert tool_settings.left_out() == LeftOut(frozenset({"wiki_read"}))
+    assert tool_settings.left_out() == ToolFilter(frozenset({"wiki_read"}))
     page = client.post("/tools/filter/", {"kind": "servers", "name": "wiki", "out": "out"}).content.decode()
     assert "Allow the server" in page
     client.post("/tools/filter/", form | {"out": ""})
-    assert tool_settings.left_out() == LeftOut(servers=frozenset({"wiki"}))
+    assert tool_settings.left_out() == ToolFilter(servers=frozenset({"wiki"}))
     assert "no such tool" in client.post("/tools/filter/", form | {"kind": "people"}).content.decode()
 
 
@@ -199,7 +199,7 @@ def formats_form(primary: str = "", disabled: tuple[str, ...] = (), seen: str | 
 # F2 T1
 def test_bob_says_which_formats_are_used(client: Client, bob: User) -> None:
     profile: ModelProfile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     client.force_login(bob)
     before = tool_settings.formats().stamp
     assert "Saved" in client.post("/tools/formats/", formats_form("hermes")).content.decode()
@@ -220,7 +220,7 @@ def test_formats_that_make_no_sense_change_nothing(
 ) -> None:
     client.force_login(bob)
     assert words in client.post("/tools/formats/", formats_form(primary, disabled)).content.decode()
-    assert tool_settings.formats() == tool_settings.Formats()
+    assert tool_settings.formats() == tool_settings.FormatSettings()
 
 
 @pytest.mark.parametrize("name", ["alice", "charlie"])

@@ -6,7 +6,7 @@ import pytest
 
 from chat.tools import bash
 from chat.tools.sandbox import shell_process
-from chat.tools.sandbox.shell_process import Ended
+from chat.tools.sandbox.shell_process import CommandResult
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ToolError
 
@@ -16,17 +16,17 @@ pytestmark = pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("ended", "content"),
     [
-        (Ended("fine\n", 0), "fine"),
-        (Ended("", 0), "[It printed nothing.]"),
-        (Ended("no\n", 2), "no\n[It ended with exit code 2.]"),
-        (Ended("", None, "it used too much"), "[It was stopped: it used too much.]"),
-        (Ended("y", 0, cut=True), "y\n[Cut here: these are the first 256 KiB of what it printed.]"),
+        (CommandResult("fine\n", 0), "fine"),
+        (CommandResult("", 0), "[It printed nothing.]"),
+        (CommandResult("no\n", 2), "no\n[It ended with exit code 2.]"),
+        (CommandResult("", None, "it used too much"), "[It was stopped: it used too much.]"),
+        (CommandResult("y", 0, cut=True), "y\n[Cut here: these are the first 256 KiB of what it printed.]"),
     ],
 )
 async def test_what_a_model_reads(
-    context: ToolContext, ended: Ended, content: str, monkeypatch: pytest.MonkeyPatch
+    context: ToolContext, ended: CommandResult, content: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def ran(*_: object) -> Ended:
+    async def ran(*_: object) -> CommandResult:
         return ended
 
     monkeypatch.setattr(shell_process, "run", ran)

@@ -11,7 +11,7 @@ import pytest
 
 from chat.templatetags import readable
 from chat.tools import execute_sql, search_schemas
-from chat.tools.databases import Found
+from chat.tools.databases import FoundTable
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.sources.types import Column, Table, TableShape, table
@@ -25,8 +25,8 @@ class Two:
 
     answer: Table
 
-    async def tables(self, query: str, count: int) -> Sequence[Found]:
-        return [Found("shop", "SQLite", ORDERS)] if query != "nothing" else []
+    async def tables(self, query: str, count: int) -> Sequence[FoundTable]:
+        return [FoundTable("shop", "SQLite", ORDERS)] if query != "nothing" else []
 
     async def ask(self, name: str, query: str) -> Table:
         return self.answer

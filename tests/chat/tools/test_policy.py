@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from chat.tools import policy
-from chat.tools.files.workspace import Content
+from chat.tools.files.workspace import FileContent
 from chat.tools.tool import LEVELS, Tool, ToolContext
 from toolsupport.core.errors import NotFound, ToolError
 from toolsupport.core.types import JSON, ToolCall, ToolResult, ToolSpec
@@ -162,10 +162,10 @@ async def test_the_loop_goes_on_while_the_disk_is_slow(context: ToolContext, mon
     released, reading = threading.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def slow(*_: object) -> Content:
+    def slow(*_: object) -> FileContent:
         loop.call_soon_threadsafe(reading.set)
         assert released.wait(10)
-        return Content(b"read", 4)
+        return FileContent(b"read", 4)
 
     monkeypatch.setattr("chat.tools.read_file.beginning", slow)
     running = asyncio.ensure_future(policy.run(call("read_file", path="a"), context))

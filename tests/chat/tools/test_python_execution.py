@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chat.tools import policy, python_execution
-from chat.tools.python_execution import TOOL, asked, functions, resume, run
+from chat.tools.python_execution import TOOL, checked_call, functions, resume, run
 from chat.tools.sandbox.json_values import LARGEST
-from chat.tools.sandbox.python_interpreter import Called
-from chat.tools.tool import Answered, Pause, ToolContext
+from chat.tools.sandbox.python_interpreter import FunctionCall
+from chat.tools.tool import Pause, PausedCallResult, ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.types import ToolCall, ToolResult, ToolSpec
@@ -37,7 +37,7 @@ def able(context: ToolContext) -> ToolContext:
     return replace(context, functions=(LOOK, ANY))
 
 
-async def ended(context: ToolContext, code: str, *answers: Answered) -> ToolResult:
+async def ended(context: ToolContext, code: str, *answers: PausedCallResult) -> ToolResult:
     """The result of a program whose calls get these answers."""
     step = await run(context, {"code": code})
     for answer in answers:
@@ -85,7 +85,7 @@ async def test_without_code_there_is_nothing_to_run(able: ToolContext, code: str
 
 async def test_what_is_printed_is_cut_across_all_steps(able: ToolContext) -> None:
     narrow = replace(able, text_bytes=10)
-    result = await ended(narrow, "print('12345')\nlook('a')\nprint('67890')\n'end'", Answered("done", "x"))
+    result = await ended(narrow, "print('12345')\nlook('a')\nprint('67890')\n'end'", PausedCallResult("done", "x"))
     assert result.content == "12345\n6789\n[Cut here: the program printed more than is kept.]\nend"
 
 
@@ -119,7 +119,7 @@ async def test_a_call_that_does_not_fit_is_rejected_and_caught(able: ToolContext
     step = await run(able, {"code": code})
     assert isinstance(step, Pause) and isinstance(step.asked, CallRejected)
     assert words in step.asked.reason
-    after = await resume(able, step.state, Answered("rejected", step.asked.reason))
+    after = await resume(able, step.state, PausedCallResult("rejected", step.asked.reason))
     assert isinstance(after, ToolResult) and after.content == step.asked.reason
 
 
@@ -134,8 +134,10 @@ async def test_a_call_that_does_not_fit_is_rejected_and_caught(able: ToolContext
 )
 async def test_how_a_call_ended_is_an_exception(able: ToolContext, status: str, raised: str) -> None:
     code = f"try:\n  look('a')\nexcept {raised} as error:\n  seen = str(error)\nseen"
-    assert (await ended(able, code, Answered(status, "the words"))).content == "the words"
-    assert (await ended(able, "look('a')", Answered(status, "the words"))).content.endswith(f"{raised}: the words")
+    assert (await ended(able, code, PausedCallResult(status, "the words"))).content == "the words"
+    assert (await ended(able, "look('a')", PausedCallResult(status, "the words"))).content.endswith(
+        f"{raised}: the words"
+    )
 
 
 async def test_a_tool_whose_name_is_no_name_in_python_is_written_with_underscores(able: ToolContext) -> None:
@@ -180,7 +182,7 @@ async def test_values_travel_out_and_in_as_json(able: ToolContext, value: Any, a
     assert isinstance(step, Pause) and isinstance(step.asked, CallReady)
     assert step.asked.call.arguments == {"value": value}
     given_back = answer.encode("utf-8", "replace").decode()
-    result = await resume(able, step.state, Answered("done", given_back))
+    result = await resume(able, step.state, PausedCallResult("done", given_back))
     assert isinstance(result, ToolResult) and result.content == (
         given_back.replace("\0", "\ufffd") or python_execution.SILENT
     )
@@ -193,14 +195,14 @@ async def test_the_time_of_a_program_is_one_for_all_its_steps(able: ToolContext)
     left = json.loads(head)
     assert 0 < left["seconds"] < 5
     short = json.dumps(left | {"seconds": 0.1}).encode() + b"\n" + rest
-    stopped = await resume(able, short, Answered("done", "x"))
+    stopped = await resume(able, short, PausedCallResult("done", "x"))
     assert isinstance(stopped, ToolResult) and "time limit exceeded" in stopped.content
 
 
 async def test_code_is_asked_about_whole_and_each_time(able: ToolContext) -> None:
     code = "print(1)\n" * 500
     assert TOOL.preview is not None and TOOL.preview(able, {"code": code}).code == code
-    assert policy.verdict(TOOL, frozenset({"python_execution"}), False) is policy.Verdict.ASK
+    assert policy.verdict(TOOL, frozenset({"python_execution"}), False) is policy.CallDecision.ASK
     outcome = await policy.run(ToolCall("1", "python_execution", {"code": "1"}), able)
     assert outcome.status == "denied"
     allowed = await policy.run(ToolCall("1", "python_execution", {"code": "look('a')"}), able, approved=True)
@@ -212,5 +214,5 @@ async def test_it_works_here_and_says_so() -> None:
 
 
 async def test_each_call_has_an_id_of_its_own() -> None:
-    made = {asked(Called("look", ("a",)), {"look": LOOK}).call.id for _ in range(50)}  # type: ignore[union-attr]
+    made = {checked_call(FunctionCall("look", ("a",)), {"look": LOOK}).call.id for _ in range(50)}  # type: ignore[union-attr]
     assert len(made) == 50

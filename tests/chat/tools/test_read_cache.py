@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from chat.tools import read_cache
-from chat.tools.read_cache import Key, Remembered, beginning, ending
+from chat.tools.read_cache import Key, ReadCache, beginning, ending
 from chat.tools.tool import ToolContext
 from toolsupport.core.errors import NotFound
 
 
-class Counting(Remembered):
+class Counting(ReadCache):
     """Counts how often it was asked for what it has."""
 
     hits = 0
@@ -95,7 +95,7 @@ def test_nobody_gets_what_another_read(context: ToolContext, kept: Counting, lat
 
 
 def test_there_is_room_for_so_much_only() -> None:
-    small = Remembered(10)
+    small = ReadCache(10)
     for number in range(5):
         small.put((number,), b"1234")
     assert [number for number in range(5) if small.get((number,))] == [3, 4]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from chat.tools import BUILTINS, policy
 from chat.tools.files.workspace import Workspace
-from chat.tools.policy import Outcome
+from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
 from toolsupport.core.tool_translation import equivalent
 from toolsupport.core.types import ToolCall
@@ -43,7 +43,7 @@ def in_shell(directory: Path, command: str) -> bytes:
     return done.stdout
 
 
-def served(workspace: Workspace, command: str) -> Outcome | None:
+def served(workspace: Workspace, command: str) -> CallOutcome | None:
     """What the tool gives that serves the command; None where it stays a command."""
     call = equivalent(ToolCall("1", "bash", {"command": command}))
     return asyncio.run(policy.run(call, ToolContext(workspace), BUILTINS, approved=True)) if call else None
@@ -53,7 +53,7 @@ def files(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
-def both(command: str, before: dict[str, str]) -> tuple[dict[str, bytes], dict[str, bytes], Outcome] | None:
+def both(command: str, before: dict[str, str]) -> tuple[dict[str, bytes], dict[str, bytes], CallOutcome] | None:
     """The files after the command: by a shell, by the tool, and what the tool said; None where it stays a command."""
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
         for directory in (one, other):

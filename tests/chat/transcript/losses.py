@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Grant, Memory, Message, Question, ResultTable, ToolRun, Turn
 from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import Outcome
+from chat.transcript.turns.lifecycle import TurnOutcome
 from toolsupport.models import CallMetric, HistoryEntry, ModelProfile, PromptCount, ProvenCall
 
 ME, ANOTHER = "me", "another"
@@ -37,13 +37,13 @@ def taken(turn: int) -> None:
 
 
 def finished(turn: int) -> None:
-    assert lifecycle.end(ME, turn, Outcome("done")) is not None
+    assert lifecycle.end(ME, turn, TurnOutcome("done")) is not None
 
 
 def finished_elsewhere(turn: int) -> None:
     """Another process took it and came to the end of it."""
     taken(turn)
-    assert lifecycle.end(ANOTHER, turn, Outcome("done")) is not None
+    assert lifecycle.end(ANOTHER, turn, TurnOutcome("done")) is not None
 
 
 def waits(turn: int) -> None:

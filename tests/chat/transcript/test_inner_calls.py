@@ -7,14 +7,14 @@ from django.contrib.auth.models import User
 
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.pages import export_formats
-from chat.tools.policy import Outcome, fingerprint
+from chat.tools.policy import CallOutcome, fingerprint
 from chat.transcript.conversations.export import export
 from chat.transcript.messages import history, present
 from chat.transcript.questions import questions
-from chat.transcript.questions.questions import Answer, Asking, Spent
+from chat.transcript.questions.questions import ApprovalRequest, SubmittedAnswer, TurnUsage
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle, record, repeat_call
-from chat.transcript.turns.repeat_call import Repeat
+from chat.transcript.turns.repeat_call import RepeatRequest
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.events import CallReady
@@ -29,10 +29,10 @@ WRITE = ToolCall("inner-1", "write_file", {"path": "a.md", "content": "x"})
 def program(alice: User) -> ToolRun:
     """A program that runs, in an answer of this process."""
     conversation: Conversation = ConversationFactory(owner=alice)
-    accepted = lifecycle.accept(alice, str(conversation.pk), lifecycle.Sent("c1", "go"), "me")
+    accepted = lifecycle.accept(alice, str(conversation.pk), lifecycle.SentMessage("c1", "go"), "me")
     assert accepted.reply is not None
-    asked = record.AskedCall(CODE, "native", "A3")
-    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("", "", None, (asked,)))
+    asked = record.RequestedCall(CODE, "native", "A3")
+    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("", "", None, (asked,)))
     record.start_call(TurnStore("me", accepted.turn), CODE.id)
     return ToolRun.objects.get()
 
@@ -43,14 +43,14 @@ def store_of(program: ToolRun) -> TurnStore:
 
 def inside(program: ToolRun) -> ToolRun:
     """The program calls a tool."""
-    made = record.AskedCall(WRITE, "code_mode", "A2", program=program.pk)
+    made = record.RequestedCall(WRITE, "code_mode", "A2", program=program.pk)
     record.made_inside(store_of(program), program.message_id, made)
     return ToolRun.objects.get(program=program)
 
 
-def parked(program: ToolRun, inner: ToolRun) -> questions.Parked:
-    asking = Asking(WRITE, "Write?", "", True, state=b"\x00state\xff")
-    found = questions.park(store_of(program), inner.pk, asking, Spent({}))
+def parked(program: ToolRun, inner: ToolRun) -> questions.ParkedTurn:
+    asking = ApprovalRequest(WRITE, "Write?", "", True, state=b"\x00state\xff")
+    found = questions.park(store_of(program), inner.pk, asking, TurnUsage({}))
     assert found is not None
     return found
 
@@ -59,9 +59,9 @@ def parked(program: ToolRun, inner: ToolRun) -> questions.Parked:
 def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: ToolRun) -> None:
     inner = inside(program)
     record.start_call(store_of(program), WRITE.id)
-    _, card = record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
+    _, card = record.finish_call(store_of(program), inner.pk, CallOutcome("done", ToolResult("Wrote."), 3))
     assert card.program == str(program.pk) and not card.repeatable
-    _, whole = record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
+    _, whole = record.finish_call(store_of(program), program.pk, CallOutcome("done", ToolResult("end"), 9))
     assert [call.result for call in whole.inner] == ["Wrote."] and whole.repeatable
     [message] = [one for one in present.messages(program.turn.conversation) if one.calls]
     assert [(call.name, [one.name for one in call.inner]) for call in message.calls] == [
@@ -76,8 +76,8 @@ def test_the_card_of_a_call_stands_in_that_of_its_program(alice: User, program: 
 
 def test_a_model_is_told_of_its_program_only(program: ToolRun) -> None:
     inner = inside(program)
-    record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
-    record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
+    record.finish_call(store_of(program), inner.pk, CallOutcome("done", ToolResult("Wrote."), 3))
+    record.finish_call(store_of(program), program.pk, CallOutcome("done", ToolResult("end"), 9))
     program.turn.conversation.refresh_from_db()
     log = history.canonical(program.turn.conversation)
     assert [call.name for message in log for call in message.calls] == ["python_execution"]
@@ -88,7 +88,7 @@ def test_a_model_is_told_of_its_program_only(program: ToolRun) -> None:
 def test_a_parked_program_is_gone_on_with_from_its_rows(alice: User, program: ToolRun) -> None:
     found = parked(program, inside(program))
     assert (found.call.id, found.call.status, found.call.asks) == (str(program.pk), "waiting", True)
-    questions.answer(alice, found.question.id, Answer("once"))
+    questions.answer(alice, found.question.id, SubmittedAnswer("once"))
     accepted = lifecycle.claim(program.turn_id, "another process")
     assert accepted is not None and accepted.claimed is not None and accepted.claimed.resumed is not None
     resumed = accepted.claimed.resumed
@@ -108,7 +108,7 @@ def test_the_state_is_forgotten_with_the_end(alice: User, program: ToolRun) -> N
 def test_an_allowed_call_is_bound_to_its_arguments(alice: User, program: ToolRun) -> None:
     inner = inside(program)
     found = parked(program, inner)
-    questions.answer(alice, found.question.id, Answer("once"))
+    questions.answer(alice, found.question.id, SubmittedAnswer("once"))
     ToolRun.objects.filter(pk=inner.pk).update(arguments={"path": "b.md", "content": "x"})
     inner.refresh_from_db()
     decision = questions.decision(inner, Turn.objects.select_related("conversation").get())
@@ -118,16 +118,16 @@ def test_an_allowed_call_is_bound_to_its_arguments(alice: User, program: ToolRun
 
 def test_a_call_of_a_program_is_not_run_again_alone(alice: User, program: ToolRun) -> None:
     inner = inside(program)
-    record.finish_call(store_of(program), inner.pk, Outcome("done", ToolResult("Wrote."), 3))
-    record.finish_call(store_of(program), program.pk, Outcome("done", ToolResult("end"), 9))
-    lifecycle.end("me", program.turn_id, lifecycle.Outcome("done"))
+    record.finish_call(store_of(program), inner.pk, CallOutcome("done", ToolResult("Wrote."), 3))
+    record.finish_call(store_of(program), program.pk, CallOutcome("done", ToolResult("end"), 9))
+    lifecycle.end("me", program.turn_id, lifecycle.TurnOutcome("done"))
     with pytest.raises(NotFound):
-        repeat_call.accept(alice, str(program.turn.conversation_id), Repeat("again", str(inner.pk)), "me")
+        repeat_call.accept(alice, str(program.turn.conversation_id), RepeatRequest("again", str(inner.pk)), "me")
 
 
 # F4
 def test_a_call_that_did_not_fit_stands_in_its_program_too(program: ToolRun) -> None:
-    rejection = record.Rejection("r1", "write_file", "No path.", "{}", program.pk)
+    rejection = record.CallRejection("r1", "write_file", "No path.", "{}", program.pk)
     _, card = record.reject_call(store_of(program), program.message_id, rejection)
     assert (card.program, card.status) == (str(program.pk), "rejected")
     message = Message.objects.get(pk=program.message_id)

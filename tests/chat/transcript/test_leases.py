@@ -15,11 +15,11 @@ from django.utils import timezone
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle, record
-from chat.transcript.turns.lifecycle import Outcome, Sent
-from chat.transcript.turns.regenerate import Anew
+from chat.transcript.turns.lifecycle import SentMessage, TurnOutcome
+from chat.transcript.turns.regenerate import RegenerateRequest
 from chat.transcript.turns.regenerate import accept as accept_again
-from chat.transcript.turns.repeat_call import Repeat
-from chat.transcript.turns.requested_call import Requested
+from chat.transcript.turns.repeat_call import RepeatRequest
+from chat.transcript.turns.requested_call import CallRequest
 from tests.chat.transcript.losses import (
     ANOTHER,
     ME,
@@ -44,18 +44,20 @@ WRITE = ToolCall("c1", "read_file", {"path": "a"})
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
     profile = ModelProfileFactory()
-    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", True))
     made: Conversation = ConversationFactory(owner=alice, profile=profile, title="")
     return made
 
 
 @pytest.fixture
-def begun(alice: User, conversation: Conversation) -> lifecycle.Accepted:
+def begun(alice: User, conversation: Conversation) -> lifecycle.AcceptedMessage:
     """An answer that this process writes, with a call that waits to run."""
-    accepted = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     assert accepted.reply is not None
-    asked = record.AskedCall(WRITE, "native", "A1")
-    record.finish_reply(TurnStore(ME, accepted.turn), accepted.reply.id, record.Reply("So far", "", None, (asked,)))
+    asked = record.RequestedCall(WRITE, "native", "A1")
+    record.finish_reply(
+        TurnStore(ME, accepted.turn), accepted.reply.id, record.FinishedReply("So far", "", None, (asked,))
+    )
     return accepted
 
 
@@ -70,7 +72,7 @@ def text_of(turn: int) -> str:
 def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
     alice: User, conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
-    accepted = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     assert accepted.reply is not None
     loss(accepted.turn)
     # As if another process wrote the message on: a text that is not finished could be written over.
@@ -85,19 +87,19 @@ def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
 def test_the_end_of_a_turn_that_was_lost_changes_nothing(
     alice: User, conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
-    accepted = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     assert accepted.reply is not None
     loss(accepted.turn)
     Message.objects.filter(pk=accepted.reply.id).update(finished=False, content="theirs")
     before = dump()
-    outcome = Outcome("done", "", {"x": 1}, (accepted.reply.id, "mine", "mine", 1), (CallCount("native", "ready"),))
+    outcome = TurnOutcome("done", "", {"x": 1}, (accepted.reply.id, "mine", "mine", 1), (CallCount("native", "ready"),))
     assert lifecycle.end(ME, accepted.turn, outcome) is None
     assert dump() == before
 
 
 def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None:
     own, other = (
-        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2)
+        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2)
     )
     taken(other.turn)
     for turn in (own.turn, other.turn):
@@ -108,18 +110,18 @@ def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None
 
 def test_a_text_is_written_into_messages_of_its_own_turn_only(alice: User) -> None:
     own, other = (
-        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME) for _ in range(2)
+        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2)
     )
     assert own.reply is not None and other.reply is not None
-    lifecycle.end(ME, own.turn, Outcome("done", reply=(other.reply.id, "wrong", "", None)))
+    lifecycle.end(ME, own.turn, TurnOutcome("done", reply=(other.reply.id, "wrong", "", None)))
     assert text_of(other.turn) == ""
 
 
-def test_a_reply_that_is_whole_is_not_written_over(begun: lifecycle.Accepted) -> None:
+def test_a_reply_that_is_whole_is_not_written_over(begun: lifecycle.AcceptedMessage) -> None:
     assert begun.reply is not None
     lifecycle.keep_alive(ME, [begun.turn], [(begun.reply.id, "more", "")])
     assert text_of(begun.turn) == "So far"
-    lifecycle.end(ME, begun.turn, Outcome("done", reply=(begun.reply.id, "more", "", None)))
+    lifecycle.end(ME, begun.turn, TurnOutcome("done", reply=(begun.reply.id, "more", "", None)))
     assert text_of(begun.turn) == "So far"
 
 
@@ -138,7 +140,7 @@ MOMENT = timezone.now().replace(microsecond=500_000)
     ],
 )
 def test_a_lease_holds_until_its_last_moment(
-    begun: lifecycle.Accepted, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
+    begun: lifecycle.AcceptedMessage, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(lease_until=until)
     monkeypatch.setattr(lifecycle, "Now", lambda: Value(MOMENT))
@@ -146,7 +148,7 @@ def test_a_lease_holds_until_its_last_moment(
 
 
 @pytest.mark.parametrize("status", ["queued", "waiting", "done", "failed", "stopped", "interrupted"])
-def test_only_what_runs_is_interrupted(begun: lifecycle.Accepted, status: str) -> None:
+def test_only_what_runs_is_interrupted(begun: lifecycle.AcceptedMessage, status: str) -> None:
     run_out(begun.turn)
     Turn.objects.filter(pk=begun.turn).update(status=status)
     assert lifecycle.settle()[0] == [] and Turn.objects.get(pk=begun.turn).status == status
@@ -155,13 +157,14 @@ def test_only_what_runs_is_interrupted(begun: lifecycle.Accepted, status: str) -
 def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other process writes between the look at the expired turns and the change of each."""
     found = [
-        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c", "x"), ME).turn for _ in range(2)
+        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME).turn
+        for _ in range(2)
     ]
     for turn in found:
         run_out(turn)
     ordinary = lifecycle._close
 
-    def close(turn: Turn, reason: str) -> lifecycle.Ended:
+    def close(turn: Turn, reason: str) -> lifecycle.EndedTurn:
         lifecycle.keep_alive(ME, found, [])
         return ordinary(turn, reason)
 
@@ -170,7 +173,7 @@ def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypat
     assert sorted(Turn.objects.filter(pk__in=found).values_list("status", flat=True)) == ["interrupted", "running"]
 
 
-def test_a_new_lease_is_as_long_as_a_renewed_one(begun: lifecycle.Accepted) -> None:
+def test_a_new_lease_is_as_long_as_a_renewed_one(begun: lifecycle.AcceptedMessage) -> None:
     """Three heartbeats of 1.6 s may be missed; the written statement has the length in itself."""
     first = Turn.objects.get(pk=begun.turn)
     lifecycle.keep_alive(ME, [begun.turn], [])
@@ -181,7 +184,7 @@ def test_a_new_lease_is_as_long_as_a_renewed_one(begun: lifecycle.Accepted) -> N
         assert leases.TURN - timedelta(seconds=2) < left <= leases.TURN + timedelta(milliseconds=50)
 
 
-def test_the_sweep_spares_what_runs_in_this_process(begun: lifecycle.Accepted) -> None:
+def test_the_sweep_spares_what_runs_in_this_process(begun: lifecycle.AcceptedMessage) -> None:
     run_out(begun.turn)
     assert lifecycle.settle([begun.turn])[0] == []
     assert [one.turn for one in lifecycle.settle()[0]] == [begun.turn]
@@ -190,14 +193,14 @@ def test_the_sweep_spares_what_runs_in_this_process(begun: lifecycle.Accepted) -
 # -- room for another turn, in the process that runs one --
 
 
-def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> lifecycle.Accepted:
+def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> lifecycle.AcceptedMessage:
     here = str(conversation.pk)
-    ways: dict[str, Callable[[], lifecycle.Accepted]] = {
-        "message": partial(lifecycle.accept, person, here, Sent("c2", "more"), owner),
-        "again": partial(accept_again, person, here, Anew("c2", reply), owner),
-        "repeat": partial(Repeat("c2", str(ToolRun.objects.get().pk)).begin, person, here, owner),
+    ways: dict[str, Callable[[], lifecycle.AcceptedMessage]] = {
+        "message": partial(lifecycle.accept, person, here, SentMessage("c2", "more"), owner),
+        "again": partial(accept_again, person, here, RegenerateRequest("c2", reply), owner),
+        "repeat": partial(RepeatRequest("c2", str(ToolRun.objects.get().pk)).begin, person, here, owner),
         "program": partial(
-            Requested(conversation.profile_id or 0, "read_file", {"path": "a"}).begin, person, here, owner
+            CallRequest(conversation.profile_id or 0, "read_file", {"path": "a"}).begin, person, here, owner
         ),
     }
     return ways[kind]()
@@ -205,7 +208,7 @@ def begin(kind: str, person: User, conversation: Conversation, owner: str, reply
 
 @pytest.mark.parametrize("kind", ["message", "again", "repeat", "program"])
 def test_what_runs_in_this_process_is_not_expired_by_the_next_message(
-    alice: User, conversation: Conversation, begun: lifecycle.Accepted, kind: str
+    alice: User, conversation: Conversation, begun: lifecycle.AcceptedMessage, kind: str
 ) -> None:
     ToolRun.objects.update(status="done")
     run_out(begun.turn)
@@ -219,14 +222,14 @@ def test_what_runs_in_this_process_is_not_expired_by_the_next_message(
 
 
 def test_what_waits_for_a_person_gives_way_in_every_process(
-    alice: User, conversation: Conversation, begun: lifecycle.Accepted
+    alice: User, conversation: Conversation, begun: lifecycle.AcceptedMessage
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(status="waiting", owner="")
     assert [one.turn for one in begin("message", alice, conversation, ME, 0).ended] == [begun.turn]
 
 
 def test_a_claimed_turn_carries_its_store(alice: User, conversation: Conversation) -> None:
-    queued = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"))
+    queued = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"))
     accepted = lifecycle.claim(queued.turn, ANOTHER)
     assert accepted is not None and accepted.claimed is not None
     assert accepted.claimed.store == TurnStore(ANOTHER, queued.turn)

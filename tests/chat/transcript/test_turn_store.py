@@ -18,12 +18,12 @@ from django.db import transaction
 from chat import transcript, turns
 from chat.broadcast import learning_frames
 from chat.models import Conversation, Message, ToolRun, Turn
-from chat.tools.policy import Outcome as Ran
+from chat.tools.policy import CallOutcome as Ran
 from chat.transcript.conversations import memory, prompts
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import found_tools, lifecycle, model_changes, record
-from chat.transcript.turns.lifecycle import Sent
+from chat.transcript.turns.lifecycle import SentMessage
 from tests.chat.transcript.losses import LOSSES, ME, dump, run_out
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Lost
@@ -60,18 +60,20 @@ ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.service
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
     profile = ModelProfileFactory()
-    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", True))
     made: Conversation = ConversationFactory(owner=alice, profile=profile, title="")
     return made
 
 
 @pytest.fixture
-def begun(alice: User, conversation: Conversation) -> lifecycle.Accepted:
+def begun(alice: User, conversation: Conversation) -> lifecycle.AcceptedMessage:
     """An answer that this process writes, with a call that waits to run."""
-    accepted = lifecycle.accept(alice, str(conversation.pk), Sent("c1", "hello"), ME)
+    accepted = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     assert accepted.reply is not None
-    asked = record.AskedCall(WRITE, "native", "A1")
-    record.finish_reply(TurnStore(ME, accepted.turn), accepted.reply.id, record.Reply("So far", "", None, (asked,)))
+    asked = record.RequestedCall(WRITE, "native", "A1")
+    record.finish_reply(
+        TurnStore(ME, accepted.turn), accepted.reply.id, record.FinishedReply("So far", "", None, (asked,))
+    )
     return accepted
 
 
@@ -140,7 +142,7 @@ WRITES = {**fenced(), **of_recording()}
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: str(loss.__name__))
 @pytest.mark.parametrize("write", WRITES)
 def test_every_write_of_a_turn_that_was_lost_is_refused(
-    begun: lifecycle.Accepted, write: str, loss: Callable[[int], None]
+    begun: lifecycle.AcceptedMessage, write: str, loss: Callable[[int], None]
 ) -> None:
     loss(begun.turn)
     before = dump()
@@ -157,7 +159,7 @@ def test_every_write_that_a_turn_makes_is_among_them() -> None:
     assert handed_to_tools() == {"memory.write_for_model", "prompts.choose_for_model"} <= {*WRITES}
 
 
-def test_what_is_said_to_read_writes_nothing(begun: lifecycle.Accepted, conversation: Conversation) -> None:
+def test_what_is_said_to_read_writes_nothing(begun: lifecycle.AcceptedMessage, conversation: Conversation) -> None:
     assert begun.claimed is not None
     before = dump()
     questions.granted(str(conversation.pk))
@@ -168,17 +170,17 @@ def test_what_is_said_to_read_writes_nothing(begun: lifecycle.Accepted, conversa
     assert dump() == before
 
 
-def test_a_write_of_another_turn_is_not_covered(alice: User, begun: lifecycle.Accepted) -> None:
+def test_a_write_of_another_turn_is_not_covered(alice: User, begun: lifecycle.AcceptedMessage) -> None:
     """The store of one turn opens the rows of no other one."""
-    other = lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), Sent("c1", "hi"), ME)
+    other = lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c1", "hi"), ME)
     store, run = TurnStore(ME, other.turn), ToolRun.objects.get(call_id="c1")
     assert begun.reply is not None
     for write in (
         lambda: record.finish_call(store, run.pk, Ran("done", ToolResult("x"), 1)),
-        lambda: record.finish_reply(store, begun.reply.id, record.Reply("x", "", None)),
-        lambda: record.made_inside(store, begun.reply.id, record.AskedCall(WRITE, "native", "A1")),
-        lambda: record.reject_call(store, begun.reply.id, record.Rejection("r", "n", "why", "")),
-        lambda: questions.park(store, run.pk, questions.Asking(WRITE, "", "", False), questions.Spent({})),
+        lambda: record.finish_reply(store, begun.reply.id, record.FinishedReply("x", "", None)),
+        lambda: record.made_inside(store, begun.reply.id, record.RequestedCall(WRITE, "native", "A1")),
+        lambda: record.reject_call(store, begun.reply.id, record.CallRejection("r", "n", "why", "")),
+        lambda: questions.park(store, run.pk, questions.ApprovalRequest(WRITE, "", "", False), questions.TurnUsage({})),
     ):
         before = dump()
         with pytest.raises((Message.DoesNotExist, ToolRun.DoesNotExist)):
@@ -186,13 +188,13 @@ def test_a_write_of_another_turn_is_not_covered(alice: User, begun: lifecycle.Ac
         assert dump() == before
 
 
-def test_the_owner_of_a_running_turn_writes_though_its_lease_ran_out(begun: lifecycle.Accepted) -> None:
+def test_the_owner_of_a_running_turn_writes_though_its_lease_ran_out(begun: lifecycle.AcceptedMessage) -> None:
     run_out(begun.turn)
     record.start_call(TurnStore(ME, begun.turn), "c1")
     assert ToolRun.objects.get().status == "running"
 
 
-def test_a_write_that_fails_leaves_nothing(begun: lifecycle.Accepted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_nothing(begun: lifecycle.AcceptedMessage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "announce", Mock(side_effect=RuntimeError))
     before = dump()
     with pytest.raises(RuntimeError):
@@ -201,10 +203,10 @@ def test_a_write_that_fails_leaves_nothing(begun: lifecycle.Accepted, monkeypatc
 
 
 def test_a_stop_that_came_before_the_question_keeps_the_turn_from_waiting(
-    alice: User, begun: lifecycle.Accepted
+    alice: User, begun: lifecycle.AcceptedMessage
 ) -> None:
     lifecycle.request_stop(alice, str(Turn.objects.get(pk=begun.turn).conversation_id))
-    asking = questions.Asking(WRITE, "Read?", "", False)
+    asking = questions.ApprovalRequest(WRITE, "Read?", "", False)
     run = ToolRun.objects.get()
-    assert questions.park(TurnStore(ME, begun.turn), run.pk, asking, questions.Spent({})) is None
+    assert questions.park(TurnStore(ME, begun.turn), run.pk, asking, questions.TurnUsage({})) is None
     assert Turn.objects.get(pk=begun.turn).status == "running"

@@ -11,7 +11,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from chat.models import Conversation
 from chat.turns import batch_writer
-from chat.turns.batch_writer import Clerk, Outcome
+from chat.turns.batch_writer import BatchWriter, WriteOutcome
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
 
@@ -45,7 +45,7 @@ def test_all_is_written_in_one_transaction():
         depths.append((connection.in_atomic_block, len(connection.savepoint_ids)))
 
     outcomes = batch_writer.together([renames(first, "one"), looks, renames(second, "two")])
-    assert outcomes == [Outcome("one"), Outcome(None), Outcome("two")]
+    assert outcomes == [WriteOutcome("one"), WriteOutcome(None), WriteOutcome("two")]
     assert depths == [(True, 0)]
     assert titles() == {"one", "two"}
 
@@ -67,7 +67,7 @@ def test_where_the_database_fails_each_is_tried_alone():
 
     outcomes = batch_writer.together([renames(first, "one"), clashes, renames(second, "two")])
     assert isinstance(outcomes[1].error, IntegrityError)
-    assert (outcomes[0], outcomes[2]) == (Outcome("one"), Outcome("two"))
+    assert (outcomes[0], outcomes[2]) == (WriteOutcome("one"), WriteOutcome("two"))
     assert tried == [True, False]
     assert titles() == {"one", "two"}
 
@@ -88,7 +88,7 @@ def write_at_once(works: list[Callable[[], object]]) -> list[object]:
 
     async def go() -> list[object]:
         tasks: set[asyncio.Task[None]] = set()
-        one = Clerk(lambda work: tasks.add(asyncio.create_task(work)))
+        one = BatchWriter(lambda work: tasks.add(asyncio.create_task(work)))
         found = await asyncio.gather(
             *(one.write(str(number), work) for number, work in enumerate(works)), return_exceptions=True
         )
@@ -120,7 +120,7 @@ def test_the_database_is_asked_in_its_own_thread_and_no_more_at_once_than_the_li
 def test_who_does_not_wait_any_more_is_left_out():
     async def go() -> str:
         tasks: set[asyncio.Task[None]] = set()
-        one = Clerk(lambda work: tasks.add(asyncio.create_task(work)))
+        one = BatchWriter(lambda work: tasks.add(asyncio.create_task(work)))
         gone = asyncio.create_task(one.write("1", lambda: "for nobody"))
         stays = asyncio.create_task(one.write("2", lambda: "for me"))
         await asyncio.sleep(0)
@@ -131,7 +131,7 @@ def test_who_does_not_wait_any_more_is_left_out():
 
 
 def test_where_nothing_can_be_written_everybody_hears_it(monkeypatch: pytest.MonkeyPatch):
-    def fails(works: object) -> list[Outcome]:
+    def fails(works: object) -> list[WriteOutcome]:
         raise DatabaseError("no connection")
 
     monkeypatch.setattr(batch_writer, "together", fails)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group
 
 from chat.broadcast import frames
 from chat.transcript.turns import lifecycle
-from chat.turns.context_fitting import ContextCures
+from chat.turns.context_fitting import ContextRecovery
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport import providers
@@ -24,12 +24,12 @@ SAID = json.dumps({"message": {"role": "assistant", "content": "Hi"}, "done": Tr
 FINE = answer(200, SAID.encode() + b"\n")
 
 
-def begun(kind: str, url: str, trained: int) -> lifecycle.Claimed:
+def begun(kind: str, url: str, trained: int) -> lifecycle.ClaimedTurn:
     Group.objects.get_or_create(name="user")
     server = ServerFactory(kind=kind, base_url=url, reachable=True)
     profile = ModelProfileFactory(server=server, name="m", default_context=4096, context_length=trained)
     conversation = ConversationFactory(owner=UserFactory(role="user"), profile=profile)
-    sent = lifecycle.Sent("c1", "hello")
+    sent = lifecycle.SentMessage("c1", "hello")
     claimed = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me").claimed
     assert claimed is not None
     return claimed
@@ -40,7 +40,7 @@ async def asked(kind: str, trained: int) -> tuple[list[Event], list[frames.Serve
     told: list[frames.ServerFrame] = []
     async with scripted(REFUSED, FINE) as server:
         claimed = await in_database(begun)(kind, server.endpoint().base_url, trained)
-        cures = ContextCures(claimed, lambda _: None, told.append)
+        cures = ContextRecovery(claimed, lambda _: None, told.append)
         batches = [batch async for batch in cures.ask(claimed.briefing, claimed.history)]
         await providers.close()
         return [event for batch in batches for event in batch], told, len(server.requests)
@@ -50,7 +50,7 @@ async def test_a_context_that_can_grow_is_raised_and_the_question_put_again() ->
     events, told, requests = await asked("ollama", 32_768)
     assert requests == 2 and TextDelta("Hi") in events
     assert not any(isinstance(event, Failed) for event in events)
-    [notice] = [frame for frame in told if isinstance(frame, frames.Notice)]
+    [notice] = [frame for frame in told if isinstance(frame, frames.NoticeFrame)]
     assert notice.code == "context_raised" and "4,096" in notice.text and "8,192" in notice.text
     assert await in_database(lambda: ModelProfile.objects.get().default_context)() == 8192
 

@@ -11,12 +11,12 @@ from django.test import Client
 
 from chat.models import ResultTable, ToolRun
 from chat.transcript.settings import turn_settings
-from chat.turns.databases import DatabasesOf
+from chat.turns.databases import PersonDatabases
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.errors import ToolError
 from toolsupport.registry.databases import example_database, sql_sources
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.services import schema_refresh
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,12 +34,12 @@ def alice(transactional_db: None) -> User:
 def shop(alice: User, settings: Any, tmp_path: Any) -> int:
     settings.ENV = settings.ENV | {"TOOLSUPPORT_DATA_DIR": str(tmp_path)}
     source = example_database.install()
-    asyncio.run(schema_refresh.look(source))
+    asyncio.run(schema_refresh.refresh_schema(source))
     return source
 
 
 def asked(person: User, query: str = COUNT, name: str = "shop") -> Any:
-    return asyncio.run(DatabasesOf(person.pk).ask(name, query)).rows
+    return asyncio.run(PersonDatabases(person.pk).ask(name, query)).rows
 
 
 def test_those_who_may_read_it_do(alice: User, shop: int) -> None:
@@ -79,11 +79,11 @@ def test_what_a_database_refuses_is_told(alice: User, shop: int) -> None:
 
 def test_tables_are_found_by_what_they_hold(alice: User, shop: int) -> None:
     def found(query: str) -> list[str]:
-        return [one.table.name for one in asyncio.run(DatabasesOf(alice.pk).tables(query, 1))]
+        return [one.table.name for one in asyncio.run(PersonDatabases(alice.pk).tables(query, 1))]
 
     assert (found("what teas cost, their prices"), found("customers")) == (["teas"], ["orders"])
     assert found("quantum")  # where nothing fits, something is shown
-    assert asyncio.run(DatabasesOf(UserFactory().pk).tables("orders", 5)) == []
+    assert asyncio.run(PersonDatabases(UserFactory().pk).tables("orders", 5)) == []
 
 
 def test_our_own_database_is_refused(alice: User, settings: Any) -> None:
@@ -92,12 +92,12 @@ def test_our_own_database_is_refused(alice: User, settings: Any) -> None:
     )
     if not sql_sources.own_database("sqlite"):
         pytest.skip("the database of this run is no file")
-    assert "itself" in asyncio.run(schema_refresh.look(source))
+    assert "itself" in asyncio.run(schema_refresh.refresh_schema(source))
 
 
 def test_a_model_is_told_of_them_by_name(alice: User, shop: int) -> None:  # T1
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
 
     def offered(person: User) -> dict[str, str]:
         made = turn_settings.briefing(ConversationFactory(owner=person, profile=profile))

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat.tools.policy import Outcome, Verdict
+from chat.tools.policy import CallDecision, CallOutcome
 from chat.tools.tool import Pause
 from chat.turns.events import (
     ApprovalNeeded,
-    RefusedInWords,
+    RefusalInText,
     RoundEnded,
     RoundStarted,
     ToolFinished,
@@ -29,7 +29,7 @@ from toolsupport.core.events import (
     Finished,
     TextDelta,
 )
-from toolsupport.core.types import Message, Role, ToolCall, ToolResult
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolResult
 
 Reply = list[Event]
 
@@ -38,15 +38,15 @@ def model(*replies: Reply) -> Ask:
     """Answers with one reply after the other, the last one for ever."""
     queue = list(replies)
 
-    async def ask(history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    async def ask(history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         for event in queue.pop(0) if len(queue) > 1 else queue[0]:
             yield [event]
 
     return ask
 
 
-async def echo(call: ToolCall) -> Outcome:
-    return Outcome("done", ToolResult(f"result of {call.id}"), 3)
+async def echo(call: ToolCall) -> CallOutcome:
+    return CallOutcome("done", ToolResult(f"result of {call.id}"), 3)
 
 
 def call(number: int, **arguments: object) -> CallReady:
@@ -56,15 +56,15 @@ def call(number: int, **arguments: object) -> CallReady:
 class Hands:
     """Runs everything with one function, but asks about the tools named."""
 
-    def __init__(self, run: Callable[[ToolCall], Awaitable[Outcome]], asks: tuple[str, ...] = ()) -> None:
+    def __init__(self, run: Callable[[ToolCall], Awaitable[CallOutcome]], asks: tuple[str, ...] = ()) -> None:
         self.run = run  # type: ignore[method-assign, assignment]
         self.asks = asks
         self.swapped = False
 
-    def decide(self, call: ToolCall, found: bool = False) -> Verdict:
-        return Verdict.ASK if found or call.name in self.asks else Verdict.RUN
+    def decide(self, call: ToolCall, found: bool = False) -> CallDecision:
+        return CallDecision.ASK if found or call.name in self.asks else CallDecision.RUN
 
-    async def go_on(self, program: ToolCall, pause: Pause, inner: Outcome) -> Outcome:
+    async def go_on(self, program: ToolCall, pause: Pause, inner: CallOutcome) -> CallOutcome:
         raise AssertionError("none of these calls is a program")
 
     async def model_changed(self) -> bool:
@@ -73,12 +73,12 @@ class Hands:
     def knows_another_way(self, said: str) -> bool:
         return said == "I can't access files."
 
-    async def run(self, call: ToolCall) -> Outcome:
+    async def run(self, call: ToolCall) -> CallOutcome:
         raise AssertionError("replaced when it is made")
 
 
 def played(
-    state: TurnState, ask: Ask, run: Callable[[ToolCall], Awaitable[Outcome]] = echo, asks: tuple[str, ...] = ()
+    state: TurnState, ask: Ask, run: Callable[[ToolCall], Awaitable[CallOutcome]] = echo, asks: tuple[str, ...] = ()
 ) -> list[TurnEvent]:
     async def collect() -> list[TurnEvent]:
         return [event async for batch in advance(state, ask, Hands(run, asks)) for event in batch]
@@ -87,7 +87,7 @@ def played(
 
 
 def question() -> TurnState:
-    return TurnState([Message(Role.USER, "go")])
+    return TurnState([ChatMessage(Role.USER, "go")])
 
 
 def test_an_answer_without_calls_is_one_round() -> None:
@@ -95,7 +95,7 @@ def test_an_answer_without_calls_is_one_round() -> None:
     events = played(state, model([TextDelta("hel"), TextDelta("lo"), Finished("stop")]))
     assert events[0] == RoundStarted(1)
     assert events[-2:] == [RoundEnded(1, last=True), TurnEnded("done")]
-    assert state.history[-1] == Message(Role.ASSISTANT, "hello")
+    assert state.history[-1] == ChatMessage(Role.ASSISTANT, "hello")
 
 
 # T6
@@ -103,7 +103,7 @@ def test_a_refusal_in_words_is_asked_about_once_more_as_if_nothing_was_said() ->
     state = question()
     no: Reply = [TextDelta("I can't access files.")]
     events = played(state, model(no, [call(1)], no))
-    assert [type(event) for event in events[:4]] == [RoundStarted, TextDelta, RoundEnded, RefusedInWords]
+    assert [type(event) for event in events[:4]] == [RoundStarted, TextDelta, RoundEnded, RefusalInText]
     assert [message.role for message in state.history] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT]
     # After a call it is the answer to what the call gave.
     assert events[-2:] == [RoundEnded(3, last=True), TurnEnded("done")]
@@ -124,11 +124,11 @@ def test_a_rejected_call_is_told_and_not_run() -> None:
     state = question()
     rejected = CallRejected("web_serch", "No such tool.", "{}", id="r1")
 
-    async def never(call: ToolCall) -> Outcome:
+    async def never(call: ToolCall) -> CallOutcome:
         raise AssertionError("a rejected call was run")
 
     played(state, model([rejected], [TextDelta("sorry")]), never)
-    assert state.history[2] == Message(Role.TOOL, "No such tool.", call_id="r1", name="web_serch")
+    assert state.history[2] == ChatMessage(Role.TOOL, "No such tool.", call_id="r1", name="web_serch")
 
 
 def test_a_failure_ends_the_turn_and_keeps_the_text() -> None:
@@ -149,11 +149,11 @@ LIMITS = [
 def test_loops_end_with_a_reason(limits: LoopLimits, path: str, words: str) -> None:
     counter = iter(range(1000))
 
-    async def forever(history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    async def forever(history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         number = next(counter)
         yield [call(number, path=path.format(number))]
 
-    events = played(TurnState([Message(Role.USER, "go")], limits), forever)
+    events = played(TurnState([ChatMessage(Role.USER, "go")], limits), forever)
     ended = events[-1]
     assert isinstance(ended, TurnEnded) and ended.reason == "limit" and words in ended.detail
 
@@ -161,11 +161,11 @@ def test_loops_end_with_a_reason(limits: LoopLimits, path: str, words: str) -> N
 def test_one_reply_cannot_outrun_the_limit_of_calls() -> None:
     ran = []
 
-    async def count(call: ToolCall) -> Outcome:
+    async def count(call: ToolCall) -> CallOutcome:
         ran.append(call.id)
         return await echo(call)
 
-    state = TurnState([Message(Role.USER, "go")], LoopLimits(calls=5))
+    state = TurnState([ChatMessage(Role.USER, "go")], LoopLimits(calls=5))
     events = played(state, model([call(n, path=str(n)) for n in range(50)]), count)
     assert len(ran) == 5
     assert sum(isinstance(event, ToolFinished) for event in events) == 5
@@ -224,7 +224,7 @@ def test_a_call_that_needs_a_person_parks_the_turn_and_it_goes_on_from_its_state
 async def test_leaving_the_loop_closes_the_question() -> None:
     closed = asyncio.Event()
 
-    async def ask(history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    async def ask(history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         try:
             while True:
                 yield [TextDelta("x")]
@@ -247,11 +247,11 @@ def test_a_call_in_prose_waits_and_denied_it_was_the_answer() -> None:
     assert events[-1] == ApprovalNeeded(first.call, found=True) and state.pending == [first, second]
 
     class Denied(Hands):
-        def decide(self, call: ToolCall, found: bool = False) -> Verdict:
-            return Verdict.RUN if call == first.call else Verdict.ASK
+        def decide(self, call: ToolCall, found: bool = False) -> CallDecision:
+            return CallDecision.RUN if call == first.call else CallDecision.ASK
 
-    async def deny(call: ToolCall) -> Outcome:
-        return Outcome("denied", ToolResult("No.", is_error=True), 0)
+    async def deny(call: ToolCall) -> CallOutcome:
+        return CallOutcome("denied", ToolResult("No.", is_error=True), 0)
 
     async def collect() -> list[TurnEvent]:
         return [event async for batch in advance(state, model([]), Denied(deny)) for event in batch]

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from chat.tools.policy import Outcome, Verdict
+from chat.tools.policy import CallDecision, CallOutcome
 from chat.tools.tool import Pause
 from chat.turns.events import ApprovalNeeded, CallMade, ToolFinished, ToolStarted, TurnEnded, TurnEvent
 from chat.turns.loop import LARGEST_STATE, LoopLimits, TurnState, advance
 from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta
-from toolsupport.core.types import Message, Role, ToolCall, ToolResult
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolResult
 
 PROGRAM = CallReady(ToolCall("p1", "program", {}))
 LIMITS = LoopLimits()
@@ -31,21 +31,21 @@ class Hands:
         self.told: list[tuple[str, str]] = []
         self.allowed = set[str]()
 
-    def decide(self, call: ToolCall, found: bool = False) -> Verdict:
-        return Verdict.ASK if call.name == self.asks and call.id not in self.allowed else Verdict.RUN
+    def decide(self, call: ToolCall, found: bool = False) -> CallDecision:
+        return CallDecision.ASK if call.name == self.asks and call.id not in self.allowed else CallDecision.RUN
 
-    async def run(self, call: ToolCall) -> Outcome:
-        return self.step() if call.name == "program" else Outcome("done", ToolResult(f"result of {call.id}"), 5)
+    async def run(self, call: ToolCall) -> CallOutcome:
+        return self.step() if call.name == "program" else CallOutcome("done", ToolResult(f"result of {call.id}"), 5)
 
-    async def go_on(self, program: ToolCall, pause: Pause, inner: Outcome) -> Outcome:
+    async def go_on(self, program: ToolCall, pause: Pause, inner: CallOutcome) -> CallOutcome:
         assert program == PROGRAM.call and pause.state == self.state
         self.told.append((inner.status, inner.result.content))
         return self.step()
 
-    def step(self) -> Outcome:
+    def step(self) -> CallOutcome:
         if not self.left:
-            return Outcome("done", ToolResult("the end"), 3)
-        return Outcome("paused", ToolResult(""), 3, Pause(self.left.pop(0), self.state))
+            return CallOutcome("done", ToolResult("the end"), 3)
+        return CallOutcome("paused", ToolResult(""), 3, Pause(self.left.pop(0), self.state))
 
     def knows_another_way(self, said: str) -> bool:
         return False
@@ -54,7 +54,7 @@ class Hands:
         return False
 
 
-async def ask(history: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+async def ask(history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
     yield [TextDelta("well")] if history[-1].role == Role.TOOL else [PROGRAM]
 
 
@@ -66,7 +66,7 @@ def played(state: TurnState, hands: Hands) -> list[TurnEvent]:
 
 
 def question(limits: LoopLimits = LIMITS) -> TurnState:
-    return TurnState([Message(Role.USER, "go")], limits)
+    return TurnState([ChatMessage(Role.USER, "go")], limits)
 
 
 # T9

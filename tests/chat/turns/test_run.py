@@ -16,23 +16,25 @@ from chat.models import Conversation
 from chat.tools.files.workspace import Workspace
 from chat.tools.tool import ToolContext
 from chat.transcript.conversations import prompts
-from chat.transcript.conversations.prompts import Written
-from chat.transcript.settings.prompt_context import Told
+from chat.transcript.conversations.prompts import PromptDraft
+from chat.transcript.settings.prompt_context import PromptContext
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import Sent
+from chat.transcript.turns.lifecycle import SentMessage
 from chat.turns.events import TurnEvent, joined
 from chat.turns.run import TurnRun
 from tests.factories import ConversationFactory
 from toolsupport.core.events import CallDelta, TextDelta
-from toolsupport.core.types import Brief, Capabilities, ToolCall
+from toolsupport.core.types import Capabilities, RequestSpec, ToolCall
 
-BRIEF = Brief("m", Capabilities({}))
+BRIEF = RequestSpec("m", Capabilities({}))
 
 
 def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
     claimed = SimpleNamespace(
-        briefing=SimpleNamespace(brief=BRIEF, counts=None, usable=frozenset({"write_file"}), told=Told(), remotes=()),
+        briefing=SimpleNamespace(
+            brief=BRIEF, counts=None, usable=frozenset({"write_file"}), told=PromptContext(), remotes=()
+        ),
         resumed=None,
         store=TurnStore("me", 0),
         granted=granted,
@@ -60,9 +62,9 @@ def test_pieces_of_a_call_are_told_with_their_offset() -> None:
 
     asyncio.run(handle())
     assert told == [
-        frames.CallDelta(7, "a", "write_file", 0, '{"p": "😀'),
-        frames.CallDelta(7, "b", "bash", 0, "{}"),
-        frames.CallDelta(7, "a", "write_file", 9, '"}'),
+        frames.CallDeltaFrame(7, "a", "write_file", 0, '{"p": "😀'),
+        frames.CallDeltaFrame(7, "b", "bash", 0, "{}"),
+        frames.CallDeltaFrame(7, "a", "write_file", 9, '"}'),
     ]
 
 
@@ -109,8 +111,10 @@ async def test_a_permission_taken_back_in_mid_turn_counts_at_once(conversation: 
 @pytest.mark.asyncio
 async def test_after_a_swap_of_prompts_the_next_question_begins_otherwise(conversation: Conversation) -> None:
     def begin() -> TurnRun:
-        prompts.write(conversation.owner, Written("brief", "", "Be brief."))
-        return TurnRun(lifecycle.accept(conversation.owner, str(conversation.pk), Sent("1", "hi"), "me"), CONTEXT)
+        prompts.write(conversation.owner, PromptDraft("brief", "", "Be brief."))
+        return TurnRun(
+            lifecycle.accept(conversation.owner, str(conversation.pk), SentMessage("1", "hi"), "me"), CONTEXT
+        )
 
     run = await in_database(begin)()
     assert run.hands.context.prompts is not None

@@ -24,7 +24,7 @@ from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import Role
 from toolsupport.models import ModelProfile, Server
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,7 +45,7 @@ def many_tools(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def conversation(transactional_db: None) -> Conversation:
     profile = ModelProfileFactory(name="able:8b", parameter_count=8 * 10**9, server=ServerFactory(name="box"))
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     made: Conversation = ConversationFactory(owner=UserFactory(role="user", username="alice"), profile=profile)
     return made
 
@@ -60,7 +60,7 @@ def calls(name: str, arguments: str) -> tuple[bytes, ...]:
 def begun(conversation: Conversation, server: Scripted, text: str) -> TurnRun:
     conversation.refresh_from_db()
     Server.objects.update(base_url=server.endpoint().base_url)
-    sent = lifecycle.Sent(f"ask {conversation.turns.count()}", text, None)
+    sent = lifecycle.SentMessage(f"ask {conversation.turns.count()}", text, None)
     accepted = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
     return TurnRun(accepted, turn_settings.tool_context(str(conversation.pk)))
 
@@ -72,7 +72,9 @@ async def answered(conversation: Conversation, text: str, *answers: Any) -> tupl
         run = await in_database(begun)(conversation, server, text)
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
-        await in_database(lifecycle.end)("me", run.claimed.turn, lifecycle.Outcome(reason, "", {}, run.last_reply()))
+        await in_database(lifecycle.end)(
+            "me", run.claimed.turn, lifecycle.TurnOutcome(reason, "", {}, run.last_reply())
+        )
         offered = [[tool["function"]["name"] for tool in body.get("tools", [])] for body in server.bodies]
         assert not [message for body in server.bodies for message in body["messages"] if message["role"] == "tool"][1:]
         return told, offered
@@ -87,9 +89,9 @@ def remote(names: list[str]) -> list[str]:
 async def test_tools_are_found_before_the_model_is_asked(conversation: Conversation) -> None:
     told, offered = await answered(conversation, ASKS, FINE)
     assert len(remote(offered[0])) == 5 and "github__create_issue" in offered[0] and "tool_search" in offered[0]
-    started = next(frame for frame in told if isinstance(frame, frames.CallStarted))
+    started = next(frame for frame in told if isinstance(frame, frames.CallStartedFrame))
     assert "Search tools" in str(started.call["html"]) and started.call["arguments"] == {"query": ASKS}
-    finished = next(frame for frame in told if isinstance(frame, frames.CallFinished))
+    finished = next(frame for frame in told if isinstance(frame, frames.CallFinishedFrame))
     assert finished.call["status"] == "done" and "github__create_issue(" in finished.call["result"]
 
 
@@ -98,7 +100,7 @@ async def test_tools_are_found_before_the_model_is_asked(conversation: Conversat
 async def test_the_set_stays_and_the_model_never_reads_the_card(conversation: Conversation) -> None:
     _, (first,) = await answered(conversation, ASKS, FINE)
     told, (second,) = await answered(conversation, "and what is the weather in Oslo?", FINE)
-    assert first == second and not [frame for frame in told if isinstance(frame, frames.CallStarted)]
+    assert first == second and not [frame for frame in told if isinstance(frame, frames.CallStartedFrame)]
 
     def log() -> None:
         conversation.refresh_from_db()
@@ -122,13 +124,13 @@ async def test_the_models_own_search_adds_within_the_cap(conversation: Conversat
 @pytest.mark.asyncio
 async def test_the_search_may_be_called_though_a_limit_left_it_out(conversation: Conversation) -> None:
     def limit() -> None:
-        overrides.add(Decision(conversation.profile_id or 0, "max_tools", 1))
+        overrides.add(NewOverride(conversation.profile_id or 0, "max_tools", 1))
 
     await in_database(limit)()
     told, offered = await answered(conversation, "hello", calls("tool_search", '{"query": "issue"}'), FINE)
     assert "tool_search" not in offered[0] and len(offered[0]) == 1
-    rejected = [frame for frame in told if isinstance(frame, frames.CallRejected)]
-    assert not rejected and [frame.call["status"] for frame in told if isinstance(frame, frames.CallFinished)]
+    rejected = [frame for frame in told if isinstance(frame, frames.CallRejectedFrame)]
+    assert not rejected and [frame.call["status"] for frame in told if isinstance(frame, frames.CallFinishedFrame)]
 
 
 # T1
@@ -138,7 +140,7 @@ async def test_without_deferred_tools_nothing_is_searched(
 ) -> None:
     monkeypatch.setattr(deferred_tools, "tools", lambda: ())
     told, offered = await answered(conversation, ASKS, FINE)
-    assert "tool_search" not in offered[0] and not [one for one in told if isinstance(one, frames.CallStarted)]
+    assert "tool_search" not in offered[0] and not [one for one in told if isinstance(one, frames.CallStartedFrame)]
 
 
 # T1
@@ -162,7 +164,7 @@ async def test_a_smaller_model_is_given_fewer_and_that_is_said(conversation: Con
     def swap() -> list[str]:
         assert found_tools.say_cut(conversation.owner, str(conversation.pk)) is None
         small = ModelProfileFactory(name="small:1b", parameter_count=10**9, server=ServerFactory(name="other"))
-        overrides.add(Decision(small.pk, "tools", True))
+        overrides.add(NewOverride(small.pk, "tools", True))
         conversations.select_model(conversation.owner, str(conversation.pk), "small:1b")
         said = found_tools.say_cut(conversation.owner, str(conversation.pk))
         conversation.refresh_from_db()
@@ -192,7 +194,7 @@ async def test_what_a_person_leaves_out_is_neither_offered_nor_found(conversatio
 
 def test_what_was_found_earlier_falls_out_last(conversation: Conversation) -> None:
     store = TurnStore(
-        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.Sent("1", "hi"), "me").turn
+        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.SentMessage("1", "hi"), "me").turn
     )
     found_tools.add(store, [f"old{number}" for number in range(9)])
     found_tools.add(store, ["new", "old8", "newer"])

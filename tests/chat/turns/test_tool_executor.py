@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 
 from chat.models import Conversation
 from chat.tools.files.workspace import Workspace
-from chat.tools.policy import Verdict
+from chat.tools.policy import CallDecision
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import lifecycle
 from chat.turns.events import ApprovalNeeded
-from chat.turns.tool_executor import Hands, tools_of
+from chat.turns.tool_executor import ToolExecutor, tools_of
 from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import ToolCall
@@ -37,18 +37,18 @@ def tool() -> McpTool:
 
 def conversation(alice: User) -> Conversation:
     profile = ModelProfileFactory()
-    overrides.add(overrides.Decision(profile.pk, "tools", True))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", True))
     made: Conversation = ConversationFactory(owner=alice, profile=profile)
     return made
 
 
-def begun(alice: User, where: Conversation) -> lifecycle.Claimed:
-    claimed = lifecycle.accept(alice, str(where.pk), lifecycle.Sent("c1", "hi"), "me").claimed
+def begun(alice: User, where: Conversation) -> lifecycle.ClaimedTurn:
+    claimed = lifecycle.accept(alice, str(where.pk), lifecycle.SentMessage("c1", "hi"), "me").claimed
     assert claimed is not None
     return claimed
 
 
-def basis(hands: Hands) -> str:
+def basis(hands: ToolExecutor) -> str:
     preview = hands.tools["box__ask"].preview
     assert preview is not None
     return preview(CONTEXT, {}).basis
@@ -60,18 +60,18 @@ def test_a_turn_has_the_levels_and_digests_of_its_own_briefing(alice: User, tool
     before = begun(alice, first)
     McpTool.objects.update(read_only=False, digest="0" * 64)
     # Another conversation is briefed in between, and reads what the administrator changed.
-    after = Hands(begun(alice, second), CONTEXT)
-    mine = Hands(before, CONTEXT)
+    after = ToolExecutor(begun(alice, second), CONTEXT)
+    mine = ToolExecutor(before, CONTEXT)
     call = ToolCall("c1", "box__ask", {})
-    assert (mine.tools["box__ask"].level, basis(mine), mine.decide(call)) == ("A1", tool.digest, Verdict.RUN)
-    assert (after.tools["box__ask"].level, basis(after), after.decide(call)) == ("A3", "0" * 64, Verdict.ASK)
+    assert (mine.tools["box__ask"].level, basis(mine), mine.decide(call)) == ("A1", tool.digest, CallDecision.RUN)
+    assert (after.tools["box__ask"].level, basis(after), after.decide(call)) == ("A3", "0" * 64, CallDecision.ASK)
 
 
 def test_a_tool_that_is_gone_for_others_is_still_that_of_the_turn(alice: User, tool: McpTool) -> None:
     before = begun(alice, conversation(alice))
     tool.delete()
     turn_settings.briefing(conversation(alice))
-    assert basis(Hands(before, CONTEXT)) == tool.digest
+    assert basis(ToolExecutor(before, CONTEXT)) == tool.digest
 
 
 def test_a_briefing_needs_no_other_one_to_have_tools(alice: User, tool: McpTool) -> None:
@@ -84,7 +84,7 @@ def test_a_briefing_needs_no_other_one_to_have_tools(alice: User, tool: McpTool)
 
 def test_a_turn_that_is_briefed_again_runs_what_its_model_reads_then(alice: User, tool: McpTool) -> None:
     here = conversation(alice)
-    hands = Hands(begun(alice, here), CONTEXT)
+    hands = ToolExecutor(begun(alice, here), CONTEXT)
     McpTool.objects.update(read_only=False)
     assert hands.tools["box__ask"].level == "A1"
     hands.take(turn_settings.briefing(here))
@@ -96,7 +96,7 @@ def test_a_turn_that_is_briefed_again_runs_what_its_model_reads_then(alice: User
 def test_a_question_that_cannot_be_prepared_fails_its_call(
     alice: User, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    hands = Hands(begun(alice, conversation(alice)), CONTEXT)
+    hands = ToolExecutor(begun(alice, conversation(alice)), CONTEXT)
     monkeypatch.setattr("chat.turns.tool_executor.previewed", Mock(side_effect=error))
     asked = asyncio.run(hands.asking(ApprovalNeeded(ToolCall("c1", "write_file", {}))))
     decision = hands.decisions["c1"]

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from chat.broadcast.frames import CallOutput, ServerFrame
+from chat.broadcast.frames import CallOutputFrame, ServerFrame
 from chat.turns import tool_output
 from chat.turns.tool_output import LiveOutput
 
@@ -39,8 +39,8 @@ async def test_what_comes_together_is_told_together() -> None:
     await pages.more()
     output.say("c")
     await pages.more()
-    assert pages.told == [CallOutput(7, "3", 0, "a😀b"), CallOutput(7, "3", 4, "c")]
-    assert output.whole() == CallOutput(7, "3", 0, "a😀bc")
+    assert pages.told == [CallOutputFrame(7, "3", 0, "a😀b"), CallOutputFrame(7, "3", 4, "c")]
+    assert output.whole() == CallOutputFrame(7, "3", 0, "a😀bc")
 
 
 @pytest.mark.asyncio
@@ -56,7 +56,7 @@ async def test_nothing_is_told_of_a_call_that_is_over() -> None:
     output.begin(7, "4")
     output.say("next")
     await pages.more()
-    assert pages.told == [CallOutput(7, "4", 0, "next")]
+    assert pages.told == [CallOutputFrame(7, "4", 0, "next")]
 
 
 @pytest.mark.asyncio
@@ -68,4 +68,4 @@ async def test_there_is_an_end_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     output.say("abcdef")
     await pages.more()
     output.say("more")
-    assert output.whole() == CallOutput(7, "3", 0, "abcd")
+    assert output.whole() == CallOutputFrame(7, "3", 0, "abcd")

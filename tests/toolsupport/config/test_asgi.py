@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import SyncToAsync
 from django.urls import reverse
 
-from toolsupport.config.asgi import ANSWERS, Handler
+from toolsupport.config.asgi import ANSWERS, ThreadedASGIHandler
 
 
 @pytest.mark.asyncio
@@ -18,11 +18,11 @@ async def test_answers_to_programs_share_the_thread_of_the_chats(
 ) -> None:
     seen = []
 
-    async def handle(self: Handler, *_: Any) -> None:
+    async def handle(self: ThreadedASGIHandler, *_: Any) -> None:
         seen.append(SyncToAsync.thread_sensitive_context.get(None) is None)
 
-    monkeypatch.setattr(Handler, "handle", handle)
-    await Handler()({"type": "http", "path": path}, None, None)
+    monkeypatch.setattr(ThreadedASGIHandler, "handle", handle)
+    await ThreadedASGIHandler()({"type": "http", "path": path}, None, None)
     assert seen == [shares]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.config.logs import JsonLines, TextLines, request_id
+from toolsupport.config.logs import JsonFormatter, TextFormatter, request_id
 from toolsupport.core import redaction
 from toolsupport.core.redaction import GONE, redact
 
@@ -49,7 +49,7 @@ def test_ordinary_words_stay(text: str) -> None:
 
 def test_a_value_we_know_goes_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "_known", set())
-    redaction.know("wordlike", "wordlike-and-longer", "", "short")
+    redaction.add_secrets("wordlike", "wordlike-and-longer", "", "short")
     assert redact("a wordlike-and-longer b wordlike c short") == f"a {GONE} b {GONE} c short"
 
 
@@ -73,7 +73,7 @@ def failed() -> logging.LogRecord:
         return made
 
 
-@pytest.mark.parametrize("lines", [TextLines(), JsonLines()])
+@pytest.mark.parametrize("lines", [TextFormatter(), JsonFormatter()])
 def test_arguments_extras_and_tracebacks_are_clean_too(lines: logging.Formatter) -> None:
     for made in (record("token=%s", SECRET), record("x", note=f"token={SECRET}"), failed()):
         assert SECRET not in lines.format(made)
@@ -83,8 +83,8 @@ def test_arguments_extras_and_tracebacks_are_clean_too(lines: logging.Formatter)
 def test_an_object_for_each_line() -> None:
     token = request_id.set("abc12345")
     try:
-        line = JsonLines().format(record("two\nlines %d", 3, status=200, held=object()))
-        text = TextLines().format(record("one"))
+        line = JsonFormatter().format(record("two\nlines %d", 3, status=200, held=object()))
+        text = TextFormatter().format(record("one"))
     finally:
         request_id.reset(token)
     told = json.loads(line)

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from toolsupport.core.types import Message, Role
+from toolsupport.core.types import ChatMessage, Role
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NINE = re.compile(r"[A-Za-z0-9]{9}")
@@ -22,7 +22,7 @@ AFTER = {  # Mistral: who may follow whom
 }
 
 
-def any_server(history: Sequence[Message]) -> None:
+def any_server(history: Sequence[ChatMessage]) -> None:
     """System first and once, then a user; nobody says nothing; no notice."""
     roles = [message.role for message in history]
     assert Role.NOTICE not in roles
@@ -34,7 +34,7 @@ def any_server(history: Sequence[Message]) -> None:
         assert not message.calls or message.role is Role.ASSISTANT
 
 
-def openai(history: Sequence[Message]) -> None:
+def openai(history: Sequence[ChatMessage]) -> None:
     """Each call is answered at once and exactly once, names are of its letters, ids never repeat."""
     any_server(history)
     open_ids: list[str] = []
@@ -52,7 +52,7 @@ def openai(history: Sequence[Message]) -> None:
     assert not open_ids, "calls without a result"
 
 
-def mistral(history: Sequence[Message]) -> None:
+def mistral(history: Sequence[ChatMessage]) -> None:
     """The order of roles, as many results as calls, and ids of nine letters and digits."""
     openai(history)
     spoken = [message for message in history if message.role is not Role.SYSTEM]
@@ -61,20 +61,20 @@ def mistral(history: Sequence[Message]) -> None:
     assert all(NINE.fullmatch(call.id) for message in spoken for call in message.calls)
 
 
-def llama3(history: Sequence[Message]) -> None:
+def llama3(history: Sequence[ChatMessage]) -> None:
     """Its template raises an exception for two calls in one message."""
     openai(history)
     assert all(len(message.calls) <= 1 for message in history)
 
 
-def kimi(history: Sequence[Message]) -> None:
+def kimi(history: Sequence[ChatMessage]) -> None:
     """Ids hold the name and the number of the call in the conversation."""
     openai(history)
     calls = [call for message in history for call in message.calls]
     assert [call.id for call in calls] == [f"functions.{call.name}:{number}" for number, call in enumerate(calls)]
 
 
-def alternating(history: Sequence[Message]) -> None:
+def alternating(history: Sequence[ChatMessage]) -> None:
     """User and assistant take turns, and there is no other role: what is left where no field knows of tools."""
     any_server(history)
     spoken = [message.role for message in history if message.role is not Role.SYSTEM]
@@ -83,7 +83,7 @@ def alternating(history: Sequence[Message]) -> None:
 
 
 # Call format of a family → what its strictest server checks; `openai` is for all the others.
-NATIVE: Mapping[str, Callable[[Sequence[Message]], None]] = {
+NATIVE: Mapping[str, Callable[[Sequence[ChatMessage]], None]] = {
     "mistral_json": mistral,
     "mistral_args": mistral,
     "llama3_json": llama3,
@@ -92,7 +92,7 @@ NATIVE: Mapping[str, Callable[[Sequence[Message]], None]] = {
 }
 
 
-def refusal(history: Sequence[Message], check: Callable[[Sequence[Message]], None]) -> str:
+def refusal(history: Sequence[ChatMessage], check: Callable[[Sequence[ChatMessage]], None]) -> str:
     """What a server would refuse, as the line of its check that fails; "" where it takes the history."""
     try:
         check(history)

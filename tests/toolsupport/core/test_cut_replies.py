@@ -11,7 +11,7 @@ from tests.toolsupport.core.told import told
 from toolsupport.core.events import CallRejected, Finished, TextDelta, finish_reason
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.cut_replies import CUT, is_complete
-from toolsupport.core.reply_reader import Listener
+from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolCall
 
 ONE = [ToolCall("a", "get_weather", {"city": "Bonn", "days": 3})]
@@ -70,7 +70,7 @@ def test_where_nothing_was_cut_the_end_is_still_added(format: str) -> None:
 
 
 def test_the_model_gets_the_reason_and_nobody_the_half_call() -> None:
-    listener = Listener("hermes", (), None)
+    listener = ReplyReader("hermes", (), None)
     events = listener.hear([TextDelta('Well. <tool_call>{"name": "now", "arg'), Finished("length")])
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["Well. "]
     [rejected] = [event for event in events if isinstance(event, CallRejected)]

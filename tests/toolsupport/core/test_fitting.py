@@ -7,28 +7,28 @@ from dataclasses import replace
 import pytest
 
 from toolsupport.core.prompt.token_counts import (
-    Counted,
-    Counts,
+    MeasuredPrompt,
+    TokenCounts,
     characters,
     expected,
     tool_tokens,
     tools_digest,
     was_cut,
 )
-from toolsupport.core.types import Brief, Capabilities, Message, Role, ToolCall, ToolSpec
+from toolsupport.core.types import Capabilities, ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
 
 TOOL = ToolSpec("read_file", "Read a file.")
 LOG = (
-    Message(Role.USER, "x" * 100),
-    Message(Role.ASSISTANT, "y" * 20, calls=(ToolCall("1", "f", {"a": 1}),)),
-    Message(Role.TOOL, "z" * 30, call_id="1"),
+    ChatMessage(Role.USER, "x" * 100),
+    ChatMessage(Role.ASSISTANT, "y" * 20, calls=(ToolCall("1", "f", {"a": 1}),)),
+    ChatMessage(Role.TOOL, "z" * 30, call_id="1"),
 )
-NOTHING = Counts()
+NOTHING = TokenCounts()
 
 
-def brief(*tools: ToolSpec, num_ctx: int | None = 1000, format_: str = "native") -> Brief:
+def brief(*tools: ToolSpec, num_ctx: int | None = 1000, format_: str = "native") -> RequestSpec:
     options = {"num_ctx": num_ctx} if num_ctx else {}
-    return Brief("m", Capabilities({}), tools, format=format_, system="s" * 50, options=options)
+    return RequestSpec("m", Capabilities({}), tools, format=format_, system="s" * 50, options=options)
 
 
 def test_a_set_of_tools_has_a_digest_of_its_own() -> None:
@@ -45,34 +45,34 @@ def test_a_set_of_tools_has_a_digest_of_its_own() -> None:
 
 def test_what_is_counted_is_what_the_model_is_shown() -> None:
     assert characters(brief(), LOG) == 50 + 100 + 20 + len('{"a": 1}') + 30
-    older = (Message(Role.USER, "o" * 500), Message(Role.ASSISTANT, "p"))
+    older = (ChatMessage(Role.USER, "o" * 500), ChatMessage(Role.ASSISTANT, "p"))
     minimal = replace(brief(TOOL), turn_context="minimal")
     assert characters(minimal, (*older, *LOG)) == characters(brief(TOOL), LOG)
 
 
 def test_tools_cost_what_they_make_a_difference() -> None:
-    assert tool_tokens(brief(), Counts(Counted(100, 900), None)) == 0
-    assert tool_tokens(brief(TOOL), Counts(Counted(400, 520), Counted(200, 70))) == 520 - 70 - 50
-    assert tool_tokens(brief(TOOL), Counts(Counted(400, 520), None)) == 520 - 100
-    assert tool_tokens(brief(TOOL), Counts(Counted(400, 20), None)) == 0
+    assert tool_tokens(brief(), TokenCounts(MeasuredPrompt(100, 900), None)) == 0
+    assert tool_tokens(brief(TOOL), TokenCounts(MeasuredPrompt(400, 520), MeasuredPrompt(200, 70))) == 520 - 70 - 50
+    assert tool_tokens(brief(TOOL), TokenCounts(MeasuredPrompt(400, 520), None)) == 520 - 100
+    assert tool_tokens(brief(TOOL), TokenCounts(MeasuredPrompt(400, 20), None)) == 0
     assert 20 < tool_tokens(brief(TOOL), NOTHING) < 100, "by its definition until it was counted"
-    assert expected(brief(TOOL), Counts(Counted(0, 300), None), 400) == 400
+    assert expected(brief(TOOL), TokenCounts(MeasuredPrompt(0, 300), None), 400) == 400
 
 
 @pytest.mark.parametrize(
     ("num_ctx", "seen", "cut"),
     [
-        (1000, Counted(400, 110), False),
-        (1000, Counted(3800, 960), False),
-        (1000, Counted(3800, 985), True),  # pinned at the end of the context
-        (1000, Counted(3800, 1000), True),
-        (8192, Counted(56_000, 2051), True),  # fewer tokens than any text has
-        (None, Counted(56_000, 2051), True),
-        (None, Counted(56_000, 14_024), False),
-        (1000, Counted(4600, 512), True),  # half was thrown away
-        (1000, Counted(4600, 1200), False),  # the server's context is larger than what was asked for
-        (1000, Counted(0, 1), False),
+        (1000, MeasuredPrompt(400, 110), False),
+        (1000, MeasuredPrompt(3800, 960), False),
+        (1000, MeasuredPrompt(3800, 985), True),  # pinned at the end of the context
+        (1000, MeasuredPrompt(3800, 1000), True),
+        (8192, MeasuredPrompt(56_000, 2051), True),  # fewer tokens than any text has
+        (None, MeasuredPrompt(56_000, 2051), True),
+        (None, MeasuredPrompt(56_000, 14_024), False),
+        (1000, MeasuredPrompt(4600, 512), True),  # half was thrown away
+        (1000, MeasuredPrompt(4600, 1200), False),  # the server's context is larger than what was asked for
+        (1000, MeasuredPrompt(0, 1), False),
     ],
 )
-def test_what_was_cut(num_ctx: int | None, seen: Counted, cut: bool) -> None:
+def test_what_was_cut(num_ctx: int | None, seen: MeasuredPrompt, cut: bool) -> None:
     assert was_cut(brief(num_ctx=num_ctx), NOTHING, seen) is cut

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.format_choice import FormatWishes, judged, label, names, usable
-from toolsupport.core.team_switches import Switches
+from toolsupport.core.format_choice import FormatPreferences, judged, label, names, usable
+from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.core.types import Capabilities, Capability
 
-ALL = Switches(text_formats="all")
-OFF = Switches(text_formats="off")
+ALL = TeamSwitches(text_formats="all")
+OFF = TeamSwitches(text_formats="off")
 
 
 def known(**values: Any) -> Capabilities:
@@ -22,34 +22,42 @@ def known(**values: Any) -> Capabilities:
     )
 
 
-def first(capabilities: Capabilities, wishes: FormatWishes) -> str:
+def first(capabilities: Capabilities, wishes: FormatPreferences) -> str:
     return next(iter(usable(judged(capabilities, wishes))), "")
 
 
-CASES: dict[str, tuple[dict[str, Any], FormatWishes, str]] = {  # F2
-    "native where it works": ({"tools": True}, FormatWishes(), "native"),
-    "native before a text format that works too": ({"tools": True, "format": "hermes"}, FormatWishes(), "native"),
-    "what was measured": ({"tools": False, "format": "hermes"}, FormatWishes(), "hermes"),
-    "nothing without a measurement": ({"tools": False, "call_format": "hermes"}, FormatWishes(), ""),
+CASES: dict[str, tuple[dict[str, Any], FormatPreferences, str]] = {  # F2
+    "native where it works": ({"tools": True}, FormatPreferences(), "native"),
+    "native before a text format that works too": ({"tools": True, "format": "hermes"}, FormatPreferences(), "native"),
+    "what was measured": ({"tools": False, "format": "hermes"}, FormatPreferences(), "hermes"),
+    "nothing without a measurement": ({"tools": False, "call_format": "hermes"}, FormatPreferences(), ""),
     "for all: what the family was taught": (
         {"tools": False, "call_format": "hermes"},
-        FormatWishes(switches=ALL),
+        FormatPreferences(switches=ALL),
         "hermes",
     ),
-    "for all is not for what is unknown": ({"call_format": "hermes"}, FormatWishes(switches=ALL), ""),
-    "measured, though native is unknown": ({"format": "hermes"}, FormatWishes(), "hermes"),
-    "switched off by the team": ({"tools": False, "format": "hermes"}, FormatWishes(switches=OFF), ""),
-    "filter only": ({"tools": False, "format": "hermes"}, FormatWishes(switches=Switches(filter_only=True)), ""),
-    "filter only leaves native": ({"tools": True}, FormatWishes(switches=Switches(filter_only=True)), "native"),
+    "for all is not for what is unknown": ({"call_format": "hermes"}, FormatPreferences(switches=ALL), ""),
+    "measured, though native is unknown": ({"format": "hermes"}, FormatPreferences(), "hermes"),
+    "switched off by the team": ({"tools": False, "format": "hermes"}, FormatPreferences(switches=OFF), ""),
+    "filter only": (
+        {"tools": False, "format": "hermes"},
+        FormatPreferences(switches=TeamSwitches(filter_only=True)),
+        "",
+    ),
+    "filter only leaves native": (
+        {"tools": True},
+        FormatPreferences(switches=TeamSwitches(filter_only=True)),
+        "native",
+    ),
     "switched off for this model": (
         {"tools": True, "format": "hermes"},
-        FormatWishes(disabled=frozenset({"native"})),
+        FormatPreferences(disabled=frozenset({"native"})),
         "hermes",
     ),
-    "a wish for text where native works": ({"tools": True}, FormatWishes(preferred=("hermes",)), "hermes"),
-    "a wish proves nothing": ({"tools": False}, FormatWishes(preferred=("hermes",)), ""),
-    "a wish for native makes no ability": ({"tools": False}, FormatWishes(preferred=("native",)), ""),
-    "an unknown wish is none": ({"tools": True}, FormatWishes(preferred=("klingon",)), "native"),
+    "a wish for text where native works": ({"tools": True}, FormatPreferences(preferred=("hermes",)), "hermes"),
+    "a wish proves nothing": ({"tools": False}, FormatPreferences(preferred=("hermes",)), ""),
+    "a wish for native makes no ability": ({"tools": False}, FormatPreferences(preferred=("native",)), ""),
+    "an unknown wish is none": ({"tools": True}, FormatPreferences(preferred=("klingon",)), "native"),
 }
 
 
@@ -61,11 +69,11 @@ def test_the_choice(name: str) -> None:
 
 anything = st.none() | st.booleans() | st.sampled_from(["hermes", "native", "x", ""])
 wishes_of_any_kind = st.builds(
-    FormatWishes,
+    FormatPreferences,
     st.lists(st.sampled_from(["hermes", "native", "x"]), max_size=3).map(tuple),
     st.frozensets(st.sampled_from(["hermes", "native"])),
     st.builds(
-        Switches,
+        TeamSwitches,
         filter_only=st.booleans(),
         text_formats=st.sampled_from(["measured", "all", "off"]),
         code_mode=st.booleans(),
@@ -75,7 +83,7 @@ wishes_of_any_kind = st.builds(
 
 
 @given(st.fixed_dictionaries({"tools": anything, "format": anything, "call_format": anything}), wishes_of_any_kind)
-def test_every_format_is_judged_once_with_a_reason(values: dict[str, Any], wishes: FormatWishes) -> None:
+def test_every_format_is_judged_once_with_a_reason(values: dict[str, Any], wishes: FormatPreferences) -> None:
     verdicts = judged(known(**values), wishes)
     assert sorted(verdict.name for verdict in verdicts) == sorted(names())
     assert all(verdict.reason and verdict.label == label(verdict.name) for verdict in verdicts)

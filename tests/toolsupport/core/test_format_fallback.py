@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from toolsupport.core.format_fallback import in_format, in_text, next_in_line, without_tools
-from toolsupport.core.types import Brief, Capabilities, ToolSpec
+from toolsupport.core.types import Capabilities, RequestSpec, ToolSpec
 
-BRIEF = Brief(
+BRIEF = RequestSpec(
     "m", Capabilities({}), (ToolSpec("f"),), format="mistral", fallbacks=("native", "hermes", "pure_json"), stream=False
 )
 

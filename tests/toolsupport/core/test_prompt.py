@@ -11,12 +11,12 @@ from toolsupport.core.prompt.styles import NUDGE, STANDARD, STRONG_NUDGE, STYLES
 from toolsupport.core.prompt.system_prompt import ALL_AT_ONCE, EXAMPLE, ONE_CALL, SHORT, WITHOUT_TOOLS
 from toolsupport.core.prompt.turn_context import CALL_FIRST
 from toolsupport.core.types import (
-    Brief,
     Capabilities,
     Capability,
+    ChatMessage,
     Exclusion,
-    Message,
     Permit,
+    RequestSpec,
     Role,
     ToolCall,
     ToolSpec,
@@ -27,11 +27,11 @@ TOOL = ToolSpec("f")
 WITH_TOOLS = f"{STYLES[STANDARD]} {NUDGE}"
 
 
-def brief(**given: object) -> Brief:
-    return Brief(**({"model": "m", "capabilities": NOTHING_KNOWN} | given))  # type: ignore[arg-type]
+def brief(**given: object) -> RequestSpec:
+    return RequestSpec(**({"model": "m", "capabilities": NOTHING_KNOWN} | given))  # type: ignore[arg-type]
 
 
-def with_tools(format_: str = "native", known: dict[str, object] | None = None, **given: object) -> Brief:
+def with_tools(format_: str = "native", known: dict[str, object] | None = None, **given: object) -> RequestSpec:
     capabilities = Capabilities({name: Capability(name, value, "", "") for name, value in (known or {}).items()})
     return brief(tools=(TOOL,), format=format_, capabilities=capabilities, **given)
 
@@ -60,7 +60,7 @@ def excluded(rule: str) -> tuple[Exclusion, ...]:
         (with_tools(known={"multi_turn": "poor"}, turn_context="full"), WITH_TOOLS),
     ],
 )
-def test_system_text(given_brief: Brief, text: str) -> None:
+def test_system_text(given_brief: RequestSpec, text: str) -> None:
     assert system(given_brief) == text
 
 
@@ -98,15 +98,18 @@ def test_a_text_format_tells_the_tools_and_shows_a_call_that_worked(format_: str
     assert EXAMPLE not in system(with_tools(examples=proven)), "native calls are written by the server"
 
 
-def user(text: str) -> Message:
-    return Message(Role.USER, text)
+def user(text: str) -> ChatMessage:
+    return ChatMessage(Role.USER, text)
 
 
-ASKED = (user("old"), Message(Role.ASSISTANT, "older answer"), user("new"))
-RAN = (Message(Role.ASSISTANT, calls=(ToolCall("aaaaaaaa1", "f", {}),)), Message(Role.TOOL, "r", call_id="aaaaaaaa1"))
+ASKED = (user("old"), ChatMessage(Role.ASSISTANT, "older answer"), user("new"))
+RAN = (
+    ChatMessage(Role.ASSISTANT, calls=(ToolCall("aaaaaaaa1", "f", {}),)),
+    ChatMessage(Role.TOOL, "r", call_id="aaaaaaaa1"),
+)
 
 
-def shown(given_brief: Brief, *log: Message) -> list[str]:
+def shown(given_brief: RequestSpec, *log: ChatMessage) -> list[str]:
     return [message.content for message in messages(given_brief, log) if message.role is not Role.SYSTEM]
 
 
@@ -137,7 +140,7 @@ def test_without_tools_the_context_is_whole() -> None:
 
 
 def test_going_on_is_no_request_of_its_own() -> None:
-    log = (*ASKED, Message(Role.ASSISTANT, "half"), user(GO_ON))
+    log = (*ASKED, ChatMessage(Role.ASSISTANT, "half"), user(GO_ON))
     assert shown(with_tools(turn_context="minimal"), *log) == ["new", "half", GO_ON]
 
 
@@ -151,7 +154,7 @@ def test_going_on_is_no_request_of_its_own() -> None:
         (brief(options={"num_ctx": 4096, "seed": 1}), {"num_ctx": 4096, "seed": 1}),
     ],
 )
-def test_options(given_brief: Brief, expected: dict) -> None:
+def test_options(given_brief: RequestSpec, expected: dict) -> None:
     assert options(given_brief) == expected
 
 

@@ -24,7 +24,7 @@ from toolsupport.core.reasoning import (
     CLOSING,
     OPENING,
     TABLE,
-    QuotedMarks,
+    QuoteTracker,
     prompt_begins_inside,
     template_begins_inside,
 )
@@ -282,7 +282,7 @@ def test_the_time_is_linear(piece: str, format: str) -> None:
 
 
 def test_where_the_answer_so_far_ends() -> None:
-    around = QuotedMarks()
+    around = QuoteTracker()
     around.add("a `b")
     assert (around.awaited, around.last, around.fence) == ("`", "b", "")
     around.add("`\n```py\nx")

@@ -11,40 +11,40 @@ from hypothesis import strategies as st
 
 from tests.toolsupport.core import strict_servers
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.prompt import Target, history
+from toolsupport.core.prompt import RenderTarget, history
 from toolsupport.core.prompt.history_rendering import BEGINNING, BROKEN_OFF, INTERRUPTED
-from toolsupport.core.types import Message, Role, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
 
-NATIVE, WORDS, HERMES = Target("native"), Target(), Target("hermes")
-
-
-def user(text: str = "u") -> Message:
-    return Message(Role.USER, text)
+NATIVE, WORDS, HERMES = RenderTarget("native"), RenderTarget(), RenderTarget("hermes")
 
 
-def said(text: str = "a", *ids: str, thinking: str = "") -> Message:
-    return Message(Role.ASSISTANT, text, thinking, tuple(ToolCall(id_, "f", {"x": id_}) for id_ in ids))
+def user(text: str = "u") -> ChatMessage:
+    return ChatMessage(Role.USER, text)
 
 
-def result(id_: str, text: str = "r") -> Message:
-    return Message(Role.TOOL, text, call_id=id_, name="f")
+def said(text: str = "a", *ids: str, thinking: str = "") -> ChatMessage:
+    return ChatMessage(Role.ASSISTANT, text, thinking, tuple(ToolCall(id_, "f", {"x": id_}) for id_ in ids))
+
+
+def result(id_: str, text: str = "r") -> ChatMessage:
+    return ChatMessage(Role.TOOL, text, call_id=id_, name="f")
 
 
 ONE, TWO, SIX = "aaaaaaaa1", "aaaaaaaa2", "aaaaaaaa6"
 
 
 def test_a_whole_tool_turn_is_left_alone() -> None:
-    log = (Message(Role.SYSTEM, "s"), user(), said("", ONE, TWO), result(ONE), result(TWO), said("done"))
+    log = (ChatMessage(Role.SYSTEM, "s"), user(), said("", ONE, TWO), result(ONE), result(TWO), said("done"))
     assert history(log, NATIVE) == log
 
 
 def test_notices_are_for_people() -> None:
-    log = (user("one"), Message(Role.NOTICE, "Switched to m."), said())
+    log = (user("one"), ChatMessage(Role.NOTICE, "Switched to m."), said())
     assert history(log, NATIVE) == history(log, WORDS) == history(log, HERMES) == (user("one"), said())
 
 
 def test_results_come_in_the_order_of_their_calls() -> None:
-    log = (user(), said("", "1", "2"), result("2", "second"), Message(Role.NOTICE, "!"), result("1", "first"))
+    log = (user(), said("", "1", "2"), result("2", "second"), ChatMessage(Role.NOTICE, "!"), result("1", "first"))
     assert [message.content for message in history(log, NATIVE)[2:]] == ["first", "second"]
 
 
@@ -53,7 +53,7 @@ def test_a_call_without_a_result_gets_one() -> None:
     assert history(log, NATIVE)[2:] == (
         result(ONE),
         result(TWO, INTERRUPTED),
-        Message(Role.ASSISTANT, BROKEN_OFF),
+        ChatMessage(Role.ASSISTANT, BROKEN_OFF),
         user("go on"),
     )
 
@@ -79,12 +79,12 @@ def test_two_calls_of_one_id_in_one_message() -> None:
 @pytest.mark.parametrize("given_id", ["call_0", "", "abcdef123", "x" * 40, "é", "\ud800"])
 def test_the_same_id_in_two_rounds(call_format: str, given_id: str) -> None:
     log = (user(), said("", given_id), result(given_id, "one"), said("", given_id), result(given_id, "two"))
-    rendered = history(log, Target("native", call_format))
+    rendered = history(log, RenderTarget("native", call_format))
     first, second = [message.calls[0].id for message in rendered if message.calls]
     assert first != second and re.fullmatch("[A-Za-z0-9]{9}", second)
     told = [(message.call_id, message.content) for message in rendered if message.role is Role.TOOL]
     assert told == [(first, "one"), (second, "two")]
-    assert history(log, Target("native", call_format)) == rendered
+    assert history(log, RenderTarget("native", call_format)) == rendered
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_same_id_in_two_rounds(call_format: str, given_id: str) -> None:
 )
 def test_an_id_that_means_something_stays_unless_its_target_wants_others(call_format: str, spelled: str) -> None:
     log = (user(), said("", "functions.g:4"), result("functions.g:4"))
-    [call] = history(log, Target("native", call_format))[1].calls
+    [call] = history(log, RenderTarget("native", call_format))[1].calls
     assert call.id == spelled or (call_format == "mistral_args" and re.fullmatch("[a-f0-9]{9}", call.id))
 
 
@@ -102,7 +102,7 @@ def test_neighbours_become_one() -> None:
         user("a\n\nb"),
         said("x\n\ny", ONE),
         result(ONE),
-        Message(Role.ASSISTANT, BROKEN_OFF),
+        ChatMessage(Role.ASSISTANT, BROKEN_OFF),
         user("c"),
     )
 
@@ -143,14 +143,14 @@ def test_in_text_the_results_of_several_calls_are_one_message() -> None:  # F7
 
 def test_where_one_call_is_all_a_message_may_hold_each_has_its_own() -> None:
     log = (user(), said("both", ONE, TWO), result(ONE, "one"), result(TWO, "two"), user("and?"))
-    rendered = history(log, Target("native", one_call=True))
+    rendered = history(log, RenderTarget("native", one_call=True))
     assert rendered == (
         user(),
         said("both", ONE),
         result(ONE, "one"),
         said("", TWO),
         result(TWO, "two"),
-        Message(Role.ASSISTANT, BROKEN_OFF),
+        ChatMessage(Role.ASSISTANT, BROKEN_OFF),
         user("and?"),
     )
 
@@ -159,27 +159,30 @@ def test_where_one_call_is_all_a_message_may_hold_each_has_its_own() -> None:
     ("name", "sent"), [("read file!", "read_file_"), ("", "unknown"), ("a" * 99, "a" * 64), ("ok-1_b", "ok-1_b")]
 )
 def test_a_made_up_name_cannot_spoil_the_history(name: str, sent: str) -> None:
-    log = (user(), Message(Role.ASSISTANT, calls=(ToolCall(ONE, name, {}),)), result(ONE, "There is no such tool."))
+    log = (user(), ChatMessage(Role.ASSISTANT, calls=(ToolCall(ONE, name, {}),)), result(ONE, "There is no such tool."))
     asked, told = history(log, NATIVE)[1:]
     assert (asked.calls[0].name, told.name) == (sent, sent)
 
 
 def test_images_stay_where_they_were_shown() -> None:
-    picture = Message(Role.USER, "", images=(b"\x89PNG1",))
-    shot = Message(Role.TOOL, "a shot", call_id=ONE, name="f", images=(b"\x89PNG2",))
+    picture = ChatMessage(Role.USER, "", images=(b"\x89PNG1",))
+    shot = ChatMessage(Role.TOOL, "a shot", call_id=ONE, name="f", images=(b"\x89PNG2",))
     log = (picture, said("", ONE), shot, user("and?"))
     for target in (NATIVE, WORDS, HERMES):
         assert [message.images for message in history(log, target) if message.images] == [(b"\x89PNG1",), shot.images]
 
 
 @pytest.mark.parametrize("log", [(), (user(" "),), (said(),), (said("", ONE),)])
-def test_a_conversation_begins_with_a_person(log: tuple[Message, ...]) -> None:
-    assert history((Message(Role.SYSTEM, "s"), *log), NATIVE)[:2] == (Message(Role.SYSTEM, "s"), user(BEGINNING))
+def test_a_conversation_begins_with_a_person(log: tuple[ChatMessage, ...]) -> None:
+    assert history((ChatMessage(Role.SYSTEM, "s"), *log), NATIVE)[:2] == (
+        ChatMessage(Role.SYSTEM, "s"),
+        user(BEGINNING),
+    )
 
 
 def test_an_unknown_target() -> None:
     with pytest.raises(KeyError):
-        history((user(),), Target("telepathy"))
+        history((user(),), RenderTarget("telepathy"))
 
 
 IDS = st.sampled_from(["1", "2", "call_0", "functions.f:0", "abcdef123", "", "é"])
@@ -190,24 +193,24 @@ IMAGES = st.sampled_from([(), (), (b"\x89PNG",)])
 # Whatever rows can hold: also what no turn of today writes.
 LOGS = st.lists(
     st.one_of(
-        st.builds(Message, st.just(Role.SYSTEM), st.sampled_from(["s", ""])),
-        st.builds(Message, st.just(Role.NOTICE), st.sampled_from(["noticed", "notice"])),
-        st.builds(Message, st.just(Role.USER), st.sampled_from(["u", "", "\n"]), images=IMAGES),
-        st.builds(Message, st.just(Role.ASSISTANT), st.sampled_from(["a", "", " "]), st.just("t"), CALLS),
-        st.builds(lambda id_, name: Message(Role.TOOL, "r", call_id=id_, name=name), IDS, NAMES),
+        st.builds(ChatMessage, st.just(Role.SYSTEM), st.sampled_from(["s", ""])),
+        st.builds(ChatMessage, st.just(Role.NOTICE), st.sampled_from(["noticed", "notice"])),
+        st.builds(ChatMessage, st.just(Role.USER), st.sampled_from(["u", "", "\n"]), images=IMAGES),
+        st.builds(ChatMessage, st.just(Role.ASSISTANT), st.sampled_from(["a", "", " "]), st.just("t"), CALLS),
+        st.builds(lambda id_, name: ChatMessage(Role.TOOL, "r", call_id=id_, name=name), IDS, NAMES),
     ),
     max_size=14,
 )
 TARGETS = st.one_of(
     st.builds(
-        lambda family: Target("native", family, one_call=family == "llama3_json"),
+        lambda family: RenderTarget("native", family, one_call=family == "llama3_json"),
         st.sampled_from(sorted(strict_servers.NATIVE)),
     ),
-    st.sampled_from(["", *FORMATS]).map(Target),
+    st.sampled_from(["", *FORMATS]).map(RenderTarget),
 )
 
 
-def refusal(log: list[Message], target: Target) -> str:
+def refusal(log: list[ChatMessage], target: RenderTarget) -> str:
     """Why the strictest server of a target would not take the log as it is rendered for it, or ""."""
     native = target.format == "native"
     check = strict_servers.NATIVE[target.call_format] if native else strict_servers.alternating
@@ -215,12 +218,14 @@ def refusal(log: list[Message], target: Target) -> str:
 
 
 @given(LOGS, TARGETS)
-def test_no_server_refuses_any_log(log: list[Message], target: Target) -> None:  # F7
+def test_no_server_refuses_any_log(log: list[ChatMessage], target: RenderTarget) -> None:  # F7
     assert refusal(log, target) == ""
 
 
 @given(LOGS, st.lists(st.tuples(TARGETS, LOGS), min_size=1, max_size=4))
-def test_no_server_refuses_a_log_after_any_swaps(log: list[Message], swaps: list[tuple[Target, list[Message]]]) -> None:
+def test_no_server_refuses_a_log_after_any_swaps(
+    log: list[ChatMessage], swaps: list[tuple[RenderTarget, list[ChatMessage]]]
+) -> None:
     """The log grows, each time for another model, and may be cut between a call and its result."""
     for target, grown in swaps:
         log = [*log, *grown]
@@ -228,14 +233,14 @@ def test_no_server_refuses_a_log_after_any_swaps(log: list[Message], swaps: list
 
 
 @given(LOGS, st.data())
-def test_no_server_refuses_a_stop_anywhere(log: list[Message], data: st.DataObject) -> None:
+def test_no_server_refuses_a_stop_anywhere(log: list[ChatMessage], data: st.DataObject) -> None:
     cut = log[: data.draw(st.integers(0, len(log)))]
     target = data.draw(TARGETS)
     assert refusal([*cut, user("go on")], target) == ""
 
 
 @given(LOGS, TARGETS)
-def test_every_call_is_told_once(log: list[Message], target: Target) -> None:
+def test_every_call_is_told_once(log: list[ChatMessage], target: RenderTarget) -> None:
     calls = [call for message in log for call in message.calls]
     rendered = history(log, target)
     if target.format == "native":
@@ -248,7 +253,9 @@ def test_every_call_is_told_once(log: list[Message], target: Target) -> None:
 
 
 @given(LOGS, TARGETS)
-def test_nothing_for_people_only_gets_through_and_no_words_are_lost(log: list[Message], target: Target) -> None:
+def test_nothing_for_people_only_gets_through_and_no_words_are_lost(
+    log: list[ChatMessage], target: RenderTarget
+) -> None:
     texts = "\n".join(message.content for message in history(log, target))
     assert "notice" not in texts
     for role, word in ((Role.USER, "u"), (Role.ASSISTANT, "a"), (Role.SYSTEM, "s")):
@@ -257,13 +264,13 @@ def test_nothing_for_people_only_gets_through_and_no_words_are_lost(log: list[Me
 
 
 @given(LOGS, TARGETS.filter(lambda target: target.format not in FORMATS))
-def test_rendering_twice_changes_nothing_more(log: list[Message], target: Target) -> None:
+def test_rendering_twice_changes_nothing_more(log: list[ChatMessage], target: RenderTarget) -> None:
     once = history(log, target)
     assert history(once, target) == once
 
 
 @given(LOGS, TARGETS)
-def test_what_was_rendered_once_stays_when_the_log_grows(log: list[Message], target: Target) -> None:
+def test_what_was_rendered_once_stays_when_the_log_grows(log: list[ChatMessage], target: RenderTarget) -> None:
     """Servers keep what they have read: a new round must not change what stood before the latest question."""
     whole = [*log, user("first")]
     before = history(whole, target)

@@ -17,7 +17,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
     Usage,
 )
-from toolsupport.core.reply_reader import Listener
+from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolCall, ToolSpec
 
 TOOLS = (ToolSpec("read_file", parameters={"type": "object", "properties": {"path": {"type": "string"}}}),)
@@ -26,7 +26,7 @@ OTHER = CALL.replace('"a"', '"b"')
 
 
 def heard(format: str, *events: Event) -> list[Event]:
-    listener = Listener(format, TOOLS)
+    listener = ReplyReader(format, TOOLS)
     return [event for one in events for event in listener.hear([one])]
 
 
@@ -116,7 +116,7 @@ def test_a_mention_beside_a_call_is_only_text() -> None:  # F5
 @pytest.mark.parametrize(("behind", "counts"), [("No.", False), ("", True)])
 def test_a_call_that_began_in_reasoning_is_a_draft_though_its_wire_ends_it_later(behind: str, counts: bool) -> None:
     for known, opening in ((None, ""), (True, ""), (None, "<think>")):
-        listener = Listener("native", TOOLS, known)
+        listener = ReplyReader("native", TOOLS, known)
         parts: list[Event] = [
             TextDelta(f"{opening}hm"),
             PIECE,
@@ -153,14 +153,14 @@ STOP = Finished("stop")
 def test_pieces_of_a_call_are_live_where_nothing_suggests_reasoning(
     known: bool | None, before: tuple[Event, ...], outside: bool
 ) -> None:
-    listener = Listener("native", TOOLS, known)
+    listener = ReplyReader("native", TOOLS, known)
     events = [event for one in (*before, PIECE) for event in listener.hear([one])]
     assert [event.outside for event in events if isinstance(event, CallDelta)] == [outside]
 
 
 def test_no_piece_of_a_call_in_open_reasoning_is_told() -> None:
     for known, text in ((None, "<think>hm"), (True, "hm")):
-        listener = Listener("native", TOOLS, known)
+        listener = ReplyReader("native", TOOLS, known)
         listener.hear([TextDelta(text)])
         assert not [event for event in listener.hear([PIECE]) if isinstance(event, CallDelta)]
 
@@ -184,6 +184,6 @@ def test_no_piece_of_a_call_in_open_reasoning_is_told() -> None:
     ],
 )
 def test_a_reply_shows_once_how_replies_begin(known: bool | None, reply: tuple[Event, ...], seen: list[bool]) -> None:
-    listener = Listener("native", TOOLS, known)
+    listener = ReplyReader("native", TOOLS, known)
     events = [event for one in reply for event in listener.hear([one])]
     assert [event.begins_inside for event in events if isinstance(event, ReasoningSeen)] == seen

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolsupport.core.families import Family, find
 from toolsupport.core.override_sources import SOURCES, STORED
-from toolsupport.core.resolve import CAPABILITIES, Claim, explain, resolve
+from toolsupport.core.resolve import CAPABILITIES, OverrideRow, explain, resolve
 
 NOW, THEN, CHAT, OTHER_CHAT = "build-now", "build-then", "chat-1", "chat-2"
 
@@ -20,17 +20,19 @@ NO = replace(YES, name="no", tools=False)
 SILENT = Family("silent", ("silent",), ("a test",))
 
 
-def claim(seq: int, value: Any, source: str, **changes: Any) -> Claim:
+def claim(seq: int, value: Any, source: str, **changes: Any) -> OverrideRow:
     """A claim about tools on the build that runs now; `id` differs from `seq`, so that mixing them up shows."""
-    written = Claim(seq + 1000, seq, "tools", value, source, build_key=NOW, created_at="2026-11-12T10:00:00+00:00")
+    written = OverrideRow(
+        seq + 1000, seq, "tools", value, source, build_key=NOW, created_at="2026-11-12T10:00:00+00:00"
+    )
     return replace(written, **changes)
 
 
-def withdrawal(seq: int, target: Claim, **changes: Any) -> Claim:
+def withdrawal(seq: int, target: OverrideRow, **changes: Any) -> OverrideRow:
     return claim(seq, None, "user_confirmed", withdraws=target.id, **changes)
 
 
-def tools(*claims: Claim, family: Family | None = None, session: str = "") -> tuple[Any, str]:
+def tools(*claims: OverrideRow, family: Family | None = None, session: str = "") -> tuple[Any, str]:
     found = resolve(family, claims, NOW, session)["tools"]
     return found.value, found.source
 
@@ -53,12 +55,12 @@ LADDER = [
 
 
 @pytest.mark.parametrize(("claims", "expected"), LADDER)
-def test_each_rank_beats_the_one_below(claims: list[Claim], expected: tuple[bool, str]) -> None:  # D3
+def test_each_rank_beats_the_one_below(claims: list[OverrideRow], expected: tuple[bool, str]) -> None:  # D3
     assert tools(*claims, family=PROFILE_NO, session=CHAT) == expected
 
 
 @pytest.mark.parametrize(("claims", "expected"), LADDER)
-def test_a_higher_rank_wins_though_it_is_older(claims: list[Claim], expected: tuple[bool, str]) -> None:  # D3
+def test_a_higher_rank_wins_though_it_is_older(claims: list[OverrideRow], expected: tuple[bool, str]) -> None:  # D3
     reversed_ages = [replace(one, seq=100 - one.seq) for one in claims]
     assert tools(*reversed_ages, family=PROFILE_NO, session=CHAT) == expected
 
@@ -221,7 +223,7 @@ REASONS = [
 
 @pytest.mark.parametrize(("claims", "family", "session", "reason"), REASONS)
 def test_the_reason_names_the_winner_and_what_it_beat(
-    claims: list[Claim], family: Family | None, session: str, reason: str
+    claims: list[OverrideRow], family: Family | None, session: str, reason: str
 ) -> None:  # D3
     assert resolve(family, claims, NOW, session)["tools"].reason == reason
 
@@ -250,9 +252,9 @@ def test_everything_said_is_explained_the_winner_first() -> None:
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[Claim]:
+def histories(draw: st.DrawFn) -> list[OverrideRow]:
     """Claims about two capabilities as the registry may write them, numbered in order."""
-    claims: list[Claim] = []
+    claims: list[OverrideRow] = []
     for seq in range(1, draw(st.integers(0, 8)) + 1):
         target = draw(st.sampled_from([None, None, *[one.id for one in claims]]))
         written = claim(
@@ -277,11 +279,11 @@ def plain(capabilities: Any) -> dict[str, tuple[Any, str]]:
     return {name: (capability.value, capability.source) for name, capability in capabilities.values.items()}
 
 
-def slow_fold(family: Family | None, claims: list[Claim], session: str) -> tuple[Any, str]:
+def slow_fold(family: Family | None, claims: list[OverrideRow], session: str) -> tuple[Any, str]:
     """The rules of D3 once more, written rank by rank."""
     seen = [one for one in claims if one.session in ("", session) and not one.proposed]
 
-    def stands(one: Claim) -> bool:
+    def stands(one: OverrideRow) -> bool:
         return not any(later.withdraws == one.id and stands(later) for later in seen)
 
     said = [one for one in seen if one.capability == "tools" and one.value is not None and stands(one)]
@@ -301,20 +303,22 @@ def slow_fold(family: Family | None, claims: list[Claim], session: str) -> tuple
 
 
 @given(families, histories(), sessions)
-def test_the_fold_follows_the_precedence(family: Family | None, claims: list[Claim], session: str) -> None:  # D3
+def test_the_fold_follows_the_precedence(family: Family | None, claims: list[OverrideRow], session: str) -> None:  # D3
     assert tools(*claims, family=family, session=session) == slow_fold(family, claims, session)
 
 
 @given(families, histories(), sessions, st.randoms())
 def test_the_order_in_which_rows_are_read_does_not_matter(
-    family: Family | None, claims: list[Claim], session: str, random: Any
+    family: Family | None, claims: list[OverrideRow], session: str, random: Any
 ) -> None:
     shuffled = random.sample(claims, len(claims))
     assert resolve(family, shuffled, NOW, session).values == resolve(family, claims, NOW, session).values
 
 
 @given(families, histories(), sessions)
-def test_rows_about_another_capability_change_nothing(family: Family | None, claims: list[Claim], session: str) -> None:
+def test_rows_about_another_capability_change_nothing(
+    family: Family | None, claims: list[OverrideRow], session: str
+) -> None:
     kept = {one.id for one in claims if one.capability == "tools"}
     withdrawing = [one for one in claims if one.withdraws]
     about_tools = [one for one in claims if one.id in kept or one in withdrawing]
@@ -323,7 +327,7 @@ def test_rows_about_another_capability_change_nothing(family: Family | None, cla
 
 @given(families, histories().filter(bool), sessions)
 def test_withdrawing_the_last_row_gives_back_what_was(
-    family: Family | None, claims: list[Claim], session: str
+    family: Family | None, claims: list[OverrideRow], session: str
 ) -> None:  # D3
     *before, last = claims
     undo = withdrawal(last.seq + 1, last, session=last.session)
@@ -332,14 +336,16 @@ def test_withdrawing_the_last_row_gives_back_what_was(
 
 
 @given(families, histories(), sessions)
-def test_unknown_never_becomes_no(family: Family | None, claims: list[Claim], session: str) -> None:  # D1
+def test_unknown_never_becomes_no(family: Family | None, claims: list[OverrideRow], session: str) -> None:  # D1
     somebody_said_no = family is NO or any(one.value is False for one in claims if one.capability == "tools")
     value, _ = tools(*claims, family=family, session=session)
     assert value is not False or somebody_said_no
 
 
 @given(families, histories(), st.sampled_from([True, False]))
-def test_a_machine_never_outranks_a_person(family: Family | None, claims: list[Claim], decided: bool) -> None:  # D3
+def test_a_machine_never_outranks_a_person(
+    family: Family | None, claims: list[OverrideRow], decided: bool
+) -> None:  # D3
     machines = [one for one in claims if one.source != "user_confirmed" and not one.session and not one.withdraws]
     person = claim(0, decided, "user_confirmed")
     assert tools(person, *machines, family=family) == (decided, "user_confirmed")
@@ -347,19 +353,19 @@ def test_a_machine_never_outranks_a_person(family: Family | None, claims: list[C
 
 @given(families, histories(), st.sampled_from([True, False]))
 def test_the_newest_decision_of_a_person_can_always_switch(
-    family: Family | None, claims: list[Claim], decided: bool
+    family: Family | None, claims: list[OverrideRow], decided: bool
 ) -> None:  # D3
     assert tools(*claims, claim(99, decided, "user_confirmed"), family=family) == (decided, "user_confirmed")
 
 
 @given(families, histories())
-def test_other_conversations_do_not_exist(family: Family | None, claims: list[Claim]) -> None:
+def test_other_conversations_do_not_exist(family: Family | None, claims: list[OverrideRow]) -> None:
     without = [one for one in claims if one.session != OTHER_CHAT]
     assert resolve(family, claims, NOW, CHAT).values == resolve(family, without, NOW, CHAT).values
 
 
 @given(families, histories(), sessions)
-def test_the_explanation_agrees_with_the_value(family: Family | None, claims: list[Claim], session: str) -> None:
+def test_the_explanation_agrees_with_the_value(family: Family | None, claims: list[OverrideRow], session: str) -> None:
     capabilities = resolve(family, claims, NOW, session)
     explained = explain(family, claims, NOW, session)
     for name, capability in capabilities.values.items():
@@ -370,7 +376,7 @@ def test_the_explanation_agrees_with_the_value(family: Family | None, claims: li
 
 
 @given(families, histories(), sessions)
-def test_every_source_and_reason_can_be_shown(family: Family | None, claims: list[Claim], session: str) -> None:
+def test_every_source_and_reason_can_be_shown(family: Family | None, claims: list[OverrideRow], session: str) -> None:
     for capability in resolve(family, claims, NOW, session).values.values():
         assert capability.source in SOURCES
         assert capability.reason.endswith(".")

@@ -6,17 +6,19 @@ import pytest
 
 from toolsupport.core import retry_prompts
 from toolsupport.core.events import CallGarbled, Failed
-from toolsupport.core.types import Message, Role, ToolCall
+from toolsupport.core.types import ChatMessage, Role, ToolCall
 
-USER = Message(Role.USER, "What's in this folder?")
-CALL = Message(Role.ASSISTANT, "", calls=(ToolCall("1", "list_directory", {}),))
-RESULT = Message(Role.TOOL, "a.txt", call_id="1", name="list_directory")
+USER = ChatMessage(Role.USER, "What's in this folder?")
+CALL = ChatMessage(Role.ASSISTANT, "", calls=(ToolCall("1", "list_directory", {}),))
+RESULT = ChatMessage(Role.TOOL, "a.txt", call_id="1", name="list_directory")
 WHY = "XML syntax error on line 14: element <parameter> closed by </function>"
 
 
-@pytest.mark.parametrize("log", [(USER,), (USER, CALL, RESULT), (USER, CALL, RESULT, Message(Role.ASSISTANT, "Hm."))])
+@pytest.mark.parametrize(
+    "log", [(USER,), (USER, CALL, RESULT), (USER, CALL, RESULT, ChatMessage(Role.ASSISTANT, "Hm."))]
+)
 @pytest.mark.parametrize("shown", ["", " \n", "Let me look.\n\n"])
-def test_people_and_models_take_turns(log: tuple[Message, ...], shown: str) -> None:
+def test_people_and_models_take_turns(log: tuple[ChatMessage, ...], shown: str) -> None:
     asked = retry_prompts.messages(log, shown, WHY)
     assert asked[-1].role is Role.USER and WHY in asked[-1].content
     assert asked[-2].role is not Role.USER if len(asked) > 1 else True

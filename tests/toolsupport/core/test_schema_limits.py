@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolsupport.core.calls import MOST_BYTES, complaints_about
-from toolsupport.core.schema_limits import MOST_CHARACTERS, Bound, Unbounded, depth_of
+from toolsupport.core.schema_limits import MOST_CHARACTERS, SchemaBudget, UnsupportedSchema, depth_of
 
 SELF = {"$ref": "#"}
 TWICE = {"type": "object", "allOf": [{"properties": {"a": SELF}}, {"properties": {"a": SELF}}]}
@@ -62,7 +62,7 @@ def test_arguments_that_would_be_looked_at_too_often_are_refused() -> None:  # F
 
 def test_an_honest_tree_may_be_deep() -> None:
     assert complaints_about(nested(60, "left"), TREE) == []
-    assert not Bound(TREE).too_much(nested(60, "right"))
+    assert not SchemaBudget(TREE).too_much(nested(60, "right"))
 
 
 def test_arguments_may_not_be_endless() -> None:  # F4
@@ -71,5 +71,5 @@ def test_arguments_may_not_be_endless() -> None:  # F4
 
 def test_levels_are_counted_without_recursion() -> None:
     assert depth_of(nested(5000)) == 5000
-    with pytest.raises(Unbounded):
-        Bound(deep(200))
+    with pytest.raises(UnsupportedSchema):
+        SchemaBudget(deep(200))

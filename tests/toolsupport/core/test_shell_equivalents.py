@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.shell_equivalents import MOST_PRINTED, Call, understood
+from toolsupport.core.shell_equivalents import MOST_PRINTED, ShellCall, understood
 
 
-def read(path: str, **more: int) -> Call:
+def read(path: str, **more: int) -> ShellCall:
     return "read_file", {"path": path, **more}
 
 
-def listing(path: str, recursive: bool = False) -> Call:
+def listing(path: str, recursive: bool = False) -> ShellCall:
     return "list_directory", {"path": path} | ({"recursive": True} if recursive else {})
 
 
-def write(path: str, content: str, append: bool = False) -> Call:
+def write(path: str, content: str, append: bool = False) -> ShellCall:
     return "write_file", {"path": path, "content": content} | ({"append": True} if append else {})
 
 
-def edit(path: str, old: str, new: str) -> Call:
+def edit(path: str, old: str, new: str) -> ShellCall:
     return "edit_file", {"path": path, "old": old, "new": new}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.outcomes import Outcome
+from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.side_findings import MOST, STEPS, all_called, begun, decided, found, needed, settled, way_of
 
 Y, N = True, False
@@ -33,8 +33,8 @@ def test_what_trials_prove(name: str) -> None:
     assert decided(tried) is value
 
 
-def tries(*codes: str, step: str = "parallel", subject: str = "") -> list[Outcome]:
-    return [Outcome(step, code, subject=subject) for code in codes]
+def tries(*codes: str, step: str = "parallel", subject: str = "") -> list[TrialOutcome]:
+    return [TrialOutcome(step, code, subject=subject) for code in codes]
 
 
 WAYS = {  # D13
@@ -100,7 +100,7 @@ def test_leaving_tools_alone_allows_no_call(name: str) -> None:  # D6
 def test_a_model_that_did_not_always_call_is_sampled_more() -> None:
     reliable, mixed = tries("right", "right", step="called"), tries("right", "no_call", step="called")
     assert needed(reliable, 2) == 2 < needed(mixed, 2)
-    settings = [Outcome("called", "right", think=False), Outcome("called", "no_call", think=True)]
+    settings = [TrialOutcome("called", "right", think=False), TrialOutcome("called", "no_call", think=True)]
     assert needed(settings, 2) == 2
 
 
@@ -133,7 +133,7 @@ def test_the_first_round_tries_each_finding_as_often_as_it_needs(name: str) -> N
 
 
 def test_file_tools_that_are_all_called_count_together() -> None:
-    def of(*codes: str) -> list[Outcome]:
+    def of(*codes: str) -> list[TrialOutcome]:
         return [one for tool in ("a", "b") for one in tries(*codes, step="per_tool", subject=tool)]
 
     assert all_called(of("right", "right"), ("a", "b"))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.public_tools import questions, tools
-from toolsupport.core.tool_index import Entry, ToolIndex, entry_of, fused
+from toolsupport.core.tool_index import IndexEntry, ToolIndex, entry_of, fused
 from toolsupport.core.types import ToolSpec
 
 # What docs/tool_search.md says, less a little.
@@ -33,7 +33,7 @@ def test_most_questions_find_their_tool(index: ToolIndex, count: int, least: flo
 
 
 def test_a_name_is_found_by_the_words_in_it() -> None:
-    index = ToolIndex([Entry("deleteBranch", "Of a repository"), Entry("list_files", "What there is")])
+    index = ToolIndex([IndexEntry("deleteBranch", "Of a repository"), IndexEntry("list_files", "What there is")])
     assert [found.name for found in index.find("please delete the branch", 5)] == ["deleteBranch"]
 
 
@@ -44,19 +44,19 @@ def test_parameters_count() -> None:
 
 
 def test_nothing_is_found_where_nothing_fits() -> None:
-    index = ToolIndex([Entry("list_files", "What there is")])
+    index = ToolIndex([IndexEntry("list_files", "What there is")])
     assert index.find("quantum chromodynamics", 5) == index.find("", 5) == ToolIndex([]).find("list", 5) == []
-    assert ToolIndex([Entry("_", "")]).find("list", 5) == []
+    assert ToolIndex([IndexEntry("_", "")]).find("list", 5) == []
 
 
 def test_meaning_finds_what_shares_no_word() -> None:
-    index = ToolIndex([Entry("cat", "purrs"), Entry("dog", "barks")], [[1.0, 0.0], [0.0, 2.0]])
+    index = ToolIndex([IndexEntry("cat", "purrs"), IndexEntry("dog", "barks")], [[1.0, 0.0], [0.0, 2.0]])
     assert [found.name for found in index.find("feline", 1, [3.0, 0.1])] == ["cat"]
     assert [found.name for found in index.find("bark", 2, [1.0, 0.0])] == ["cat", "dog"]
 
 
 def test_vectors_that_do_not_fit_are_left_out() -> None:
-    entries = [Entry("cat", "purrs"), Entry("dog", "barks")]
+    entries = [IndexEntry("cat", "purrs"), IndexEntry("dog", "barks")]
     assert ToolIndex(entries, [[1.0]]).find("feline", 1, [1.0]) == []
     assert ToolIndex(entries, [[1.0], [0.0]]).find("feline", 1, [1.0, 2.0]) == []
     assert ToolIndex(entries, [[0.0], [0.0]]).find("feline", 1, [1.0]) == []

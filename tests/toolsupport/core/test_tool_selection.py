@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core.families import find
-from toolsupport.core.format_choice import FormatWishes
-from toolsupport.core.resolve import Claim, resolve
-from toolsupport.core.tool_selection import BARRIERS, RULES, Candidate, Toolbox, Wishes, choose
-from toolsupport.core.types import Capabilities, Capability, LeftOut, ToolSpec
+from toolsupport.core.format_choice import FormatPreferences
+from toolsupport.core.resolve import OverrideRow, resolve
+from toolsupport.core.tool_selection import BARRIERS, RULES, Candidate, Toolbox, ToolPreferences, choose
+from toolsupport.core.types import Capabilities, Capability, ToolFilter, ToolSpec
 
 READ, LIST, WRITE = ToolSpec("read_file"), ToolSpec("list_directory"), ToolSpec("write_file")
 ALL = [Candidate(READ), Candidate(LIST), Candidate(WRITE)]
@@ -32,20 +32,20 @@ def rules_of(chosen: Toolbox) -> dict[str, str]:
 
 
 def test_a_model_that_calls_tools_gets_them_in_order() -> None:  # T1
-    chosen = choose(known(tools=True), ALL, Wishes())
+    chosen = choose(known(tools=True), ALL, ToolPreferences())
     assert (chosen.tools, chosen.excluded) == ((READ, LIST, WRITE), ())
     assert (chosen.format, chosen.format_reason, chosen.fallbacks) == ("native", "Said of tools.", ())
 
 
 def test_a_model_that_does_not_gets_none_and_is_told_why() -> None:  # F2
-    chosen = choose(known(tools=False), ALL, Wishes())
+    chosen = choose(known(tools=False), ALL, ToolPreferences())
     assert (chosen.tools, chosen.format) == ((), "")
     assert set(rules_of(chosen).values()) == {"unsupported"}
     assert chosen.format_reason == "This model cannot call tools. Said of tools."
 
 
 def test_unknown_is_answered_without_tools_and_is_not_called_no() -> None:  # D1, D5
-    chosen = choose(Capabilities({}), ALL, Wishes())
+    chosen = choose(Capabilities({}), ALL, ToolPreferences())
     assert chosen.tools == ()
     assert set(rules_of(chosen).values()) == {"unknown"}
     assert "Unknown is not no" in chosen.format_reason
@@ -53,7 +53,7 @@ def test_unknown_is_answered_without_tools_and_is_not_called_no() -> None:  # D1
 
 @pytest.mark.parametrize("tools", [True, False, None])
 def test_a_person_who_switches_tools_off_is_obeyed(tools: bool | None) -> None:  # T1
-    chosen = choose(known(tools=tools), ALL, Wishes(tools_on=False))
+    chosen = choose(known(tools=tools), ALL, ToolPreferences(tools_on=False))
     assert (chosen.tools, chosen.format) == ((), "")
     assert rules_of(chosen) == {"read_file": "tools_off", "list_directory": "tools_off", "write_file": "tools_off"}
     assert chosen.format_reason == "Tools are switched off in this chat."
@@ -61,24 +61,24 @@ def test_a_person_who_switches_tools_off_is_obeyed(tools: bool | None) -> None: 
 
 @pytest.mark.parametrize("tools", [False, None])
 def test_switching_tools_on_gives_no_model_an_ability(tools: bool | None) -> None:  # F6
-    assert choose(known(tools=tools), ALL, Wishes(tools_on=True)).tools == ()
+    assert choose(known(tools=tools), ALL, ToolPreferences(tools_on=True)).tools == ()
 
 
 def test_a_tool_that_is_not_enabled_stays_out() -> None:  # T1
-    chosen = choose(known(tools=True), [Candidate(READ), Candidate(WRITE, enabled=False)], Wishes())
+    chosen = choose(known(tools=True), [Candidate(READ), Candidate(WRITE, enabled=False)], ToolPreferences())
     assert chosen.tools == (READ,)
     assert rules_of(chosen) == {"write_file": "disabled"}
 
 
 def test_what_the_team_leaves_out_stays_out() -> None:  # T1
-    chosen = choose(known(tools=True), ALL, Wishes(team=LeftOut(frozenset({"read_file", "write_file"}))))
+    chosen = choose(known(tools=True), ALL, ToolPreferences(team=ToolFilter(frozenset({"read_file", "write_file"}))))
     assert chosen.tools == (LIST,)
     assert rules_of(chosen) == {"read_file": "filtered", "write_file": "filtered"}
 
 
 def test_a_tool_that_cannot_work_here_stays_out_and_says_why() -> None:  # T1
     absent = Candidate(WRITE, missing="There is no sandbox.")
-    chosen = choose(known(tools=True), [Candidate(READ), absent], Wishes())
+    chosen = choose(known(tools=True), [Candidate(READ), absent], ToolPreferences())
     assert chosen.tools == (READ,) and not absent.usable
     assert [(out.rule, out.reason) for out in chosen.excluded] == [
         ("missing", "It cannot work here: There is no sandbox.")
@@ -87,7 +87,7 @@ def test_a_tool_that_cannot_work_here_stays_out_and_says_why() -> None:  # T1
 
 @pytest.mark.parametrize("candidates", [[], [Candidate(READ, enabled=False)]])
 def test_no_tool_left_is_no_fault_of_the_model(candidates: list[Candidate]) -> None:  # F2
-    chosen = choose(known(tools=True), candidates, Wishes())
+    chosen = choose(known(tools=True), candidates, ToolPreferences())
     assert (chosen.tools, chosen.format) == ((), "")
     assert "none is left to offer" in chosen.format_reason
 
@@ -96,29 +96,31 @@ def test_no_tool_left_is_no_fault_of_the_model(candidates: list[Candidate]) -> N
     ("limit", "stay"), [(2, (READ, LIST)), (0, ()), (-1, ()), (3, (READ, LIST, WRITE)), (64, (READ, LIST, WRITE))]
 )
 def test_a_limit_keeps_the_first_and_lists_the_rest(limit: int, stay: tuple[ToolSpec, ...]) -> None:  # T1
-    chosen = choose(known(tools=True, max_tools=limit), ALL, Wishes())
+    chosen = choose(known(tools=True, max_tools=limit), ALL, ToolPreferences())
     assert chosen.tools == stay
     assert rules_of(chosen) == {spec.name: "max_tools" for spec in (READ, LIST, WRITE)[len(stay) :]}
 
 
 def test_what_is_filtered_out_takes_no_place_under_the_limit() -> None:
     chosen = choose(
-        known(tools=True, max_tools=1), ALL, Wishes(chat=LeftOut(frozenset({"read_file", "list_directory"})))
+        known(tools=True, max_tools=1),
+        ALL,
+        ToolPreferences(chat=ToolFilter(frozenset({"read_file", "list_directory"}))),
     )
     assert chosen.tools == (WRITE,)
 
 
 @pytest.mark.parametrize("limit", [None, "many", True])
 def test_a_limit_that_is_no_number_is_none(limit: object) -> None:
-    assert len(choose(known(tools=True, max_tools=limit), ALL, Wishes()).tools) == len(ALL)
+    assert len(choose(known(tools=True, max_tools=limit), ALL, ToolPreferences()).tools) == len(ALL)
 
 
 def test_a_text_format_serves_a_model_it_works_for() -> None:  # F2
-    chosen = choose(known(tools=False, format="hermes"), ALL, Wishes())
+    chosen = choose(known(tools=False, format="hermes"), ALL, ToolPreferences())
     assert (len(chosen.tools), chosen.format, chosen.format_reason) == (3, "hermes", "Said of format.")
-    assert choose(known(tools=False, format="nobody's"), ALL, Wishes()).tools == ()
-    assert choose(known(tools=None, format="hermes"), ALL, Wishes()).format == "hermes"
-    native = choose(known(tools=True, format="hermes"), ALL, Wishes())
+    assert choose(known(tools=False, format="nobody's"), ALL, ToolPreferences()).tools == ()
+    assert choose(known(tools=None, format="hermes"), ALL, ToolPreferences()).format == "hermes"
+    native = choose(known(tools=True, format="hermes"), ALL, ToolPreferences())
     assert (native.format, native.fallbacks) == ("native", ("hermes",))
 
 
@@ -126,13 +128,13 @@ def test_a_text_format_serves_a_model_it_works_for() -> None:  # F2
     ("model", "format_"), [("qwen3:8b", "native"), ("sim-honest", "native"), ("gemma3:1b", ""), ("phi-x:7b", "")]
 )
 def test_the_family_table_decides_for_a_fresh_model(model: str, format_: str) -> None:
-    assert choose(resolve(find(model), [], "now"), ALL, Wishes()).format == format_
+    assert choose(resolve(find(model), [], "now"), ALL, ToolPreferences()).format == format_
 
 
 def test_a_refusal_in_a_chat_takes_the_tools_away_there() -> None:  # D9
-    refused = Claim(1, 1, "tools", False, "runtime_error", session="chat", build_key="now")
-    assert choose(resolve(find("qwen3:8b"), [refused], "now", "chat"), ALL, Wishes()).tools == ()
-    assert choose(resolve(find("qwen3:8b"), [refused], "now", "other"), ALL, Wishes()).tools != ()
+    refused = OverrideRow(1, 1, "tools", False, "runtime_error", session="chat", build_key="now")
+    assert choose(resolve(find("qwen3:8b"), [refused], "now", "chat"), ALL, ToolPreferences()).tools == ()
+    assert choose(resolve(find("qwen3:8b"), [refused], "now", "other"), ALL, ToolPreferences()).tools != ()
 
 
 # -- servers of others, search, databases --
@@ -149,24 +151,26 @@ SEARCH = Candidate(ToolSpec("tool_search"), kind="search")
 @pytest.mark.parametrize(
     ("candidate", "wishes", "rule"),
     [
-        (mcp("w"), Wishes(), None),
-        (mcp("w", connected=False), Wishes(), "server_disabled"),
-        (mcp("w", enabled=False), Wishes(), "disabled"),
-        (mcp("w", approved=False), Wishes(), "unapproved"),
-        (mcp("w", missing="The server does not answer."), Wishes(), "missing"),
-        (mcp("w"), Wishes(team=LeftOut(servers=frozenset({"wiki"}))), "server_filtered"),
-        (mcp("w"), Wishes(chat=LeftOut(servers=frozenset({"wiki"}))), "server_filtered"),
-        (mcp("w"), Wishes(team=LeftOut(tools=frozenset({"w"}))), "filtered"),
-        (mcp("w.read"), Wishes(), "format"),
-        (mcp("w", materialised=False), Wishes(), "deferred"),
-        (Candidate(READ, missing="The sandbox did not start."), Wishes(), "missing"),
-        (Candidate(READ, server="wiki"), Wishes(team=LeftOut(servers=frozenset({"wiki"}))), None),
-        (Candidate(ToolSpec("execute_sql"), kind="sql"), Wishes(), None),
-        (Candidate(ToolSpec("execute_sql"), kind="sql", connected=False), Wishes(), "no_source"),
-        (SEARCH, Wishes(), "nothing_deferred"),
+        (mcp("w"), ToolPreferences(), None),
+        (mcp("w", connected=False), ToolPreferences(), "server_disabled"),
+        (mcp("w", enabled=False), ToolPreferences(), "disabled"),
+        (mcp("w", approved=False), ToolPreferences(), "unapproved"),
+        (mcp("w", missing="The server does not answer."), ToolPreferences(), "missing"),
+        (mcp("w"), ToolPreferences(team=ToolFilter(servers=frozenset({"wiki"}))), "server_filtered"),
+        (mcp("w"), ToolPreferences(chat=ToolFilter(servers=frozenset({"wiki"}))), "server_filtered"),
+        (mcp("w"), ToolPreferences(team=ToolFilter(tools=frozenset({"w"}))), "filtered"),
+        (mcp("w.read"), ToolPreferences(), "format"),
+        (mcp("w", materialised=False), ToolPreferences(), "deferred"),
+        (Candidate(READ, missing="The sandbox did not start."), ToolPreferences(), "missing"),
+        (Candidate(READ, server="wiki"), ToolPreferences(team=ToolFilter(servers=frozenset({"wiki"}))), None),
+        (Candidate(ToolSpec("execute_sql"), kind="sql"), ToolPreferences(), None),
+        (Candidate(ToolSpec("execute_sql"), kind="sql", connected=False), ToolPreferences(), "no_source"),
+        (SEARCH, ToolPreferences(), "nothing_deferred"),
     ],
 )
-def test_the_first_rule_that_objects_decides(candidate: Candidate, wishes: Wishes, rule: str | None) -> None:  # T1
+def test_the_first_rule_that_objects_decides(
+    candidate: Candidate, wishes: ToolPreferences, rule: str | None
+) -> None:  # T1
     verdict = choose(known(tools=True), [candidate], wishes).verdicts[0]
     assert (verdict.included, verdict.rule) == (rule is None, rule or candidate.kind)
     assert verdict.reason.endswith(".")
@@ -182,7 +186,7 @@ def test_the_first_rule_that_objects_decides(candidate: Candidate, wishes: Wishe
     ],
 )
 def test_searching_is_offered_where_something_waits_to_be_found(waiting: Candidate, offered: bool) -> None:  # T1
-    chosen = choose(known(tools=True), [SEARCH, waiting], Wishes())
+    chosen = choose(known(tools=True), [SEARCH, waiting], ToolPreferences())
     assert (SEARCH.spec in chosen.tools) is offered
 
 
@@ -202,7 +206,7 @@ BILLION = 10**9
 )
 def test_small_models_get_few_tools_of_servers_and_all_built_in_ones(parameters: int | None, most: int) -> None:  # T1
     found = [mcp(f"w{number}") for number in range(12)]
-    chosen = choose(known(tools=True), [*found, *ALL], Wishes(parameters=parameters))
+    chosen = choose(known(tools=True), [*found, *ALL], ToolPreferences(parameters=parameters))
     assert [spec.name for spec in chosen.tools] == [
         *(f"w{number}" for number in range(most)),
         READ.name,
@@ -215,13 +219,13 @@ def test_small_models_get_few_tools_of_servers_and_all_built_in_ones(parameters:
 
 def test_the_most_relevant_stay_and_keep_their_order() -> None:  # T1
     found = [mcp("a", 0.1), mcp("b", 0.9), mcp("c", 0.5), mcp("d", 0.2)]
-    chosen = choose(known(tools=True), found, Wishes())
+    chosen = choose(known(tools=True), found, ToolPreferences())
     assert [spec.name for spec in chosen.tools] == ["b", "c"]
     assert rules_of(chosen) == {"a": "mcp_limit", "d": "mcp_limit"}
 
 
 def test_built_in_tools_stay_first_under_a_limit_for_all() -> None:  # T1
-    chosen = choose(known(tools=True, max_tools=4), [mcp("a", 0.1), mcp("b", 0.9), *ALL], Wishes())
+    chosen = choose(known(tools=True, max_tools=4), [mcp("a", 0.1), mcp("b", 0.9), *ALL], ToolPreferences())
     assert [spec.name for spec in chosen.tools] == ["b", READ.name, LIST.name, WRITE.name]
     assert rules_of(chosen) == {"a": "max_tools"}
 
@@ -238,22 +242,26 @@ def test_built_in_tools_stay_first_under_a_limit_for_all() -> None:  # T1
 def test_what_is_known_of_the_model_itself_beats_the_rule(source: str, parameters: int | None, stay: int) -> None:  # T1
     said = {"tools": Capability("tools", True, source, "Yes."), "max_tools": Capability("max_tools", 64, source, "64.")}
     found = [mcp(f"w{number}") for number in range(12)]
-    assert len(choose(Capabilities(said), found, Wishes(parameters=parameters)).tools) == stay
+    assert len(choose(Capabilities(said), found, ToolPreferences(parameters=parameters)).tools) == stay
 
 
 @pytest.mark.parametrize(
     ("code_tool", "wishes", "usable"),
     [
-        (Candidate(ToolSpec("python_execution")), Wishes(), True),
-        (Candidate(ToolSpec("python_execution"), enabled=False), Wishes(), False),
-        (Candidate(ToolSpec("python_execution"), missing="No sandbox."), Wishes(), False),
-        (Candidate(ToolSpec("python_execution")), Wishes(chat=LeftOut(frozenset({"python_execution"}))), False),
+        (Candidate(ToolSpec("python_execution")), ToolPreferences(), True),
+        (Candidate(ToolSpec("python_execution"), enabled=False), ToolPreferences(), False),
+        (Candidate(ToolSpec("python_execution"), missing="No sandbox."), ToolPreferences(), False),
+        (
+            Candidate(ToolSpec("python_execution")),
+            ToolPreferences(chat=ToolFilter(frozenset({"python_execution"}))),
+            False,
+        ),
     ],
 )
 def test_code_is_a_format_where_the_tool_that_runs_it_is_offered(
-    code_tool: Candidate, wishes: Wishes, usable: bool
+    code_tool: Candidate, wishes: ToolPreferences, usable: bool
 ) -> None:  # F2
-    wishes = replace(wishes, formats=FormatWishes(("code_mode",)))
+    wishes = replace(wishes, formats=FormatPreferences(("code_mode",)))
     chosen = choose(known(tools=True), [*ALL, code_tool, mcp("get-page")], wishes)
     assert (chosen.format == "code_mode") is usable
     assert (rules_of(chosen).get("get-page") == "format") is usable
@@ -261,7 +269,7 @@ def test_code_is_a_format_where_the_tool_that_runs_it_is_offered(
 
 def test_where_room_is_lacking_the_least_relevant_go_first_and_one_stays() -> None:  # F9
     found = [replace(mcp(name), relevance=relevance) for name, relevance in (("near", 0.9), ("far", 0.1))]
-    chosen = choose(known(tools=True), [*found, *ALL], Wishes(parameters=40 * 10**9))
+    chosen = choose(known(tools=True), [*found, *ALL], ToolPreferences(parameters=40 * 10**9))
     ours = [tool.name for tool in chosen.tools if tool.name not in ("near", "far")]
     assert len(ours) > 1 and chosen.spare == ("far", "near", *reversed(ours[1:]))
 
@@ -276,7 +284,7 @@ def test_the_documentation_has_every_rule_in_its_order() -> None:
 
 anything = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers(), max_size=2)
 names = st.text("abc", min_size=1, max_size=3)
-left_outs = st.builds(LeftOut, st.frozensets(names, max_size=4), st.frozensets(st.sampled_from("xy"), max_size=2))
+left_outs = st.builds(ToolFilter, st.frozensets(names, max_size=4), st.frozensets(st.sampled_from("xy"), max_size=2))
 candidate_lists = st.lists(
     st.builds(
         Candidate,
@@ -293,7 +301,7 @@ candidate_lists = st.lists(
     max_size=8,
 )
 wish_lists = st.builds(
-    Wishes,
+    ToolPreferences,
     tools_on=st.sampled_from([None, True, False]),
     team=left_outs,
     chat=left_outs,
@@ -306,7 +314,7 @@ LIMITS = {"max_tools", "mcp_limit"}
 
 @given(capability_maps, candidate_lists, wish_lists)
 def test_tools_never_reach_a_model_without_support(
-    values: dict[str, Any], candidates: list[Candidate], wishes: Wishes
+    values: dict[str, Any], candidates: list[Candidate], wishes: ToolPreferences
 ) -> None:  # F6
     chosen = choose(known(**values), candidates, wishes)
     if values["tools"] is not True:
@@ -317,7 +325,7 @@ def test_tools_never_reach_a_model_without_support(
 
 @given(capability_maps, candidate_lists, wish_lists)
 def test_every_candidate_is_in_or_out_with_a_reason(
-    values: dict[str, Any], candidates: list[Candidate], wishes: Wishes
+    values: dict[str, Any], candidates: list[Candidate], wishes: ToolPreferences
 ) -> None:  # T2
     chosen = choose(known(**values), candidates, wishes)
     assert [verdict.candidate for verdict in chosen.verdicts] == candidates
@@ -328,7 +336,7 @@ def test_every_candidate_is_in_or_out_with_a_reason(
 
 @given(capability_maps, candidate_lists, wish_lists)
 def test_a_format_comes_with_tools_and_a_reason_always(
-    values: dict[str, Any], candidates: list[Candidate], wishes: Wishes
+    values: dict[str, Any], candidates: list[Candidate], wishes: ToolPreferences
 ) -> None:
     chosen = choose(known(**values), candidates, wishes)
     assert bool(chosen.format) is bool(chosen.tools)
@@ -337,11 +345,11 @@ def test_a_format_comes_with_tools_and_a_reason_always(
 
 @given(candidate_lists, wish_lists, left_outs)
 def test_leaving_out_more_never_lets_anything_in(
-    candidates: list[Candidate], wishes: Wishes, more: LeftOut
+    candidates: list[Candidate], wishes: ToolPreferences, more: ToolFilter
 ) -> None:  # T1
     """Where a limit holds, what was cut may take the place of what is left out: so it is held back here."""
     found = known(tools=True, max_tools=10**6)
-    narrower = replace(wishes, chat=LeftOut(wishes.chat.tools | more.tools, wishes.chat.servers | more.servers))
+    narrower = replace(wishes, chat=ToolFilter(wishes.chat.tools | more.tools, wishes.chat.servers | more.servers))
     before, after = choose(found, candidates, wishes), choose(found, candidates, narrower)
     pairs = zip(before.verdicts, after.verdicts, strict=True)
     assert all(one.included for one, other in pairs if other.included)
@@ -349,7 +357,9 @@ def test_leaving_out_more_never_lets_anything_in(
 
 
 @given(candidate_lists, wish_lists)
-def test_nothing_comes_in_that_was_not_enabled_and_allowed(candidates: list[Candidate], wishes: Wishes) -> None:  # T1
+def test_nothing_comes_in_that_was_not_enabled_and_allowed(
+    candidates: list[Candidate], wishes: ToolPreferences
+) -> None:  # T1
     for verdict in choose(known(tools=True), candidates, wishes).verdicts:
         candidate = verdict.candidate
         wanted = candidate.enabled and not candidate.missing
@@ -368,7 +378,7 @@ def test_limits_hold_and_built_in_tools_come_first(
         "tools": Capability("tools", True, "profile", ""),
         "max_tools": Capability("max_tools", most, "profile", ""),
     }
-    chosen = choose(Capabilities(said), candidates, Wishes(parameters=parameters))
+    chosen = choose(Capabilities(said), candidates, ToolPreferences(parameters=parameters))
     included = [verdict.rule for verdict in chosen.verdicts if verdict.included]
     assert len(included) <= most
     if parameters is not None:

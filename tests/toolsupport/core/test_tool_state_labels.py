@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolsupport.core.resolve import Claim, resolve
+from toolsupport.core.resolve import OverrideRow, resolve
 from toolsupport.core.tool_state_labels import STATES, state_word, tools_word
 from toolsupport.core.types import Capabilities, Capability
 
@@ -45,7 +45,7 @@ def test_each_state_is_said_somewhere_in_the_table() -> None:
 
 
 def test_only_what_was_measured_is_called_tested() -> None:
-    claims = [Claim(1, 1, "tools", True, "declared", build_key="now")]
+    claims = [OverrideRow(1, 1, "tools", True, "declared", build_key="now")]
     assert state_word(resolve(None, claims, "now"))[1] == "Tools ✓ declared"
-    claims.append(Claim(2, 2, "tools", True, "auto_detected", build_key="now"))
+    claims.append(OverrideRow(2, 2, "tools", True, "auto_detected", build_key="now"))
     assert state_word(resolve(None, claims, "now"))[1] == "Tools ✓ tested"

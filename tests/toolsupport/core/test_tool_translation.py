@@ -10,7 +10,7 @@ import pytest
 from toolsupport.core import tool_translation
 from toolsupport.core.format_fallback import without_tools
 from toolsupport.core.tool_translation import COMMANDS, after_refusal, only_commands, rerouted, serve
-from toolsupport.core.types import Brief, Capabilities, Capability, Exclusion, ToolCall, ToolSpec
+from toolsupport.core.types import Capabilities, Capability, Exclusion, RequestSpec, ToolCall, ToolSpec
 
 READ, LIST, WRITE, EDIT = (ToolSpec(name) for name in ("read_file", "list_directory", "write_file", "edit_file"))
 SEARCH, BASH = ToolSpec("tool_search"), ToolSpec("bash", "A shell")
@@ -22,10 +22,10 @@ ALL_SHELL: dict[str, Any] = {
 }
 
 
-def brief(tools: tuple[ToolSpec, ...] = (*FILES, SEARCH), **known: Any) -> Brief:
+def brief(tools: tuple[ToolSpec, ...] = (*FILES, SEARCH), **known: Any) -> RequestSpec:
     values = {name.replace("__", ":"): value for name, value in {"tools": True, **known}.items()}
     capabilities = Capabilities({name: Capability(name, value, "declared", "") for name, value in values.items()})
-    return Brief("m", capabilities, tools=tools, format="native")
+    return RequestSpec("m", capabilities, tools=tools, format="native")
 
 
 def names(specs: tuple[ToolSpec, ...]) -> list[str]:
@@ -81,7 +81,7 @@ def test_a_command_is_served_by_the_tool_that_does_the_same() -> None:
         served = serve(bash("cat config.json"), found)
         assert served.call == ToolCall("1", "read_file", {"path": "config.json"})
         assert served.reason == "asked bash, served by read_file"
-        assert serve(bash("make"), found) == tool_translation.Served(bash("make"))
+        assert serve(bash("make"), found) == tool_translation.TranslatedCall(bash("make"))
 
 
 def test_a_tool_that_is_switched_off_serves_nothing() -> None:
@@ -98,7 +98,7 @@ def test_a_call_of_a_tool_it_was_not_told_of_is_served_all_the_same() -> None:  
 
 
 def test_without_translation_everything_is_as_it_was_asked() -> None:
-    assert serve(bash("cat a"), brief((*FILES, BASH))) == tool_translation.Served(bash("cat a"))
+    assert serve(bash("cat a"), brief((*FILES, BASH))) == tool_translation.TranslatedCall(bash("cat a"))
 
 
 @pytest.mark.parametrize("arguments", [{}, {"command": 3}, {"command": None}, {"command": ["cat", "a"]}])

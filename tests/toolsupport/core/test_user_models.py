@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core.errors import ConfigError
-from toolsupport.core.user_models import MOST_BYTES, MOST_ENTRIES, Document, Entry, read, write
+from toolsupport.core.user_models import MOST_BYTES, MOST_ENTRIES, UserModel, UserModelsFile, read, write
 
 # Letters that a file of UTF-8 and a database take.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -28,11 +28,11 @@ BUILDS: st.SearchStrategy[dict[str, str]] = st.just({}) | st.fixed_dictionaries(
 
 
 @st.composite
-def entries(draw: st.DrawFn, server: str = "") -> Entry:
+def entries(draw: st.DrawFn, server: str = "") -> UserModel:
     """Any model of a file, as a site like ours would write it."""
     value = draw(st.none() | st.booleans())
     source = draw(st.sampled_from(["user_confirmed", "auto_detected", "declared"])) if value is not None else ""
-    return Entry(
+    return UserModel(
         id=draw(TEXTS.filter(bool)),
         name=draw(TEXTS.filter(bool)),
         source="ollama",
@@ -50,17 +50,19 @@ def entries(draw: st.DrawFn, server: str = "") -> Entry:
     )
 
 
-DOCUMENTS = st.builds(Document, st.lists(entries(), max_size=5, unique_by=lambda entry: entry.key).map(tuple), UNKNOWN)
+DOCUMENTS = st.builds(
+    UserModelsFile, st.lists(entries(), max_size=5, unique_by=lambda entry: entry.key).map(tuple), UNKNOWN
+)
 
 
 @given(DOCUMENTS)
-def test_reading_is_the_inverse_of_writing(document: Document) -> None:  # M6
+def test_reading_is_the_inverse_of_writing(document: UserModelsFile) -> None:  # M6
     assert read(write(document).encode()) == document
     assert write(read(write(document).encode())) == write(document)
 
 
 @given(DOCUMENTS)
-def test_unknown_fields_survive(document: Document) -> None:  # M6
+def test_unknown_fields_survive(document: UserModelsFile) -> None:  # M6
     written = json.loads(write(document))
     assert {**document.extra, "user_models": written["user_models"]} == written
     for entry, told in zip(document.entries, written["user_models"], strict=True):
@@ -127,7 +129,7 @@ def test_no_file_is_an_accident(data: bytes) -> None:  # M6
 def test_what_is_left_out_or_null_has_the_values_of_a_model_made_by_hand() -> None:  # M6
     for fields in ({}, {"name": None, "description": None, "tool_support": None, "default_context": None}):
         entry = read(json.dumps({"user_models": [{"id": "mine:1b", **fields}]}).encode()).entries[0]
-        assert entry == Entry("mine:1b", "mine:1b")
+        assert entry == UserModel("mine:1b", "mine:1b")
         assert (entry.description, entry.abilities, entry.context_profiles) == ("Custom model", (), ())
         assert entry.default_context == 4096
 

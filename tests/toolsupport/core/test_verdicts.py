@@ -13,7 +13,7 @@ from toolsupport.core.verdicts import (
     MOST,
     MOST_EACH_WAY,
     VERDICTS,
-    Outcome,
+    TrialOutcome,
     acceptance_settled,
     format_settled,
     format_works,
@@ -22,25 +22,25 @@ from toolsupport.core.verdicts import (
     wanted,
 )
 
-BARE = Outcome("accepted", "right", subject="bare")
-TAKEN = Outcome("accepted", "right", subject="tools")
+BARE = TrialOutcome("accepted", "right", subject="bare")
+TAKEN = TrialOutcome("accepted", "right", subject="tools")
 OPEN = (BARE, TAKEN)
 
 
-def called(*codes: str, streamed: bool | None = None) -> tuple[Outcome, ...]:
+def called(*codes: str, streamed: bool | None = None) -> tuple[TrialOutcome, ...]:
     return tuple(
-        Outcome("called", code, f"why {code}", n % 2 == 0 if streamed is None else streamed)
+        TrialOutcome("called", code, f"why {code}", n % 2 == 0 if streamed is None else streamed)
         for n, code in enumerate(codes)
     )
 
 
-def refused(times: int = 6, streamed: bool | None = None) -> tuple[Outcome, ...]:
+def refused(times: int = 6, streamed: bool | None = None) -> tuple[TrialOutcome, ...]:
     ways = [n % 2 == 0 if streamed is None else streamed for n in range(times)]
-    return tuple(Outcome("accepted", "refused", "no tools", way, "tools") for way in ways)
+    return tuple(TrialOutcome("accepted", "refused", "no tools", way, "tools") for way in ways)
 
 
-def formats(name: str, *codes: str) -> tuple[Outcome, ...]:
-    return tuple(Outcome("formats", code, subject=name) for code in codes)
+def formats(name: str, *codes: str) -> tuple[TrialOutcome, ...]:
+    return tuple(TrialOutcome("formats", code, subject=name) for code in codes)
 
 
 CASES = {  # D6
@@ -76,18 +76,22 @@ CASES = {  # D6
         "inconclusive",
         None,
     ),
-    "refused without the bare one": ((Outcome("accepted", "refused", "x", subject="tools"),), "inconclusive", None),
+    "refused without the bare one": (
+        (TrialOutcome("accepted", "refused", "x", subject="tools"),),
+        "inconclusive",
+        None,
+    ),
     "a flag is missing": (
-        (BARE, Outcome("accepted", "misconfigured", "set --jinja", subject="tools", flag="--jinja")),
+        (BARE, TrialOutcome("accepted", "misconfigured", "set --jinja", subject="tools", flag="--jinja")),
         "misconfigured",
         None,
     ),
-    "dead server": ((Outcome("accepted", "failed", "no connection", subject="bare"),), "inconclusive", None),
-    "died between": ((BARE, Outcome("accepted", "failed", "x", subject="tools")), "inconclusive", None),
+    "dead server": ((TrialOutcome("accepted", "failed", "no connection", subject="bare"),), "inconclusive", None),
+    "died between": ((BARE, TrialOutcome("accepted", "failed", "x", subject="tools")), "inconclusive", None),
     "only timeouts": ((*OPEN, *called(*["timeout"] * MOST)), "inconclusive", None),
     "two right, then gone": ((*OPEN, *called("right", "right", *["failed"] * 7)), "inconclusive", None),
     "left in the text": (
-        (*OPEN, *(Outcome("called", "in_text", "set it", flag="--tool-call-parser") for _ in range(3))),
+        (*OPEN, *(TrialOutcome("called", "in_text", "set it", flag="--tool-call-parser") for _ in range(3))),
         "misconfigured",
         None,
     ),
@@ -141,7 +145,7 @@ def test_thoughts_do_not_keep_a_no_open() -> None:  # D6
 
 
 def test_trials_in_which_the_switch_of_thinking_was_ignored_are_one_setting() -> None:  # D6
-    def off(*codes: str) -> list[Outcome]:
+    def off(*codes: str) -> list[TrialOutcome]:
         return [replace(outcome, thought=True) for outcome in thinking(*codes, think=False)]
 
     assert dict(judge((*OPEN, *off(*RIGHT), *called(*NONE))).values) == {"tools": False}
@@ -161,13 +165,13 @@ def test_a_refusal_is_confirmed() -> None:  # D6
     assert not acceptance_settled((BARE, *refused(6, streamed=True)))
     assert acceptance_settled((BARE, *refused(6)))
     assert acceptance_settled((BARE, *refused(2), TAKEN))
-    assert acceptance_settled((BARE, Outcome("accepted", "timeout", subject="tools")))
-    assert not acceptance_settled((BARE, *refused(1), Outcome("accepted", "timeout", subject="tools")))
+    assert acceptance_settled((BARE, TrialOutcome("accepted", "timeout", subject="tools")))
+    assert not acceptance_settled((BARE, *refused(1), TrialOutcome("accepted", "timeout", subject="tools")))
     assert acceptance_settled((BARE, *refused(9, streamed=True)))
 
 
-def thinking(*codes: str, think: bool) -> tuple[Outcome, ...]:
-    return tuple(Outcome("called", code, f"why {code}", n % 2 == 0, think=think) for n, code in enumerate(codes))
+def thinking(*codes: str, think: bool) -> tuple[TrialOutcome, ...]:
+    return tuple(TrialOutcome("called", code, f"why {code}", n % 2 == 0, think=think) for n, code in enumerate(codes))
 
 
 RIGHT, NONE, CUT, LATE, BROKEN = (["right"] * 3, ["no_call"] * 5, ["cut"] * 5, ["timeout"] * 5, ["failed"] * 5)
@@ -252,12 +256,15 @@ def test_a_format_that_works_one_way_only_says_so() -> None:
 
 
 def test_a_format_found_only_with_thinking_off_says_so() -> None:
-    tried = (*formats("hermes", "cut"), *(Outcome("formats", "right", subject="hermes", think=False) for _ in range(2)))
+    tried = (
+        *formats("hermes", "cut"),
+        *(TrialOutcome("formats", "right", subject="hermes", think=False) for _ in range(2)),
+    )
     assert dict(judge(tried).values) == {"format": "hermes", "tools_thinking": "off_only"}
 
 
 def test_a_greeting_answered_with_nothing_does_not_hide_the_calls() -> None:
-    bare = Outcome("accepted", "no_word", subject="bare")
+    bare = TrialOutcome("accepted", "no_word", subject="bare")
     assert judge((bare, TAKEN, *called("right", "right", "right"))).name == "native"
     assert judge((bare, *refused())).name == "refused"
 
@@ -281,14 +288,14 @@ def test_what_is_not_needed_is_not_tried() -> None:
     native = (*OPEN, *called("right", "right", "right"))
     assert not wanted("called", no) and wanted("formats", no) and not wanted("control", no)
     assert wanted("control", native) and wanted("per_tool", native) and not wanted("formats", native)
-    dead = (Outcome("accepted", "failed", "dead", subject="bare"),)
+    dead = (TrialOutcome("accepted", "failed", "dead", subject="bare"),)
     assert not any(wanted(step, dead) for step in ("called", "control", "formats", "per_tool"))
     assert wanted("formats", ()) and wanted("per_tool", ())
 
 
 SILENT = [code for code, passed in CODES.items() if passed is None and code != "misconfigured"]
 outcome = st.builds(
-    Outcome,
+    TrialOutcome,
     st.sampled_from(["declared", "accepted", "rendered", "called", "second_turn", "control", "parallel", "formats"]),
     st.sampled_from([code for code in CODES if code != "misconfigured"]),
     st.just("why"),
@@ -298,14 +305,14 @@ outcome = st.builds(
 
 
 @given(st.lists(outcome, max_size=20))
-def test_silence_is_never_a_no(outcomes: list[Outcome]) -> None:  # D1, D6
-    silent = [Outcome(o.step, SILENT[0], o.why, o.streamed, o.subject) for o in outcomes]
+def test_silence_is_never_a_no(outcomes: list[TrialOutcome]) -> None:  # D1, D6
+    silent = [TrialOutcome(o.step, SILENT[0], o.why, o.streamed, o.subject) for o in outcomes]
     assert dict(judge(silent).values) == {}
     assert judge(silent).name == "inconclusive"
 
 
 @given(st.lists(outcome, max_size=20))
-def test_inconclusive_measures_nothing_about_tools(outcomes: list[Outcome]) -> None:
+def test_inconclusive_measures_nothing_about_tools(outcomes: list[TrialOutcome]) -> None:
     judged = judge(outcomes)
     assert ("tools" in judged.values) == (judged.name in ("native", "ignored", "refused", "flaky")) or (
         judged.name == "text"

@@ -14,11 +14,11 @@ from toolsupport.core.events import (
     Failed,
     Finished,
     ReasoningSeen,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
 )
-from toolsupport.core.reply_reader import Listener
+from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ToolSpec
 
 
@@ -37,7 +37,7 @@ class Told:
             self.text += event.text
         elif isinstance(event, ThinkingDelta):
             self.thinking += event.text
-        elif isinstance(event, Reread):
+        elif isinstance(event, TextReclassified):
             self.text, self.thinking = event.text, event.reasoning(self.thinking)
             self.calls, self.rejected = [], []
         elif isinstance(event, CallReady):
@@ -60,7 +60,7 @@ def told(
     tools: Sequence[ToolSpec] = OFFERED,
 ) -> Told:
     """A reply heard in pieces of `size` characters (0: whole), without calls that are only found in its prose."""
-    listener = Listener(format, tools if format else (), begins_inside)
+    listener = ReplyReader(format, tools if format else (), begins_inside)
     if isinstance(reply, str):
         step = size or max(1, len(reply))
         reply = [TextDelta(reply[at : at + step]) for at in range(0, len(reply), step)]

@@ -13,10 +13,10 @@ import pytest
 
 from tests.toolsupport.detection.test_silent_servers import Answer, server
 from tests.toolsupport.detection.test_thinking import Asked, Model, verdict_for
-from toolsupport.core.types import Brief, Capabilities
+from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine
 
 Message = dict[str, Any]
 # (how many answers there were, what an honest model would say) → what this one says.
@@ -59,13 +59,13 @@ def ollama(twist: Twist = lambda heard, message: message, fault: Answer | None =
 
 
 async def verdict_of(answer: Answer) -> Verdict:
-    async def keep(trial: Trial) -> None: ...
+    async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: StepProgress) -> None: ...
 
     async with server(answer) as endpoint:
-        subject = Subject(endpoint, Brief("some:1b", Capabilities({})), ("hermes",))
-        return await examine(Laboratory(subject, keep, random.Random(3)), "tools", tell, lambda step: False)
+        subject = ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({})), ("hermes",))
+        return await examine(ProbeRunner(subject, keep, random.Random(3)), "tools", tell, lambda step: False)
 
 
 FAULTS: dict[str, tuple[int, bytes]] = {  # D6

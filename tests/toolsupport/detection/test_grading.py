@@ -7,53 +7,53 @@ import pytest
 from toolsupport.core.events import CallRejected, Failed
 from toolsupport.core.types import ToolCall
 from toolsupport.detection.grading import judge
-from toolsupport.detection.probe_prompts import TICKET, TOOLS, Demand
-from toolsupport.detection.probe_reply import Reply
-from toolsupport.detection.probe_runner import Question
+from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt
+from toolsupport.detection.probe_reply import ProbeReply
+from toolsupport.detection.probe_runner import ProbeRequest
 from toolsupport.providers.openai_compatible import CALL_LOST
 
-ASKED = Demand("K7F-3XDP", 4)
+ASKED = ProbePrompt("K7F-3XDP", 4)
 RIGHT = {"ticket": "K7F-3XDP", "copies": 4}
 UNREADABLE = '{"error":"error parsing tool call: raw=\'x\', err=invalid character"}'
 
 
-def called(**arguments: object) -> Reply:
-    return Reply(calls=[ToolCall("1", TICKET.name, RIGHT | arguments)])
+def called(**arguments: object) -> ProbeReply:
+    return ProbeReply(calls=[ToolCall("1", TICKET.name, RIGHT | arguments)])
 
 
-def rejected(fault: str) -> Reply:
-    return Reply(rejected=[CallRejected("lookup", "Because.", "raw", fault=fault)])
+def rejected(fault: str) -> ProbeReply:
+    return ProbeReply(rejected=[CallRejected("lookup", "Because.", "raw", fault=fault)])
 
 
 REPLIES = {  # D6
     "right": (called(), "right"),
-    "beside another tool": (Reply(calls=[ToolCall("1", "list_rooms", {}), *called().calls]), "right"),
-    "another tool": (Reply(calls=[ToolCall("1", "list_rooms", {})]), "unknown_tool"),
+    "beside another tool": (ProbeReply(calls=[ToolCall("1", "list_rooms", {}), *called().calls]), "right"),
+    "another tool": (ProbeReply(calls=[ToolCall("1", "list_rooms", {})]), "unknown_tool"),
     "another ticket": (called(ticket="AAA-AAAA"), "not_copied"),
     "another number": (called(copies=5), "wrong_arguments"),
     "no such tool": (rejected("unknown"), "unknown_tool"),
     "against the schema": (rejected("schema"), "wrong_arguments"),
     "unreadable": (rejected("unreadable"), "malformed"),
-    "unreadable for its server": (Reply(failed=Failed("server", "It failed.", 500, UNREADABLE)), "malformed"),
-    "lost by its server": (Reply(failed=Failed("garbled", CALL_LOST, 200)), "malformed"),
-    "garbled in another way": (Reply(failed=Failed("garbled", "Not JSON.", 200)), "failed"),
-    "nothing": (Reply(text="Hello!"), "no_call"),
-    "not a word": (Reply(failed=Failed("empty", "Nothing.")), "no_word"),
-    "too late": (Reply(failed=Failed("timeout", "Late.")), "timeout"),
-    "busy": (Reply(failed=Failed("busy", "Later.", 503)), "failed"),
+    "unreadable for its server": (ProbeReply(failed=Failed("server", "It failed.", 500, UNREADABLE)), "malformed"),
+    "lost by its server": (ProbeReply(failed=Failed("garbled", CALL_LOST, 200)), "malformed"),
+    "garbled in another way": (ProbeReply(failed=Failed("garbled", "Not JSON.", 200)), "failed"),
+    "nothing": (ProbeReply(text="Hello!"), "no_call"),
+    "not a word": (ProbeReply(failed=Failed("empty", "Nothing.")), "no_word"),
+    "too late": (ProbeReply(failed=Failed("timeout", "Late.")), "timeout"),
+    "busy": (ProbeReply(failed=Failed("busy", "Later.", 503)), "failed"),
 }
 
 
 @pytest.mark.parametrize("what", REPLIES)
 def test_each_way_has_its_code(what: str) -> None:
     reply, code = REPLIES[what]
-    outcome = judge("called", Question(ASKED.messages, TOOLS), reply, ASKED)
+    outcome = judge("called", ProbeRequest(ASKED.messages, TOOLS), reply, ASKED)
     assert outcome.code == code
     assert outcome.why
 
 
 def test_a_right_call_that_was_repaired_names_the_repair() -> None:
-    repaired = Reply(calls=[ToolCall("1", TICKET.name, RIGHT, ("copies: read string as integer",))])
-    outcome = judge("called", Question(ASKED.messages, TOOLS), repaired, ASKED)
+    repaired = ProbeReply(calls=[ToolCall("1", TICKET.name, RIGHT, ("copies: read string as integer",))])
+    outcome = judge("called", ProbeRequest(ASKED.messages, TOOLS), repaired, ASKED)
     assert outcome.code == "right"
     assert outcome.why.endswith("Repairs: copies: read string as integer.")

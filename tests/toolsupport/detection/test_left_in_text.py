@@ -10,10 +10,10 @@ import pytest
 from tests.toolsupport.detection.test_silent_servers import server
 from tests.toolsupport.detection.test_thinking import WISH, Asked, Body, Model
 from toolsupport.core.server_flags import sentence
-from toolsupport.core.types import Brief, Capabilities
+from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine
 from toolsupport.detection.text_formats import form_of, formats_for
 
 PYTHON = 'lookup_ticket(ticket="{}", copies={})'
@@ -54,16 +54,16 @@ def writing(pattern: str) -> Model:
 
 
 async def verdict_of(pattern: str, kind: str, parsers: dict[str, str]) -> Verdict:
-    async def keep(trial: Trial) -> None: ...
+    async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: StepProgress) -> None: ...
 
     asked = Asked(writing(pattern), without_tools=True)
     async with server(asked.answer) as endpoint:
-        subject = Subject(
-            replace(endpoint, kind=kind), Brief("some", Capabilities({})), formats_for(()), parsers=parsers
+        subject = ProbeTarget(
+            replace(endpoint, kind=kind), RequestSpec("some", Capabilities({})), formats_for(()), parsers=parsers
         )
-        return await examine(Laboratory(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
+        return await examine(ProbeRunner(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
 
 
 @pytest.mark.asyncio

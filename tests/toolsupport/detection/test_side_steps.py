@@ -12,8 +12,8 @@ from tests.toolsupport.detection.test_silent_servers import server, verdict_of
 from toolsupport.core.events import CallRejected
 from toolsupport.core.types import ToolCall
 from toolsupport.detection import parallel, per_tool, second_turn
-from toolsupport.detection.probe_prompts import Demand
-from toolsupport.detection.probe_reply import Reply
+from toolsupport.detection.probe_prompts import ProbePrompt
+from toolsupport.detection.probe_reply import ProbeReply
 
 SEAT = "K7F-3XDP"
 USED = [
@@ -50,32 +50,32 @@ NOT_USED = ["I do not know the seat.", "Seat K7F", "Seat 3XDP", "Seat K7F-3XDQ",
 
 @every("text", USED)
 def test_a_seat_is_the_same_however_it_is_written(text: str) -> None:
-    assert second_turn.told(Reply(text=text), SEAT)[0] == "right"
+    assert second_turn.told(ProbeReply(text=text), SEAT)[0] == "right"
 
 
 @every("text", NOT_USED)
 def test_another_seat_is_not_the_one(text: str) -> None:
-    assert second_turn.told(Reply(text=text), SEAT)[0] == "not_copied"
+    assert second_turn.told(ProbeReply(text=text), SEAT)[0] == "not_copied"
 
 
 def test_a_seat_that_another_call_passes_on_is_used() -> None:
     call = ToolCall("1", "list_rooms", {"building": ["The seat k7f‑3xdp"]})
-    assert second_turn.told(Reply(calls=[call]), SEAT)[0] == "right"
+    assert second_turn.told(ProbeReply(calls=[call]), SEAT)[0] == "right"
     refused = CallRejected("show_seat", "There is no such tool.", '{"seat":"K7F-3XDP"}', fault="unknown")
-    assert second_turn.told(Reply(rejected=[refused]), SEAT)[0] == "right"
+    assert second_turn.told(ProbeReply(rejected=[refused]), SEAT)[0] == "right"
     again = ToolCall("1", "lookup_ticket", {"ticket": "AAA-AAAA", "copies": 2})
-    assert second_turn.told(Reply(calls=[again]), SEAT)[0] == "called_for_nothing"
+    assert second_turn.told(ProbeReply(calls=[again]), SEAT)[0] == "called_for_nothing"
 
 
 def test_a_seat_in_reasoning_alone_proves_nothing() -> None:
-    reply = Reply(text="I found your seat; enjoy the film.", thinking=f"The seat is {SEAT}.")
+    reply = ProbeReply(text="I found your seat; enjoy the film.", thinking=f"The seat is {SEAT}.")
     assert second_turn.told(reply, SEAT)[0] == "proves_nothing"
 
 
-ONE, OTHER = Demand("AAA-AAAA", 2), Demand("CCC-CCCC", 3)
+ONE, OTHER = ProbePrompt("AAA-AAAA", 2), ProbePrompt("CCC-CCCC", 3)
 
 
-def ticket(asked: Demand, **others: object) -> ToolCall:
+def ticket(asked: ProbePrompt, **others: object) -> ToolCall:
     return ToolCall("1", "lookup_ticket", {"ticket": asked.ticket, "copies": asked.copies, **others})
 
 
@@ -84,32 +84,32 @@ def unfit(name: str, raw: str, fault: str = "schema") -> CallRejected:
 
 
 PAIRS = {
-    "both": (Reply(calls=[ticket(ONE), ticket(OTHER)]), "right"),
-    "one": (Reply(calls=[ticket(ONE)]), "only_one"),
-    "the same twice": (Reply(calls=[ticket(ONE), ticket(ONE)]), "only_one"),
-    "none": (Reply(text="No."), "none_made"),
+    "both": (ProbeReply(calls=[ticket(ONE), ticket(OTHER)]), "right"),
+    "one": (ProbeReply(calls=[ticket(ONE)]), "only_one"),
+    "the same twice": (ProbeReply(calls=[ticket(ONE), ticket(ONE)]), "only_one"),
+    "none": (ProbeReply(text="No."), "none_made"),
     "the second against the schema": (
-        Reply(calls=[ticket(ONE)], rejected=[unfit("lookup_ticket", '{"ticket":"CCC-CCCC","copies":"several"}')]),
+        ProbeReply(calls=[ticket(ONE)], rejected=[unfit("lookup_ticket", '{"ticket":"CCC-CCCC","copies":"several"}')]),
         "proves_nothing",
     ),
     "both against the schema": (
-        Reply(rejected=[unfit("lookup_ticket", '{"a":1}'), unfit("lookup_ticket", '{"a":2}')]),
+        ProbeReply(rejected=[unfit("lookup_ticket", '{"a":1}'), unfit("lookup_ticket", '{"a":2}')]),
         "proves_nothing",
     ),
     "the second of an unknown name": (
-        Reply(calls=[ticket(ONE)], rejected=[unfit("lookup_tickets", "{}", "unknown")]),
+        ProbeReply(calls=[ticket(ONE)], rejected=[unfit("lookup_tickets", "{}", "unknown")]),
         "proves_nothing",
     ),
     "the second unreadable": (
-        Reply(calls=[ticket(ONE)], rejected=[unfit("lookup_ticket", '{"ticket', "unreadable")]),
+        ProbeReply(calls=[ticket(ONE)], rejected=[unfit("lookup_ticket", '{"ticket', "unreadable")]),
         "proves_nothing",
     ),
     "another tool beside it": (
-        Reply(calls=[ticket(ONE), ToolCall("2", "list_rooms", {"building": "x"})]),
+        ProbeReply(calls=[ticket(ONE), ToolCall("2", "list_rooms", {"building": "x"})]),
         "proves_nothing",
     ),
-    "two others": (Reply(calls=[ticket(Demand("X", 1)), ticket(Demand("Y", 1))]), "proves_nothing"),
-    "one against the schema": (Reply(rejected=[unfit("lookup_ticket", "{}")]), "none_made"),
+    "two others": (ProbeReply(calls=[ticket(ProbePrompt("X", 1)), ticket(ProbePrompt("Y", 1))]), "proves_nothing"),
+    "one against the schema": (ProbeReply(rejected=[unfit("lookup_ticket", "{}")]), "none_made"),
 }
 
 
@@ -122,8 +122,8 @@ def test_two_calls_at_once(name: str) -> None:
 ABOUT = "notes42"
 
 
-def call(name: str, **arguments: object) -> Reply:
-    return Reply(calls=[ToolCall("1", name, arguments)])
+def call(name: str, **arguments: object) -> ProbeReply:
+    return ProbeReply(calls=[ToolCall("1", name, arguments)])
 
 
 FILES = {
@@ -132,23 +132,26 @@ FILES = {
     "another file": (call("read_file", path="."), "proves_nothing"),
     "another path": (call("read_file", path="path/to/file.txt"), "proves_nothing"),
     "another name of the argument": (
-        Reply(rejected=[unfit("read_file", '{"filename":"notes42.txt"}')]),
+        ProbeReply(rejected=[unfit("read_file", '{"filename":"notes42.txt"}')]),
         "right",
     ),
-    "rejected and about something else": (Reply(rejected=[unfit("read_file", '{"path":7}')]), "proves_nothing"),
-    "unreadable": (Reply(rejected=[unfit("read_file", '{"path": "notes42', "unreadable")]), "right"),
-    "another tool, rejected": (Reply(rejected=[unfit("open_file", '{"path":"notes42.txt"}', "unknown")]), "no_call"),
+    "rejected and about something else": (ProbeReply(rejected=[unfit("read_file", '{"path":7}')]), "proves_nothing"),
+    "unreadable": (ProbeReply(rejected=[unfit("read_file", '{"path": "notes42', "unreadable")]), "right"),
+    "another tool, rejected": (
+        ProbeReply(rejected=[unfit("open_file", '{"path":"notes42.txt"}', "unknown")]),
+        "no_call",
+    ),
     "through the shell": (call("bash", command="cat notes42.txt"), "via_bash"),
     "the shell for something else": (call("bash", command="ls"), "proves_nothing"),
-    "talk": (Reply(text="You can open the file notes42.txt in an editor."), "no_call"),
-    "a question": (Reply(text="Should I overwrite the file if it exists already?"), "proves_nothing"),
-    "a question in Japanese": (Reply(text="ファイルを上書きしてもよろしいですか？"), "proves_nothing"),
-    "a question in bold": (Reply(text="**Do you mean notes42.txt?**"), "proves_nothing"),
+    "talk": (ProbeReply(text="You can open the file notes42.txt in an editor."), "no_call"),
+    "a question": (ProbeReply(text="Should I overwrite the file if it exists already?"), "proves_nothing"),
+    "a question in Japanese": (ProbeReply(text="ファイルを上書きしてもよろしいですか？"), "proves_nothing"),
+    "a question in bold": (ProbeReply(text="**Do you mean notes42.txt?**"), "proves_nothing"),
     "a question with a word after it": (
-        Reply(text="Does the file exist already? Please confirm."),
+        ProbeReply(text="Does the file exist already? Please confirm."),
         "proves_nothing",
     ),
-    "a denial with a question": (Reply(text="I can't access files. Could you paste it here?"), "no_call"),
+    "a denial with a question": (ProbeReply(text="I can't access files. Could you paste it here?"), "no_call"),
 }
 
 
@@ -160,7 +163,7 @@ def test_a_file_tool_is_called_for_its_file(name: str) -> None:
 
 def test_a_question_far_from_the_end_is_none() -> None:
     text = "What is a file? " + "A file holds data. " * 40
-    assert per_tool.told(Reply(text=text), "read_file", ABOUT)[0] == "no_call"
+    assert per_tool.told(ProbeReply(text=text), "read_file", ABOUT)[0] == "no_call"
 
 
 @pytest.mark.asyncio

@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from toolsupport import providers
-from toolsupport.core.types import Brief, Capabilities, Endpoint
+from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial, declared
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial, declared
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection.test_run import StepProgress, examine
 from toolsupport.providers import model_listing
 
 GREETS = {"message": {"role": "assistant", "content": "Hello."}, "done": True, "done_reason": "stop"}
@@ -72,13 +72,13 @@ async def tested(endpoint: Endpoint, limits: ProbeLimits, thinks: bool | None = 
     """The verdict, and what was told of the steps."""
     told: list[str] = []
 
-    async def keep(trial: Trial) -> None: ...
+    async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: Step) -> None:
+    async def tell(step: StepProgress) -> None:
         told.append(step.detail)
 
-    subject = Subject(endpoint, Brief("some:1b", Capabilities({})), ("hermes",), thinks)
-    lab = Laboratory(subject, keep, random.Random(1), limits)
+    subject = ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({})), ("hermes",), thinks)
+    lab = ProbeRunner(subject, keep, random.Random(1), limits)
     return await examine(lab, "tools", tell, lambda step: False), told
 
 

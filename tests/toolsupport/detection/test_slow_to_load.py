@@ -15,11 +15,11 @@ from toolsupport import exchange, providers
 from toolsupport.core.errors import Unreachable
 from toolsupport.core.events import CallReady, Event, Finished, TextDelta
 from toolsupport.core.side_findings import STEPS
-from toolsupport.core.types import Brief, Capabilities, Endpoint, Message, Role, ToolCall
+from toolsupport.core.types import Capabilities, ChatMessage, Endpoint, RequestSpec, Role, ToolCall
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial, per_tool, probe_runner
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial, per_tool, probe_runner
 from toolsupport.detection.probe_limits import LIMITS
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection.test_run import StepProgress, examine
 
 LOAD = 90.0
 
@@ -39,7 +39,7 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         super()._run_once()  # type: ignore[misc]
 
 
-Slowness = Callable[[int, Brief], float]
+Slowness = Callable[[int, RequestSpec], float]
 
 
 async def _busy(_: Endpoint, name: str = "") -> None:
@@ -51,26 +51,26 @@ def examined(
     monkeypatch: pytest.MonkeyPatch,
     kind: str = "tools",
     words: str = "Hello.",
-    reply: Callable[[Sequence[Message], Brief], list[Event]] | None = None,
-    told: list[Step] | None = None,
-) -> tuple[Verdict, Laboratory, float]:
+    reply: Callable[[Sequence[ChatMessage], RequestSpec], list[Event]] | None = None,
+    told: list[StepProgress] | None = None,
+) -> tuple[Verdict, ProbeRunner, float]:
     """(the verdict, where it was found, seconds in all) on a server that only greets, after so many seconds."""
     heard = 0
 
-    async def ask(_: Endpoint, brief: Brief, log: Sequence[Message]) -> AsyncGenerator[list[Event], None]:
+    async def ask(_: Endpoint, brief: RequestSpec, log: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         nonlocal heard
         heard += 1
         await asyncio.sleep(slow(heard, brief))
         yield [*(reply(log, brief) if reply else [TextDelta(words)]), Finished("stop")]
 
-    async def keep(trial: Trial) -> None: ...
+    async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: Step) -> None:
+    async def tell(step: StepProgress) -> None:
         if told is not None:
             told.append(step)
 
-    lab = Laboratory(
-        Subject(Endpoint("ollama", "http://127.0.0.1:9"), Brief("big:70b", Capabilities({})), ("hermes",)),
+    lab = ProbeRunner(
+        ProbeTarget(Endpoint("ollama", "http://127.0.0.1:9"), RequestSpec("big:70b", Capabilities({})), ("hermes",)),
         keep,
         random.Random(1),
     )
@@ -85,16 +85,16 @@ def examined(
         loop.close()
 
 
-def after_loading(heard: int, _: Brief) -> float:
+def after_loading(heard: int, _: RequestSpec) -> float:
     return LOAD if heard == 1 else 1.0
 
 
-def loads_for_tools(heard: int, brief: Brief) -> float:
+def loads_for_tools(heard: int, brief: RequestSpec) -> float:
     """Loaded once for a greeting, and once more for every request with tools."""
     return LOAD if heard == 1 or brief.tools else 1.0
 
 
-def is_loaded_again_each_time(heard: int, _: Brief) -> float:
+def is_loaded_again_each_time(heard: int, _: RequestSpec) -> float:
     return LOAD
 
 
@@ -114,11 +114,11 @@ def test_what_was_never_answered_in_time_proves_nothing(slow: Slowness, monkeypa
     assert seconds > LOAD
 
 
-def never_answers(heard: int, _: Brief) -> float:
+def never_answers(heard: int, _: RequestSpec) -> float:
     return 1e6
 
 
-def hangs_after_a_while(heard: int, _: Brief) -> float:
+def hangs_after_a_while(heard: int, _: RequestSpec) -> float:
     return 1e6 if heard > 4 else 1.0
 
 
@@ -151,7 +151,7 @@ DEMAND = re.compile(r'ticket "([A-Z0-9-]+)" and copies (\d+)')
 SIDE = ("multi_turn", "leaves_alone", "parallel", "tool:read_file", "tool:write_file", "tool:list_directory")
 
 
-def honest(log: Sequence[Message], brief: Brief) -> list[Event]:
+def honest(log: Sequence[ChatMessage], brief: RequestSpec) -> list[Event]:
     """Does all that is asked of it."""
     last = log[-1]
     if last.role is Role.TOOL or not brief.tools:
@@ -179,7 +179,7 @@ SLOW: dict[float, tuple[str, ...]] = {
 # D6
 @pytest.mark.parametrize("seconds", SLOW)
 def test_each_finding_has_its_two_trials_before_any_has_more(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Step] = []
+    told: list[StepProgress] = []
     verdict, lab, _ = examined(lambda heard, _: seconds, monkeypatch, reply=honest, told=told)
     missing = [name for name in SIDE if name not in verdict.values]
     assert (verdict.values["tools"], tuple(missing)) == (True, SLOW[seconds]), verdict

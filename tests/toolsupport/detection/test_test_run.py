@@ -10,10 +10,10 @@ import pytest_asyncio
 
 from tests.nightly import quirks
 from toolsupport import providers
-from toolsupport.core.types import Brief, Capabilities, Endpoint
+from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import DETECTORS, KINDS, Laboratory, Subject, Trial
-from toolsupport.detection.test_run import Step, examine, longest
+from toolsupport.detection import DETECTORS, KINDS, ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine, longest
 from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.server import Simulator
 
@@ -31,19 +31,19 @@ class Examined:
     """A test that was run, with all it told."""
 
     def __init__(self, skip: frozenset[str] = frozenset()) -> None:
-        self.trials: list[Trial] = []
-        self.steps: list[Step] = []
+        self.trials: list[ProbeTrial] = []
+        self.steps: list[StepProgress] = []
         self.skip = skip
 
     async def run(self, endpoint: Endpoint, model: str, kind: str = "tools") -> Verdict:
-        subject = Subject(endpoint, Brief(model, Capabilities({})))
-        self.lab = Laboratory(subject, self._keep, random.Random(7))
+        subject = ProbeTarget(endpoint, RequestSpec(model, Capabilities({})))
+        self.lab = ProbeRunner(subject, self._keep, random.Random(7))
         return await examine(self.lab, kind, self._tell, self.skip.__contains__)
 
-    async def _keep(self, trial: Trial) -> None:
+    async def _keep(self, trial: ProbeTrial) -> None:
         self.trials.append(trial)
 
-    async def _tell(self, step: Step) -> None:
+    async def _tell(self, step: StepProgress) -> None:
         self.steps.append(step)
 
 

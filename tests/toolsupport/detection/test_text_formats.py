@@ -11,12 +11,12 @@ import pytest
 
 from tests.toolsupport.detection.test_silent_servers import server
 from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.types import Brief, Capabilities, ToolCall
+from toolsupport.core.types import Capabilities, RequestSpec, ToolCall
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
 from toolsupport.detection.code_mode_calls import calls_in
 from toolsupport.detection.probe_prompts import TICKET, TOOLS
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection.test_run import StepProgress, examine
 from toolsupport.detection.text_formats import GENERAL, formats_for, written_in
 
 WISH = re.compile(r'with ticket "([A-Z0-9-]+)" and copies (\d+)')
@@ -43,12 +43,12 @@ PROGRAMS = {
 
 async def tried(write: Callable[[str, int], str], refuses: bool, runs_code: bool = False) -> tuple[Verdict, int]:
     """(verdict, number of trials) of a model that writes all its calls like this."""
-    made: list[Trial] = []
+    made: list[ProbeTrial] = []
 
-    async def keep(trial: Trial) -> None:
+    async def keep(trial: ProbeTrial) -> None:
         made.append(trial)
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: StepProgress) -> None: ...
 
     def answer(_: int, raw: bytes) -> tuple[int, bytes]:
         body = json.loads(raw)
@@ -62,8 +62,8 @@ async def tried(write: Callable[[str, int], str], refuses: bool, runs_code: bool
         return 200, json.dumps(end).encode() + b"\n"
 
     async with server(answer) as endpoint:
-        subject = Subject(endpoint, Brief("some:1b", Capabilities({})), formats_for(()), runs_code=runs_code)
-        verdict = await examine(Laboratory(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
+        subject = ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({})), formats_for(()), runs_code=runs_code)
+        verdict = await examine(ProbeRunner(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
     return verdict, len(made)
 
 

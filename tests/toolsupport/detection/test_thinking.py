@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from tests.toolsupport.detection.test_silent_servers import server
-from toolsupport.core.types import Brief, Capabilities
+from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import Laboratory, Subject, Trial
-from toolsupport.detection.test_run import Step, examine
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.test_run import StepProgress, examine
 
 WISH = re.compile(r'with ticket "([A-Z0-9-]+)" and copies (\d+)')
 Body = dict[str, Any]
@@ -53,13 +53,15 @@ class Asked:
 
 
 async def verdict_for(asked: Asked, kind: str, thinks: bool | None = None, think: bool | None = None) -> Verdict:
-    async def keep(trial: Trial) -> None: ...
+    async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: Step) -> None: ...
+    async def tell(step: StepProgress) -> None: ...
 
     async with server(asked.answer) as endpoint:
-        subject = Subject(replace(endpoint, kind=kind), Brief("some", Capabilities({}), think=think), thinks=thinks)
-        return await examine(Laboratory(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
+        subject = ProbeTarget(
+            replace(endpoint, kind=kind), RequestSpec("some", Capabilities({}), think=think), thinks=thinks
+        )
+        return await examine(ProbeRunner(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
 
 
 def switched(body: Body) -> bool | None:

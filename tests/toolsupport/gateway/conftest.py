@@ -17,7 +17,7 @@ from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport import providers
 from toolsupport.models import Server
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.people import api_keys
 from toolsupport.simulator.server import Simulator
 
@@ -83,7 +83,7 @@ def knows(simulator: Simulator, transactional_db: None) -> Callable[..., Any]:
         server = Server.objects.filter(name="box").first() or ServerFactory(name="box", kind=kind, base_url=url)
         profile = ModelProfileFactory(server=server, name=name)
         for capability, value in known.items():
-            overrides.add(Decision(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
+            overrides.add(NewOverride(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
         return int(profile.pk)
 
     async def know(name: str, kind: str = "simulator", **known: Any) -> int:

@@ -18,10 +18,10 @@ from tests.toolsupport.providers.scripted import HANG, LAST_CHUNK, Scripted, Ste
 from toolsupport.config import metrics
 from toolsupport.core.errors import Busy
 from toolsupport.gateway import answer_runner, keep_alive
-from toolsupport.gateway.answer_runner import Places, places
+from toolsupport.gateway.answer_runner import ReplySlots, places
 from toolsupport.models import CallMetric
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.servers import missing_flags
 from toolsupport.services import background_jobs
@@ -50,7 +50,7 @@ END = (chunk(b"data: [DONE]\n\n"), LAST_CHUNK)
 def server_of(port: int) -> None:
     server = ServerFactory(name="made", kind="openai", base_url=f"http://127.0.0.1:{port}")
     profile = ModelProfileFactory(server=server, name="m")
-    overrides.add(Decision(profile.pk, "tools", True, actor=UserFactory().pk, reason="tried it"))
+    overrides.add(NewOverride(profile.pk, "tools", True, actor=UserFactory().pk, reason="tried it"))
 
 
 async def answering(server: Scripted, *answers: Sequence[Step]) -> None:
@@ -312,7 +312,7 @@ async def test_more_than_a_limit_at_once_is_refused(
 
 async def test_a_limit_of_one_does_not_touch_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_TURNS_PER_PERSON", 1)
-    some = Places()
+    some = ReplySlots()
     some.take(1)
     some.take(2)
     with pytest.raises(Busy) as busy:
@@ -338,7 +338,7 @@ def writes_hermes(port: int) -> None:
     server = ServerFactory(name="made", kind="openai", base_url=f"http://127.0.0.1:{port}")
     profile = ModelProfileFactory(server=server, name="m")
     for capability, value in {"tools": False, "format": "hermes"}.items():
-        overrides.add(Decision(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
+        overrides.add(NewOverride(profile.pk, capability, value, actor=UserFactory().pk, reason="tried it"))
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -9,15 +9,15 @@ import orjson
 import pytest
 
 from toolsupport.core.types import Role
-from toolsupport.gateway.chat_request import Asked, read
-from toolsupport.gateway.field_errors import WrongField
+from toolsupport.gateway.chat_request import ChatCompletionRequest, read
+from toolsupport.gateway.field_errors import InvalidField
 
 HELLO = {"role": "user", "content": "Hello"}
 TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
 OTHER = {"type": "function", "function": {"name": "other"}}
 
 
-def asked(**fields: Any) -> Asked:
+def asked(**fields: Any) -> ChatCompletionRequest:
     return read(orjson.dumps({"model": "m", "messages": [HELLO]} | fields))
 
 
@@ -52,14 +52,14 @@ def asked(**fields: Any) -> Asked:
     ],
 )
 def test_a_wrong_field_is_named(fields: dict[str, Any], param: str) -> None:  # G4
-    with pytest.raises(WrongField) as wrong:
+    with pytest.raises(InvalidField) as wrong:
         asked(**fields)
     assert wrong.value.param == param
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b'{"model": NaN}', b"\xff"])
 def test_a_body_that_is_no_object_is_refused(body: bytes) -> None:
-    with pytest.raises(WrongField):
+    with pytest.raises(InvalidField):
         read(body)
 
 
@@ -98,5 +98,5 @@ def test_the_messages_become_our_log() -> None:
 
 @pytest.mark.parametrize("url", ["https://example.org/a.png", "file:///etc/passwd", "data:text/html;base64,AA==", "x"])
 def test_an_image_is_never_fetched(url: str) -> None:  # SAFETY (Gateway)
-    with pytest.raises(WrongField, match="data URL"):
+    with pytest.raises(InvalidField, match="data URL"):
         asked(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}])

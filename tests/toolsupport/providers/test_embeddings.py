@@ -6,7 +6,7 @@ import pytest
 
 from tests.toolsupport.providers.scripted import answer, scripted, told
 from toolsupport import providers
-from toolsupport.core.errors import Garbled, Refused
+from toolsupport.core.errors import GarbledReply, RequestRefused
 
 
 @pytest.mark.asyncio
@@ -26,12 +26,12 @@ async def test_ollama_and_others_are_asked_in_their_own_way() -> None:  # T5
 @pytest.mark.asyncio
 async def test_odd_answers_are_garbled(odd: object) -> None:
     async with scripted(told(odd)) as server:
-        with pytest.raises(Garbled):
+        with pytest.raises(GarbledReply):
             await providers.embed(server.endpoint(), "small", ["a", "b"])
 
 
 @pytest.mark.asyncio
 async def test_a_refusal_is_told() -> None:
     async with scripted(answer(400, b'{"error": "this model does not support embeddings"}')) as server:
-        with pytest.raises(Refused, match="embeddings"):
+        with pytest.raises(RequestRefused, match="embeddings"):
             await providers.embed(server.endpoint(), "small", ["a"])

@@ -16,10 +16,10 @@ from tests.toolsupport.providers.scripted import CLOSE, HEAD, Step, answer, said
 from toolsupport import providers
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import FAILURES, Failed
-from toolsupport.core.types import Endpoint, Limits, Message, Request, Role
+from toolsupport.core.types import ChatMessage, Endpoint, Limits, Request, Role
 from toolsupport.providers import error_text, http_client, transport
 
-QUESTION = Request("m", (Message(Role.USER, "Hello"),))
+QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
 OURS = http_client.transport
 TRANSPORTS = {"aiohttp": OURS, "httpx": lambda: httpx.AsyncHTTPTransport(trust_env=False)}
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.toolsupport.providers.scripted import HANG, Step, answer, scripted, told
 from toolsupport import providers
-from toolsupport.core.errors import ConfigError, Garbled, ProviderError, Refused, Unreachable
+from toolsupport.core.errors import ConfigError, GarbledReply, ProviderError, RequestRefused, Unreachable
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport, model_listing
 from toolsupport.simulator.server import Simulator
@@ -70,7 +70,7 @@ async def test_a_survey(routes) -> None:
 
 @pytest.mark.asyncio
 async def test_only_the_list_is_indispensable(routes) -> None:
-    missing = Refused("no such path", status=404)
+    missing = RequestRefused("no such path", status=404)
     report = await providers.survey(routes(tags=TAGS, version=missing, ps=missing))
     assert report.version == ""
     assert not any(model.loaded for model in report.models)
@@ -79,7 +79,7 @@ async def test_only_the_list_is_indispensable(routes) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("tags", [[], {}, {"object": "list", "data": []}, None, "models", 5])
 async def test_not_an_ollama(routes, tags: object) -> None:
-    with pytest.raises(Garbled, match="is not Ollama"):
+    with pytest.raises(GarbledReply, match="is not Ollama"):
         await providers.survey(routes(tags=tags, version={}, ps={}))
 
 
@@ -98,7 +98,7 @@ async def test_the_simulator_over_the_wire() -> None:
         assert honest.context_length
         assert len(honest.template_hash) == 32
         assert (await providers.describe(endpoint, "sim-unknown:latest")).capabilities is None
-        with pytest.raises(Refused, match="does not have this model") as raised:
+        with pytest.raises(RequestRefused, match="does not have this model") as raised:
             await providers.describe(endpoint, "llama9")
         assert (raised.value.kind, raised.value.status) == ("model_missing", 404)
     finally:
@@ -158,9 +158,9 @@ async def test_a_description_that_says_nothing(shown: object) -> None:
     ("steps", "error", "kind"),
     [
         ((), Unreachable, "unreachable"),
-        (answer(200, b"<html>"), Garbled, "garbled"),
-        (answer(401, b"no"), Refused, "unauthorized"),
-        (answer(500, b"no"), Refused, "server"),
+        (answer(200, b"<html>"), GarbledReply, "garbled"),
+        (answer(401, b"no"), RequestRefused, "unauthorized"),
+        (answer(500, b"no"), RequestRefused, "server"),
         ((HANG,), Unreachable, "timeout"),
     ],
 )

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.types import JSON, Message, Permit, Request, Role, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, Permit, Request, Role, ToolCall, ToolSpec
 from toolsupport.providers import codec
 
 TOOL = ToolSpec("f", "Does f.")
@@ -16,7 +16,7 @@ def body(request: Request) -> JSON:
     return orjson.loads(codec("ollama").encode(request))
 
 
-def messages(*given: Message) -> list[JSON]:
+def messages(*given: ChatMessage) -> list[JSON]:
     return body(Request("m", given))["messages"]
 
 
@@ -43,11 +43,11 @@ def test_options_and_stream() -> None:
 def test_each_kind_of_message() -> None:
     call = ToolCall("call_1", "f", {"a": {"b": [1]}})
     assert messages(
-        Message(Role.SYSTEM, "s"),
-        Message(Role.USER, "u", images=(b"\x89PNG",)),
-        Message(Role.ASSISTANT, "", "hm", (call,)),
-        Message(Role.TOOL, "r", call_id="call_1", name="f"),
-        Message(Role.ASSISTANT, "a"),
+        ChatMessage(Role.SYSTEM, "s"),
+        ChatMessage(Role.USER, "u", images=(b"\x89PNG",)),
+        ChatMessage(Role.ASSISTANT, "", "hm", (call,)),
+        ChatMessage(Role.TOOL, "r", call_id="call_1", name="f"),
+        ChatMessage(Role.ASSISTANT, "a"),
     ) == [
         {"role": "system", "content": "s"},
         {"role": "user", "content": "u", "images": ["iVBORw=="]},
@@ -75,13 +75,13 @@ def test_tools_without_a_permit(supports: bool | None) -> None:
 
 def test_a_notice_never_reaches_a_model() -> None:
     with pytest.raises(ToolsupportError, match="for people"):
-        messages(Message(Role.NOTICE, "Switched to m."))
+        messages(ChatMessage(Role.NOTICE, "Switched to m."))
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb"])
 def test_half_a_character_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="cannot be written as JSON"):
-        messages(Message(Role.USER, text))
+        messages(ChatMessage(Role.USER, text))
 
 
 def test_choices_for_which_there_is_no_word_are_not_sent() -> None:  # F6
@@ -99,6 +99,6 @@ def test_choices_for_which_there_is_no_word_are_not_sent() -> None:  # F6
     ],
 )
 def test_a_response_format_is_no_option(wanted: dict, sent: object) -> None:  # G1
-    asked = Request("m", (Message(Role.USER, "Hi"),), options={"response_format": wanted})
+    asked = Request("m", (ChatMessage(Role.USER, "Hi"),), options={"response_format": wanted})
     body = orjson.loads(codec("ollama").encode(asked))
     assert (body.get("format"), "options" in body) == (sent, False)

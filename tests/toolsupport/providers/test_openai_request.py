@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from toolsupport.core.errors import ToolsupportError
-from toolsupport.core.types import JSON, Message, Request, Role, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall, ToolSpec
 from toolsupport.providers import PROVIDERS, codec
 
 TOOL = ToolSpec("f", "Does f.")
@@ -20,7 +20,7 @@ def body(request: Request, kind: str = "openai") -> JSON:
     return orjson.loads(codec(kind).encode(request))
 
 
-def messages(*given: Message, kind: str = "openai") -> list[JSON]:
+def messages(*given: ChatMessage, kind: str = "openai") -> list[JSON]:
     return body(Request("m", given), kind)["messages"]
 
 
@@ -75,11 +75,11 @@ def test_a_strict_server_is_not_asked_for_its_counts() -> None:
 def test_each_kind_of_message() -> None:
     call = ToolCall("abcDEF123", "f", {"a": {"b": ["é"]}})
     assert messages(
-        Message(Role.SYSTEM, "s"),
-        Message(Role.USER, "u"),
-        Message(Role.ASSISTANT, "", "hm", (call, ToolCall("abcDEF124", "g", {}))),
-        Message(Role.TOOL, "r", call_id="abcDEF123", name="f"),
-        Message(Role.ASSISTANT, "a"),
+        ChatMessage(Role.SYSTEM, "s"),
+        ChatMessage(Role.USER, "u"),
+        ChatMessage(Role.ASSISTANT, "", "hm", (call, ToolCall("abcDEF124", "g", {}))),
+        ChatMessage(Role.TOOL, "r", call_id="abcDEF123", name="f"),
+        ChatMessage(Role.ASSISTANT, "a"),
     ) == [
         {"role": "system", "content": "s"},
         {"role": "user", "content": "u"},
@@ -101,7 +101,7 @@ def test_each_kind_of_message() -> None:
     [(b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF89a", "gif"), (b"RIFF", "webp"), (b"?", "png")],
 )
 def test_images_are_data_urls(image: bytes, media: str) -> None:
-    [sent] = messages(Message(Role.USER, "Look", images=(image,)))
+    [sent] = messages(ChatMessage(Role.USER, "Look", images=(image,)))
     text, shown = sent["content"]
     assert text == {"type": "text", "text": "Look"}
     assert shown["image_url"]["url"].startswith(f"data:image/{media};base64,")
@@ -109,13 +109,13 @@ def test_images_are_data_urls(image: bytes, media: str) -> None:
 
 @pytest.mark.parametrize(("kind", "field"), [("llamacpp", "reasoning_content"), ("openrouter", "reasoning")])
 def test_thoughts_are_sent_back_where_they_are_wanted(kind: str, field: str) -> None:
-    [sent] = messages(Message(Role.ASSISTANT, "a", "hm"), kind=kind)
+    [sent] = messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind=kind)
     assert sent == {"role": "assistant", "content": "a", field: "hm"}
 
 
 @pytest.mark.parametrize("kind", ["openai", "mistral", "openai.com"])
 def test_thoughts_are_not_sent_where_they_would_be_refused(kind: str) -> None:
-    assert messages(Message(Role.ASSISTANT, "a", "hm"), kind=kind) == [{"role": "assistant", "content": "a"}]
+    assert messages(ChatMessage(Role.ASSISTANT, "a", "hm"), kind=kind) == [{"role": "assistant", "content": "a"}]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_choices_are_nothing_without_tools() -> None:
 
 def test_a_result_keeps_the_id_of_its_call() -> None:
     call = ToolCall("call_00000000", "f", {})
-    asked, result = messages(Message(Role.ASSISTANT, calls=(call,)), Message(Role.TOOL, "r", call_id=call.id))
+    asked, result = messages(ChatMessage(Role.ASSISTANT, calls=(call,)), ChatMessage(Role.TOOL, "r", call_id=call.id))
     assert asked["tool_calls"][0]["id"] == result["tool_call_id"]
 
 
@@ -174,9 +174,9 @@ def test_tools_without_a_permit(supports: bool | None) -> None:
 
 def test_a_notice_never_reaches_a_model() -> None:
     with pytest.raises(ToolsupportError, match="for people"):
-        messages(Message(Role.NOTICE, "Switched to m."))
+        messages(ChatMessage(Role.NOTICE, "Switched to m."))
 
 
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot be written as JSON"):
-        messages(Message(Role.USER, "\ud800"))
+        messages(ChatMessage(Role.USER, "\ud800"))

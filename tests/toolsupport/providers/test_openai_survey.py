@@ -11,12 +11,12 @@ import pytest
 
 from tests.toolsupport.providers.scripted import answer, scripted, told
 from toolsupport import providers
-from toolsupport.core.errors import Garbled, Refused, Unreachable
+from toolsupport.core.errors import GarbledReply, RequestRefused, Unreachable
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails, ServerReport
 
 ABOUT = Path(__file__).parents[2] / "wire" / "openai" / "about"
-NOT_THERE = Refused("no such path", kind="refused", status=404)
+NOT_THERE = RequestRefused("no such path", kind="refused", status=404)
 EVERYTHING = ("tools", "thinking", "vision")
 
 Survey = Callable[..., Any]
@@ -199,7 +199,7 @@ async def test_lists_of_other_shapes(survey: Survey, models: Any) -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("models", [{}, {"models": []}, {"data": None}, "models", None, 5])
 async def test_what_is_no_list_is_said(survey: Survey, models: Any) -> None:
-    with pytest.raises(Garbled, match="is not OpenAI-compatible"):
+    with pytest.raises(GarbledReply, match="is not OpenAI-compatible"):
         await survey("openai", models=models)
 
 
@@ -214,14 +214,14 @@ async def test_one_model_by_its_name() -> None:
     async with scripted(told(listing({"id": "m", "max_model_len": 9}))) as server:
         endpoint = server.endpoint(kind="openai")
         assert await providers.describe(endpoint, "m") == ModelDetails(unsaid=EVERYTHING, context_length=9)
-        with pytest.raises(Refused, match="does not have this model"):
+        with pytest.raises(RequestRefused, match="does not have this model"):
             await providers.describe(endpoint, "other")
 
 
 @pytest.mark.asyncio
 async def test_the_key_goes_along_and_a_wrong_one_is_told() -> None:
     async with scripted(answer(401, b'{"error":{"message":"Invalid API Key"}}')) as server:
-        with pytest.raises(Refused, match="wants another API key") as raised:
+        with pytest.raises(RequestRefused, match="wants another API key") as raised:
             await providers.survey(Endpoint("openai", server.endpoint().base_url, api_key="sk-canary"))
         assert "authorization: bearer sk-canary" in server.requests[0][0].lower()
         assert "canary" not in str(raised.value)

@@ -12,10 +12,10 @@ import pytest_asyncio
 
 from tests.toolsupport.detection.test_silent_servers import server
 from toolsupport import providers
-from toolsupport.core.types import Endpoint, Message, Permit, Request, Role, ToolSpec
+from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, Role, ToolSpec
 from toolsupport.simulator.server import Simulator
 
-ASKED = Request("sim-honest", (Message(Role.USER, "Hello!"),), (ToolSpec("lookup_ticket"),), permit=Permit.PROBE)
+ASKED = Request("sim-honest", (ChatMessage(Role.USER, "Hello!"),), (ToolSpec("lookup_ticket"),), permit=Permit.PROBE)
 
 
 @pytest_asyncio.fixture
@@ -27,7 +27,7 @@ async def simulator() -> AsyncIterator[Simulator]:
     await running.stop()
 
 
-async def rendered(kind: str, answers: dict[str, Any]) -> providers.Rendered | None:
+async def rendered(kind: str, answers: dict[str, Any]) -> providers.RenderedPrompt | None:
     """What is shown by a server that gives these answers, by a word of the request or of its path."""
 
     def answer(_: int, body: bytes) -> tuple[int, bytes]:

@@ -23,10 +23,10 @@ from tests.toolsupport.providers.scripted import (
 )
 from toolsupport import providers
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, Usage
-from toolsupport.core.types import Endpoint, Limits, Message, Request, Role, ToolSpec
+from toolsupport.core.types import ChatMessage, Endpoint, Limits, Request, Role, ToolSpec
 from toolsupport.providers import transport
 
-QUESTION = Request("m", (Message(Role.USER, "Hello"),))
+QUESTION = Request("m", (ChatMessage(Role.USER, "Hello"),))
 HI: list[Event] = [TextDelta("Hi"), Usage(), Finished("stop")]
 
 
@@ -304,6 +304,6 @@ async def test_forbidden_tools_are_not_sent() -> None:
 @pytest.mark.asyncio
 async def test_text_that_is_no_text_is_not_sent() -> None:
     async with scripted(FINE) as server:
-        failed = await failure(server.endpoint(), Request("m", (Message(Role.USER, "\ud800"),)))
+        failed = await failure(server.endpoint(), Request("m", (ChatMessage(Role.USER, "\ud800"),)))
         assert failed.kind == "refused"
         assert server.requests == []

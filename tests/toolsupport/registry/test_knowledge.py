@@ -17,13 +17,13 @@ from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORT
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import HistoryEntry, ModelProfile, Override, Standing
 from toolsupport.registry.knowledge import effective_values, overrides, reviews
-from toolsupport.registry.knowledge.overrides import Decision
-from toolsupport.registry.knowledge.reviews import Judgement
+from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.knowledge.reviews import NewReview
 from toolsupport.registry.models import request_context
 from toolsupport.registry.testing import detections
-from toolsupport.registry.testing.detections import Asked, Concluded
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 from toolsupport.services import learning
-from toolsupport.services.learning import Chosen, Refused
+from toolsupport.services.learning import LearningChoice, ObservedRefusal
 
 CHAT = "a-conversation"
 TOOLS = [ToolSpec("read_file", "Reads a file.")]
@@ -38,35 +38,35 @@ class World:
         self.alice: User = UserFactory(role="user")
 
     def decide(self, value: bool) -> None:
-        overrides.add(Decision(self.profile.pk, "tools", value, actor=self.rita.pk))
+        overrides.add(NewOverride(self.profile.pk, "tools", value, actor=self.rita.pk))
 
     def propose(self, value: bool) -> None:
-        overrides.add(Decision(self.profile.pk, "tools", value, actor=self.alice.pk, proposed=True))
+        overrides.add(NewOverride(self.profile.pk, "tools", value, actor=self.alice.pk, proposed=True))
 
     def review(self, deed: str, which: int) -> None:
         entries = list(HistoryEntry.objects.filter(profile=self.profile).order_by("pk").values_list("pk", flat=True))
         if entries:
             with suppress(Conflict, ValueError):
-                reviews.act(deed, Judgement(entries[which % len(entries)], self.rita.pk, "because"))
+                reviews.act(deed, NewReview(entries[which % len(entries)], self.rita.pk, "because"))
 
     def follow(self) -> None:
-        overrides.follow_evidence(Decision(self.profile.pk, "tools", actor=self.rita.pk))
+        overrides.follow_evidence(NewOverride(self.profile.pk, "tools", actor=self.rita.pk))
 
     def save(self, choice: str, allowed: bool) -> None:
         person = self.rita if allowed else self.alice
-        learning.learn(choice, Chosen(self.profile.pk, CHAT, person.pk))
+        learning.learn(choice, LearningChoice(self.profile.pk, CHAT, person.pk))
 
     def declare(self, value: bool) -> None:
         overrides.declare(self.profile.pk, {"tools": value})
 
     def detect(self, value: bool | None) -> None:
-        test = detections.open_test(Asked(self.profile.pk, "page")).id
+        test = detections.open_test(DetectionRequest(self.profile.pk, "page")).id
         detections.claim("worker")
         values = {} if value is None else {"tools": value}
-        detections.conclude(test, "worker", Concluded("native" if value else "ignored", values=values))
+        detections.conclude(test, "worker", DetectionResult("native" if value else "ignored", values=values))
 
     def refuse(self, label: str) -> None:
-        learning.hear(Refused(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
+        learning.record_refusal(ObservedRefusal(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
 
     def pull(self, digest: str) -> None:
         self.profile.digest = digest

@@ -7,39 +7,41 @@ from dataclasses import replace
 import pytest
 
 from toolsupport.core.events import Usage
-from toolsupport.core.prompt.context_fitting import LeaveOut, Raise, Window
-from toolsupport.core.prompt.token_counts import Counted, Counts, tools_digest
-from toolsupport.core.tool_selection import Candidate, Toolbox, Verdict
-from toolsupport.core.types import Brief, Capabilities, Endpoint, Message, Role, ToolCall, ToolSpec
+from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools, RaiseContext
+from toolsupport.core.prompt.token_counts import MeasuredPrompt, TokenCounts, tools_digest
+from toolsupport.core.tool_selection import Candidate, Toolbox, ToolDecision
+from toolsupport.core.types import Capabilities, ChatMessage, Endpoint, RequestSpec, Role, ToolCall, ToolSpec
 from toolsupport.registry.metrics import prompt_counts
-from toolsupport.registry.models.request_context import Briefing
+from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
 
 TOOLS = tuple(ToolSpec(name, "x" * 400) for name in ("read_file", "bash", "fetch"))
 VERDICTS = (
-    *(Verdict(Candidate(tool), True, "builtin", "") for tool in TOOLS[:2]),
-    Verdict(Candidate(TOOLS[2], kind="mcp"), True, "mcp", ""),
+    *(ToolDecision(Candidate(tool), True, "builtin", "") for tool in TOOLS[:2]),
+    ToolDecision(Candidate(TOOLS[2], kind="mcp"), True, "mcp", ""),
 )
 
 
-def briefing(counts: Counts | None = None, tools: bool = True, window: Window = Window(1000)) -> Briefing:  # noqa: B008
-    brief = Brief("m", Capabilities({}), TOOLS if tools else (), format="native" if tools else "")
+def briefing(
+    counts: TokenCounts | None = None, tools: bool = True, window: ContextWindow = ContextWindow(1000)
+) -> RequestContext:  # noqa: B008
+    brief = RequestSpec("m", Capabilities({}), TOOLS if tools else (), format="native" if tools else "")
     brief = replace(brief, options={"num_ctx": window.given, "temperature": 0.1})
     toolbox = Toolbox(VERDICTS if tools else (), brief.format, "")
-    return Briefing(brief, Endpoint("ollama", "http://x"), "build", counts or Counts(), toolbox, window)
+    return RequestContext(brief, Endpoint("ollama", "http://x"), "build", counts or TokenCounts(), toolbox, window)
 
 
-def said(length: int, *calls: str) -> list[Message]:
+def said(length: int, *calls: str) -> list[ChatMessage]:
     called = tuple(ToolCall("1", name, {}) for name in calls)
-    return [Message(Role.USER, "x" * length), Message(Role.ASSISTANT, "", calls=called)]
+    return [ChatMessage(Role.USER, "x" * length), ChatMessage(Role.ASSISTANT, "", calls=called)]
 
 
 def test_the_least_relevant_tools_go_and_what_was_called_stays() -> None:
-    measured = briefing(Counts(Counted(0, 600)))  # 200 for each tool
+    measured = briefing(TokenCounts(MeasuredPrompt(0, 600)))  # 200 for each tool
     assert context_guard.cure(measured, said(1000)) is None and context_guard.fits(measured, said(1000))
-    assert context_guard.cure(measured, said(1600)) == LeaveOut(("fetch",))
-    assert context_guard.cure(measured, said(1600, "fetch")) == LeaveOut(("bash",))
+    assert context_guard.cure(measured, said(1600)) == OmitTools(("fetch",))
+    assert context_guard.cure(measured, said(1600, "fetch")) == OmitTools(("bash",))
     assert context_guard.cure(measured, said(3000)) is None, "one stays, and that is not enough"
     assert not context_guard.fits(measured, said(3000))
     assert context_guard.cure(briefing(tools=False), said(4000)) is None
@@ -47,46 +49,46 @@ def test_the_least_relevant_tools_go_and_what_was_called_stays() -> None:
 
 @pytest.mark.django_db
 def test_what_is_left_out_is_told_with_its_reason_and_has_counts_of_its_own() -> None:
-    whole = briefing(Counts(Counted(0, 600)))
+    whole = briefing(TokenCounts(MeasuredPrompt(0, 600)))
     less = context_guard.without(whole, ["fetch", "absent"])
     assert [tool.name for tool in less.brief.tools] == ["read_file", "bash"]
     assert [(one.tool, one.rule) for one in less.brief.excluded] == [("fetch", context_guard.NO_ROOM)]
-    assert less.counts == Counts()
+    assert less.counts == TokenCounts()
     assert context_guard.without(less, ["fetch"]) is less
-    prompt_counts.learn("build", tools_digest(less.brief), Counted(10, 400))
-    assert context_guard.without(whole, ["fetch"]).counts == Counts(Counted(10, 400))
+    prompt_counts.learn("build", tools_digest(less.brief), MeasuredPrompt(10, 400))
+    assert context_guard.without(whole, ["fetch"]).counts == TokenCounts(MeasuredPrompt(10, 400))
 
 
 @pytest.mark.django_db
 def test_a_plan_takes_every_step_and_changes_nothing() -> None:
-    measured = briefing(Counts(Counted(0, 600)), window=Window(1000, 2000))
+    measured = briefing(TokenCounts(MeasuredPrompt(0, 600)), window=ContextWindow(1000, 2000))
     assert context_guard.planned(measured, said(400)) is measured
     planned = context_guard.planned(measured, said(6000))
     assert planned.brief.options == {"num_ctx": 2000, "temperature": 0.1}
-    assert planned.window == Window(2000, 2000, before=1000)
+    assert planned.window == ContextWindow(2000, 2000, before=1000)
     assert [tool.name for tool in planned.brief.tools] == ["read_file"]
 
 
 def test_a_cut_teaches_nothing_and_asks_for_more() -> None:
-    guard, plain = ContextGuard(), briefing(tools=False, window=Window(1000, 4000))
+    guard, plain = ContextGuard(), briefing(tools=False, window=ContextWindow(1000, 4000))
     guard.asked(plain, said(6000))
     assert guard.cut(plain, Usage(512))
-    assert guard.after_cut(plain) == Raise(2000)
+    assert guard.after_cut(plain) == RaiseContext(2000)
     assert guard.lesson(plain, Usage(512)) is None
     assert not guard.cut(plain, Usage(None)) and not guard.cut(plain, Usage(0))
     guard.asked(plain, said(400))
-    assert guard.cut(plain, Usage(990)) and guard.after_cut(plain) == Raise(2000)
+    assert guard.cut(plain, Usage(990)) and guard.after_cut(plain) == RaiseContext(2000)
 
 
 def test_only_a_shorter_request_than_any_before_teaches() -> None:
-    guard, known, plain = ContextGuard(), briefing(Counts(Counted(300, 200))), briefing(tools=False)
+    guard, known, plain = ContextGuard(), briefing(TokenCounts(MeasuredPrompt(300, 200))), briefing(tools=False)
     guard.asked(known, said(400))
     assert guard.lesson(known, Usage(230)) is None
-    assert guard.lesson(plain, Usage(110)) == Counted(400, 110)
+    assert guard.lesson(plain, Usage(110)) == MeasuredPrompt(400, 110)
     guard.asked(known, said(100))
     lesson = guard.lesson(known, Usage(150))
-    assert lesson == Counted(100, 150)
+    assert lesson == MeasuredPrompt(100, 150)
     known = context_guard.learned(known, lesson)
-    assert known.counts == Counts(Counted(100, 150)) and guard.lesson(known, Usage(150)) is None
-    assert context_guard.learned(plain, lesson).counts == Counts(None, lesson)
+    assert known.counts == TokenCounts(MeasuredPrompt(100, 150)) and guard.lesson(known, Usage(150)) is None
+    assert context_guard.learned(plain, lesson).counts == TokenCounts(None, lesson)
     assert guard.lesson(known, Usage(None)) is None

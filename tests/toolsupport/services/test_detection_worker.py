@@ -19,16 +19,16 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport import providers
 from toolsupport.core import redaction
 from toolsupport.core.events import Failed, ToolsRefused
-from toolsupport.core.verdicts import Outcome
-from toolsupport.detection import Reply, Trial
-from toolsupport.detection.probe_runner import Question
+from toolsupport.core.verdicts import TrialOutcome
+from toolsupport.detection import ProbeReply, ProbeTrial
+from toolsupport.detection.probe_runner import ProbeRequest
 from toolsupport.models import Detection, ModelProfile, Standing
 from toolsupport.models import Trial as TrialRow
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.testing import detection_reports, detections
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.services import detection_worker
-from toolsupport.services.background_jobs import Work
+from toolsupport.services.background_jobs import JobRunner
 from toolsupport.services.detection_worker import evidence
 from toolsupport.simulator.server import Simulator
 
@@ -45,8 +45,8 @@ async def simulator() -> AsyncIterator[Simulator]:
 
 
 @pytest_asyncio.fixture
-async def work() -> AsyncIterator[Work]:
-    made = Work()
+async def work() -> AsyncIterator[JobRunner]:
+    made = JobRunner()
     made.spawn(made.tester.serve())
     yield made
     await made.stop()
@@ -83,9 +83,9 @@ async def _until(detection: int, seen: Callable[[Any], bool]) -> Any:
 
 
 @pytest.mark.asyncio
-async def test_a_queued_test_is_run_and_becomes_knowledge(simulator: Simulator, work: Work):  # D6, D8
+async def test_a_queued_test_is_run_and_becomes_knowledge(simulator: Simulator, work: JobRunner):  # D6, D8
     model = await _model(simulator, "sim-unknown")
-    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    opened = await in_database(detections.open_test)(DetectionRequest(model, "page"))
     work.tester.look()
     done = await _until(opened.id, lambda shown: not shown.open)
     assert (done.status, done.verdict) == ("done", "native")
@@ -106,20 +106,20 @@ def _begins_inside(model: int) -> bool | None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("name", "inside"), [("sim-thinks-inside", True), ("sim-thinks-aloud", False)])
 async def test_a_test_learns_whether_replies_begin_inside_reasoning(
-    simulator: Simulator, work: Work, name: str, inside: bool | None
+    simulator: Simulator, work: JobRunner, name: str, inside: bool | None
 ):
     model = await _model(simulator, name)
-    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    opened = await in_database(detections.open_test)(DetectionRequest(model, "page"))
     work.tester.look()
     done = await _until(opened.id, lambda shown: not shown.open)
     assert (done.status, await _begins_inside(model)) == ("done", inside)
 
 
 @pytest.mark.asyncio
-async def test_a_test_corrects_what_its_family_says_of_the_beginning(simulator: Simulator, work: Work):
+async def test_a_test_corrects_what_its_family_says_of_the_beginning(simulator: Simulator, work: JobRunner):
     model = await _model(simulator, "sim-honest")
     await in_database(lambda: reasoning_starts.learn(model, _build(model), True))()
-    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    opened = await in_database(detections.open_test)(DetectionRequest(model, "page"))
     work.tester.look()
     done = await _until(opened.id, lambda shown: not shown.open)
     assert (done.verdict, await _begins_inside(model)) == ("native", False)
@@ -130,12 +130,12 @@ def _build(model: int) -> str:
 
 
 @pytest.mark.asyncio
-async def test_a_server_that_holds_one_model_loads_each_once(simulator: Simulator, work: Work):  # D7
+async def test_a_server_that_holds_one_model_loads_each_once(simulator: Simulator, work: JobRunner):  # D7
     simulator.hold(1)
     server = await in_database(ServerFactory)(base_url=simulator.url, kind="ollama")
     models = [await in_database(ModelProfileFactory)(server=server, name=name) for name in ("sim-honest", "sim-shell")]
-    opened = [await in_database(detections.open_test)(Asked(model.pk, "page")) for model in models]
-    other = Work()
+    opened = [await in_database(detections.open_test)(DetectionRequest(model.pk, "page")) for model in models]
+    other = JobRunner()
     other.spawn(other.tester.serve())
     ended = [await _until(test.id, lambda shown: not shown.open) for test in opened]
     await other.stop()
@@ -144,9 +144,9 @@ async def test_a_server_that_holds_one_model_loads_each_once(simulator: Simulato
 
 
 @pytest.mark.asyncio
-async def test_a_model_that_calls_only_with_thinking_off_is_known_as_that(simulator: Simulator, work: Work):  # D6
+async def test_a_model_that_calls_only_with_thinking_off_is_known_as_that(simulator: Simulator, work: JobRunner):  # D6
     model = await _model(simulator, "sim-thinks-off")
-    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    opened = await in_database(detections.open_test)(DetectionRequest(model, "page"))
     work.tester.look()
     done = await _until(opened.id, lambda shown: not shown.open)
     assert done.verdict == "native" and "With thinking on: 0 of 5, off: 3 of 3." in done.reason
@@ -158,9 +158,9 @@ async def test_a_model_that_calls_only_with_thinking_off_is_known_as_that(simula
 
 
 @pytest.mark.asyncio
-async def test_a_person_can_cancel(simulator: Simulator, work: Work):  # D7
+async def test_a_person_can_cancel(simulator: Simulator, work: JobRunner):  # D7
     model = await _model(simulator, "sim-slow-load")
-    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    opened = await in_database(detections.open_test)(DetectionRequest(model, "page"))
     work.tester.look()
     await _until(opened.id, lambda shown: shown.status == "running")
     await in_database(detections.cancel)(opened.id)
@@ -170,9 +170,9 @@ async def test_a_person_can_cancel(simulator: Simulator, work: Work):  # D7
 
 
 @pytest.mark.asyncio
-async def test_a_dead_server_is_inconclusive(work: Work):
+async def test_a_dead_server_is_inconclusive(work: JobRunner):
     model = await in_database(lambda: ModelProfileFactory(server=ServerFactory(base_url="http://127.0.0.1:1")).pk)()
-    opened = await in_database(detections.open_test)(Asked(model, "page"))
+    opened = await in_database(detections.open_test)(DetectionRequest(model, "page"))
     work.tester.look()
     done = await _until(opened.id, lambda shown: not shown.open)
     assert (done.status, done.verdict) == ("done", "inconclusive")
@@ -183,8 +183,8 @@ async def test_a_dead_server_is_inconclusive(work: Work):
 @pytest.mark.asyncio
 async def test_stopping_the_site_leaves_the_lease_to_run_out(simulator: Simulator):
     model = await _model(simulator, "sim-slow-load")
-    opened = await in_database(detections.open_test)(Asked(model, "page"))
-    first = Work()
+    opened = await in_database(detections.open_test)(DetectionRequest(model, "page"))
+    first = JobRunner()
     first.spawn(first.tester.serve())
     await _until(opened.id, lambda shown: shown.status == "running")
     await first.stop()
@@ -196,10 +196,10 @@ async def test_stopping_the_site_leaves_the_lease_to_run_out(simulator: Simulato
 @pytest.mark.asyncio
 @pytest.mark.parametrize("steps", range(6))
 async def test_it_can_be_stopped_in_whatever_step_it_is_told_to_look(steps: int, monkeypatch: pytest.MonkeyPatch):
-    async def nothing(tester: detection_worker.Tester) -> None: ...
+    async def nothing(tester: detection_worker.DetectionWorker) -> None: ...
 
-    monkeypatch.setattr(detection_worker.Tester, "_claim", nothing)
-    work = Work()
+    monkeypatch.setattr(detection_worker.DetectionWorker, "_claim", nothing)
+    work = JobRunner()
     task = work.spawn(work.tester.serve())
     for _ in range(3):
         await asyncio.sleep(0)
@@ -237,23 +237,28 @@ def _exit_code(model: str, **options: Any) -> int:
 
 def test_evidence_names_the_rule_by_which_an_error_was_understood():  # D8
     flag = Failed("refused", "no", 500, '{"error":{"message":"tools param requires --jinja flag"}}')
-    replies = {"flag": Reply(failed=flag), "does-not-support": Reply(refused=ToolsRefused("no", "does-not-support"))}
-    for rule, reply in {**replies, "": Reply(text="hello")}.items():
-        made = evidence(Trial(Question(()), reply, Outcome("accepted", "refused", "no"), 1))
+    replies = {
+        "flag": ProbeReply(failed=flag),
+        "does-not-support": ProbeReply(refused=ToolsRefused("no", "does-not-support")),
+    }
+    for rule, reply in {**replies, "": ProbeReply(text="hello")}.items():
+        made = evidence(ProbeTrial(ProbeRequest(()), reply, TrialOutcome("accepted", "refused", "no"), 1))
         assert made.response["rule"] == rule
 
 
 def test_evidence_holds_no_secret_and_no_endless_text():  # D8
-    redaction.know("s3cret-of-this-site")
-    reply = Reply(text="x" * 50_000, thinking="my key is s3cret-of-this-site")
-    made = evidence(Trial(Question(()), reply, Outcome("called", "no_call", "wrote s3cret-of-this-site"), 1))
+    redaction.add_secrets("s3cret-of-this-site")
+    reply = ProbeReply(text="x" * 50_000, thinking="my key is s3cret-of-this-site")
+    made = evidence(
+        ProbeTrial(ProbeRequest(()), reply, TrialOutcome("called", "no_call", "wrote s3cret-of-this-site"), 1)
+    )
     assert "s3cret" not in json.dumps(made.response) + made.why
     assert len(made.response["text"]) < 21_000
 
 
 def test_kept_trials_belong_to_their_test():
     model = ModelProfileFactory()
-    opened = detections.open_test(Asked(model.pk, "page"))
+    opened = detections.open_test(DetectionRequest(model.pk, "page"))
     assert detection_reports.trials(opened.id) == []
     assert TrialRow.objects.count() == 0
     assert detection_reports.open_ones([model.pk])[model.pk].id == opened.id

@@ -15,8 +15,8 @@ from channels.db import database_sync_to_async as in_database
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport import providers
 from toolsupport.registry.testing import detection_reports, detections
-from toolsupport.registry.testing.detections import Asked
-from toolsupport.services.background_jobs import Work
+from toolsupport.registry.testing.detections import DetectionRequest
+from toolsupport.services.background_jobs import JobRunner
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,9 +83,9 @@ async def examined(answer: Callable[[dict[str, Any]], Reply]) -> Any:
         row = await in_database(ModelProfileFactory)(
             server=await in_database(ServerFactory)(base_url=url, kind="llamacpp"), name="tiny:1b"
         )
-        work = Work()
+        work = JobRunner()
         work.spawn(work.tester.serve())
-        opened = await in_database(detections.open_test)(Asked(row.pk, "page"))
+        opened = await in_database(detections.open_test)(DetectionRequest(row.pk, "page"))
         work.tester.look()
         async with asyncio.timeout(60):
             while (done := await in_database(detection_reports.shown)(opened.id)).open:

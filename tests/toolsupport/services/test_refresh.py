@@ -15,7 +15,7 @@ from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.servers import key_encryption
 from toolsupport.registry.settings import switches
 from toolsupport.services import refresh
-from toolsupport.services.refresh import Refreshed
+from toolsupport.services.refresh import RefreshResult
 from toolsupport.simulator.server import Simulator
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.django_db(transaction=True)]
@@ -47,7 +47,7 @@ async def test_models_are_listed_described_and_what_they_declare_is_known(server
     servers_out_there.reports["http://box:1"] = _report("a", "b")
     servers_out_there.details["a"] = ModelDetails(template_hash="t", capabilities=("completion", "tools"))
     server = await _server()
-    assert await refresh.refresh(server) == Refreshed(server, models=2, described=1)
+    assert await refresh.refresh(server) == RefreshResult(server, models=2, described=1)
     assert await _tools("a") == (True, "declared")
     assert await _tools("b") == (None, "default")
 

@@ -10,14 +10,14 @@ import pytest
 from tests.factories import ServerFactory
 from toolsupport import providers
 from toolsupport.core.errors import Unreachable
-from toolsupport.core.tool_index import Entry
+from toolsupport.core.tool_index import IndexEntry
 from toolsupport.core.types import Endpoint
 from toolsupport.services import embeddings
 from toolsupport.services.tool_search import search
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
-ENTRIES = [Entry("cat", "purrs"), Entry("dog", "barks")]
+ENTRIES = [IndexEntry("cat", "purrs"), IndexEntry("dog", "barks")]
 MEANINGS = {"cat: purrs": [1.0, 0.0], "dog: barks": [0.0, 1.0], "feline": [0.9, 0.1]}
 
 
@@ -63,10 +63,10 @@ async def test_without_a_server_words_decide(settings: Any, asked: list[str]) ->
 
 async def test_a_server_that_fails_is_done_without(settings: Any, asked: list[str]) -> None:
     name(settings, "box/family/small:1b")
-    odd = [Entry("bird", "sings"), *ENTRIES]
+    odd = [IndexEntry("bird", "sings"), *ENTRIES]
     assert [found.name for found in await search(odd, "barking", 2)] == ["dog"]
     given, asked[:] = list(asked), []
-    assert [found.name for found in await search([Entry("dog", "barks")], "barking", 2)] == ["dog"]
+    assert [found.name for found in await search([IndexEntry("dog", "barks")], "barking", 2)] == ["dog"]
     assert given and asked == []  # it is left alone for a while
 
 

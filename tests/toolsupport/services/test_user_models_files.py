@@ -17,8 +17,8 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
-from toolsupport.registry.models.user_models_merge import Ticks
+from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.models.user_models_merge import MergeConsent
 from toolsupport.services import user_models_files
 
 pytestmark = pytest.mark.django_db
@@ -49,9 +49,9 @@ def test_a_bad_file_is_kept_and_nothing_changes() -> None:  # M6
 def test_a_file_is_merged_once() -> None:
     token = user_models_files.take(CONFIRMED)
     assert user_models_files.preview(token)[0].state == "known"
-    user_models_files.merge(token, Ticks())
+    user_models_files.merge(token, MergeConsent())
     with pytest.raises(NotFound):
-        user_models_files.merge(token, Ticks())
+        user_models_files.merge(token, MergeConsent())
 
 
 @pytest.mark.parametrize("token", ["", "../secret", "0" * 64, "rejected-" + "0" * 64])
@@ -111,7 +111,7 @@ def test_the_command_proposes_confirms_and_outranks(tmp_path: Path, bob: User, a
         run("import_models", str(file), "--confirm", "--as", "dora")
     run("import_models", str(file), "--confirm", "--as", "bob")
     assert Override.objects.get(proposed=False).actor == bob
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     assert "(needs --outrank)" in run("import_models", str(file), "--as", "bob", "--outrank")
     assert overrides.stands(profile.pk, "tools").startswith("user_confirmed by bob")
 

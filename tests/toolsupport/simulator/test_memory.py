@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from toolsupport.simulator.memory import Memory
+from toolsupport.simulator.memory import ModelMemory
 
 
 class Hands:
@@ -25,11 +25,11 @@ def hands() -> Hands:
 
 
 @pytest.fixture
-def memory(hands: Hands) -> Memory:
-    return Memory(8.0, hands)
+def memory(hands: Hands) -> ModelMemory:
+    return ModelMemory(8.0, hands)
 
 
-def test_a_slow_model_loads_once(memory: Memory, hands: Hands) -> None:
+def test_a_slow_model_loads_once(memory: ModelMemory, hands: Hands) -> None:
     assert memory.load("m", 4096, slow=True) == 8.0
     hands.now += 3
     assert memory.load("m", 4096, slow=True) == 5.0
@@ -39,12 +39,12 @@ def test_a_slow_model_loads_once(memory: Memory, hands: Hands) -> None:
     assert memory.present() == {"m": (4096, math.inf)}
 
 
-def test_an_ordinary_model_is_there_at_once(memory: Memory) -> None:
+def test_an_ordinary_model_is_there_at_once(memory: ModelMemory) -> None:
     assert memory.load("m", 4096, slow=False) == 0
     assert "m" in memory.present()
 
 
-def test_it_leaves_when_its_time_is_over(memory: Memory, hands: Hands) -> None:
+def test_it_leaves_when_its_time_is_over(memory: ModelMemory, hands: Hands) -> None:
     memory.load("m", 4096, slow=True)
     hands.now += 8
     memory.keep("m", 10)
@@ -55,19 +55,19 @@ def test_it_leaves_when_its_time_is_over(memory: Memory, hands: Hands) -> None:
     assert memory.load("m", 4096, slow=True) == 8.0
 
 
-def test_another_context_loads_it_anew(memory: Memory, hands: Hands) -> None:
+def test_another_context_loads_it_anew(memory: ModelMemory, hands: Hands) -> None:
     memory.load("m", 4096, slow=True)
     hands.now += 8
     assert memory.load("m", 8192, slow=True) == 8.0
 
 
-def test_unloading_and_keeping_what_is_not_there_do_nothing(memory: Memory) -> None:
+def test_unloading_and_keeping_what_is_not_there_do_nothing(memory: ModelMemory) -> None:
     memory.unload("m")
     memory.keep("m", 5)
     assert memory.present() == {}
 
 
-def test_with_room_for_one_model_each_throws_out_the_other(memory: Memory, hands: Hands) -> None:
+def test_with_room_for_one_model_each_throws_out_the_other(memory: ModelMemory, hands: Hands) -> None:
     memory.holds = 1
     assert memory.load("a", 4096, slow=False) == 8.0
     hands.now += 8
@@ -78,7 +78,7 @@ def test_with_room_for_one_model_each_throws_out_the_other(memory: Memory, hands
     assert (memory.load("a", 4096, slow=False), memory.loads) == (8.0, 3)
 
 
-def test_the_model_used_longest_ago_goes_first(memory: Memory, hands: Hands) -> None:
+def test_the_model_used_longest_ago_goes_first(memory: ModelMemory, hands: Hands) -> None:
     memory.holds = 2
     for name in ("a", "b", "a", "c"):
         memory.load(name, 4096, slow=False)

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from toolsupport.simulator.desk import Desk
-from toolsupport.simulator.memory import Memory
+from toolsupport.simulator.desk import SimulatorState
+from toolsupport.simulator.memory import ModelMemory
 from toolsupport.simulator.models import MODELS, NO_TOOLS, find, is_name, render
-from toolsupport.simulator.nouns import Call, Prompt, Said, Tool
+from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 
 NATIVE = (
     "honest thinks refuses ignores slow-load dies long unknown shell hallucinates loops flaky speaks parallel-less"
@@ -32,7 +32,7 @@ def test_what_writes_text_says_no_tools_and_refuses_them() -> None:  # M8
 
 
 def test_a_model_that_drifts_becomes_another_build_others_stay() -> None:
-    desk = Desk(Memory(0), 0)
+    desk = SimulatorState(ModelMemory(0), 0)
     before = {name: desk.build(model).digest for name, model in MODELS.items()}
     for model in MODELS.values():
         desk.drift(model)
@@ -75,6 +75,10 @@ def test_knows_what_can_be_a_name(name: str, valid: bool) -> None:
 
 
 def test_the_prompt_shows_everything_the_model_reads() -> None:
-    said = (Said("user", "hi"), Said("assistant", calls=(Call("f", {"a": 1}),)), Said("tool", "out", name="f"))
-    text = render(Prompt(said, (Tool("f", "does it", {"type": "object"}),), think=True))
+    said = (
+        HistoryMessage("user", "hi"),
+        HistoryMessage("assistant", calls=(SimulatedCall("f", {"a": 1}),)),
+        HistoryMessage("tool", "out", name="f"),
+    )
+    text = render(ModelInput(said, (OfferedTool("f", "does it", {"type": "object"}),), think=True))
     assert [part in text for part in ("hi", '"f"', "does it", '{"a": 1}', "out", "<think>")] == [True] * 6

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.simulator.gotypes import Where
+from toolsupport.simulator.gotypes import GoPath
 from toolsupport.simulator.schemas import NATIVE, OPENAI
 
 FIELD = "json: cannot unmarshal {} into Go struct field {} of type {}"
@@ -126,17 +126,17 @@ GOOD = [
 
 @pytest.mark.parametrize(("value", "fault"), NATIVE_FAULTS)
 def test_native_faults(value: Any, fault: str) -> None:
-    assert NATIVE.fault(value, Where()) == fault
+    assert NATIVE.fault(value, GoPath()) == fault
 
 
 @pytest.mark.parametrize(("value", "fault"), OPENAI_FAULTS)
 def test_openai_faults(value: Any, fault: str) -> None:
-    assert OPENAI.fault(value, Where()) == fault
+    assert OPENAI.fault(value, GoPath()) == fault
 
 
 @pytest.mark.parametrize("value", GOOD)
 def test_what_go_accepts_is_accepted(value: Any) -> None:
-    assert NATIVE.fault(value, Where()) == ""
+    assert NATIVE.fault(value, GoPath()) == ""
 
 
 JSON_VALUES = st.recursive(
@@ -149,5 +149,5 @@ JSON_VALUES = st.recursive(
 @given(st.dictionaries(st.sampled_from([*NATIVE.fields, *OPENAI.fields]), JSON_VALUES))
 def test_any_json_fits_or_is_complained_about(value: Any) -> None:
     value = json.loads(json.dumps(value))
-    assert isinstance(NATIVE.fault(value, Where()), str)
-    assert isinstance(OPENAI.fault(value, Where()), str)
+    assert isinstance(NATIVE.fault(value, GoPath()), str)
+    assert isinstance(OPENAI.fault(value, GoPath()), str)

@@ -16,7 +16,7 @@ import pytest
 from tests.databases import database
 from tests.toolsupport.sources.hostile import ORDINARY, STATEMENTS, hostile
 from toolsupport.sources import files, postgresql, sqlite, worker
-from toolsupport.sources.types import Source, SourceError
+from toolsupport.sources.types import DatabaseSource, SourceError
 
 ROWS = [(1, "2026-01-05", 12.5, "Anna"), (2, "2026-01-20", 30.0, "Ben"), (3, "2026-02-02", 7.25, "Anna")]
 CREATE = "CREATE TABLE orders (id INTEGER, day TEXT, amount NUMERIC(10, 2), customer TEXT)"
@@ -48,15 +48,15 @@ def reader() -> Iterator[str]:
 
 
 @pytest.fixture(params=KINDS)
-def source(request: pytest.FixtureRequest, place: Path) -> Source:
+def source(request: pytest.FixtureRequest, place: Path) -> DatabaseSource:
     if request.param == "postgresql":
-        return Source("postgresql", request.getfixturevalue("reader"))
+        return DatabaseSource("postgresql", request.getfixturevalue("reader"))
     if request.param == "sqlite":
-        return Source("sqlite", str(sqlite_file(place / "orders.db")))
+        return DatabaseSource("sqlite", str(sqlite_file(place / "orders.db")))
     (place / "files").mkdir(exist_ok=True)
     lines = ["id,day,amount,customer", *(",".join(map(str, row)) for row in ROWS)]
     (place / "files" / "orders.csv").write_text("\n".join(lines))
-    return Source("files", str(place / "files"))
+    return DatabaseSource("files", str(place / "files"))
 
 
 def sqlite_file(path: Path) -> Path:
@@ -67,12 +67,12 @@ def sqlite_file(path: Path) -> Path:
     return path
 
 
-def asked(source: Source, query: str) -> dict[str, object]:
+def asked(source: DatabaseSource, query: str) -> dict[str, object]:
     question = {"kind": source.kind, "location": source.location, "forbidden": source.forbidden}
     return worker.answered(question | {"task": "run", "query": query})
 
 
-def state(source: Source) -> object:
+def state(source: DatabaseSource) -> object:
     """What must stay as it is."""
     if source.kind == "postgresql":
         return asked(source, "SELECT * FROM orders"), asked(source, "SELECT COUNT(*) FROM pg_class")
@@ -88,13 +88,13 @@ def test_there_are_many_hostile_statements(kind: str) -> None:
     assert len(set(hostile(kind))) >= 150 and len(ORDINARY[kind]) >= 20
 
 
-def test_hostile_statements_are_refused(source: Source) -> None:  # T10
+def test_hostile_statements_are_refused(source: DatabaseSource) -> None:  # T10
     before = state(source)
     ran = [query for query in hostile(source.kind) if "error" not in asked(source, query)]
     assert ran == [] and state(source) == before
 
 
-def test_the_database_refuses_them_by_itself(source: Source) -> None:  # T10
+def test_the_database_refuses_them_by_itself(source: DatabaseSource) -> None:  # T10
     """Without the guard before it: what runs changes nothing and gives nothing away."""
     before, engine = state(source), worker.engine(source.kind)
     ran = []
@@ -115,25 +115,25 @@ HARMLESS = {
 }
 
 
-def test_ordinary_queries_run(source: Source) -> None:  # T10
+def test_ordinary_queries_run(source: DatabaseSource) -> None:  # T10
     failed = {query: answer["error"] for query in ORDINARY[source.kind] if "error" in (answer := asked(source, query))}
     assert failed == {}
 
 
-def test_the_tables_are_told(source: Source) -> None:
+def test_the_tables_are_told(source: DatabaseSource) -> None:
     shapes = worker.look(source, "")
     orders = next(shape for shape in shapes if shape["name"] == "orders")
     assert [column["name"] for column in orders["columns"]] == ["id", "day", "amount", "customer"]
     assert source.kind != "postgresql" or orders["comment"] == "What was sold"
 
 
-def test_rows_are_limited(source: Source) -> None:
+def test_rows_are_limited(source: DatabaseSource) -> None:
     crossed = " CROSS JOIN ".join(f"orders o{number}" for number in range(8))
     answer = asked(source, f"SELECT o0.id FROM {crossed}")["answer"]
     assert isinstance(answer, dict) and len(answer["rows"]) == 1000 and answer["more"]
 
 
-def test_large_cells_are_limited(source: Source) -> None:
+def test_large_cells_are_limited(source: DatabaseSource) -> None:
     answer = asked(source, f"SELECT '{'x' * 15_000}' AS a")["answer"]
     assert isinstance(answer, dict) and len(answer["rows"][0][0]) == 10_000
 
@@ -143,7 +143,7 @@ def test_our_own_database_is_never_a_source(place: Path, request: pytest.Fixture
     alias = place / "alias.db"
     alias.symlink_to(path)
     with pytest.raises(SourceError, match="itself"):
-        sqlite.query(Source("sqlite", str(alias), sqlite.identity(str(path))), "SELECT 1")
+        sqlite.query(DatabaseSource("sqlite", str(alias), sqlite.identity(str(path))), "SELECT 1")
 
 
 def test_our_own_server_is_never_a_source(reader: str) -> None:
@@ -151,13 +151,13 @@ def test_our_own_server_is_never_a_source(reader: str) -> None:
         row = connection.execute(postgresql.IDENTITY).fetchone()
     assert row is not None
     with pytest.raises(SourceError, match="itself"):
-        postgresql.query(Source("postgresql", reader, row[0]), "SELECT 1")
+        postgresql.query(DatabaseSource("postgresql", reader, row[0]), "SELECT 1")
 
 
 def test_roles_that_can_write_are_refused() -> None:  # T10
     with database() as address:
         with pytest.raises(SourceError, match="special powers"):
-            postgresql.query(Source("postgresql", address), "SELECT 1")
+            postgresql.query(DatabaseSource("postgresql", address), "SELECT 1")
         with psycopg.connect(address, autocommit=True) as owner:
             name, url = f"writer_{os.getpid()}", urlsplit(address)
             owner.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
@@ -166,7 +166,7 @@ def test_roles_that_can_write_are_refused() -> None:  # T10
             owner.execute(f"GRANT INSERT ON orders TO {name}")
             address = url._replace(netloc=f"{name}:writes@{url.netloc.rpartition('@')[2]}").geturl()
             with pytest.raises(SourceError, match="can change orders"):
-                postgresql.query(Source("postgresql", address), "SELECT 1")
+                postgresql.query(DatabaseSource("postgresql", address), "SELECT 1")
             owner.execute(f"DROP OWNED BY {name}")
             owner.execute(f"DROP ROLE {name}")
 
@@ -174,7 +174,7 @@ def test_roles_that_can_write_are_refused() -> None:  # T10
 @pytest.mark.parametrize("location", ["/nowhere", "/etc", "/dev/null", "x\0y", ""])
 def test_what_is_no_database_says_so(location: str) -> None:
     for kind in ("sqlite", "files"):
-        answer = asked(Source(kind, location), "SELECT 1")
+        answer = asked(DatabaseSource(kind, location), "SELECT 1")
         assert "error" in answer
 
 
@@ -185,4 +185,4 @@ def test_links_and_second_names_are_no_tables(place: Path) -> None:
     (directory / "link.csv").symlink_to("/etc/passwd")
     os.link(directory / "real.csv", place / "second.csv")
     with pytest.raises(SourceError, match="no CSV"):
-        files.tables(Source("files", str(directory)))
+        files.tables(DatabaseSource("files", str(directory)))

@@ -8,10 +8,10 @@ from functools import lru_cache
 from toolsupport.core.families import names
 from toolsupport.core.families.table import FAMILIES, VERSION, Family
 
-__all__ = ["FAMILIES", "VERSION", "Family", "Index", "begins_inside", "find", "named"]
+__all__ = ["FAMILIES", "VERSION", "Family", "FamilyIndex", "begins_inside", "find", "named"]
 
 
-class Index:
+class FamilyIndex:
     """Families by the words of their patterns."""
 
     def __init__(self, families: Iterable[Family]) -> None:
@@ -36,7 +36,7 @@ def _means(family: Family, rest: tuple[str, ...]) -> bool:
     return family.excepted.isdisjoint(rest) and names.same_model(rest)
 
 
-_SHIPPED = Index(FAMILIES)
+_SHIPPED = FamilyIndex(FAMILIES)
 
 
 @lru_cache(maxsize=4096)

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, Written, compact, typed
+from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, ParsedCall, compact, typed
 from toolsupport.core.coercion import properties, types
 from toolsupport.core.events import CallRejected
-from toolsupport.core.formats.reply import Reply
+from toolsupport.core.formats.reply import ReplyEvents
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 
@@ -21,7 +21,7 @@ NOT_AS_SHOWN = "The arguments cannot be read without a doubt. Write the call aga
 class ArgumentStream:
     """One call on its way. A wish that cannot be shown surely stops the showing, never the call."""
 
-    def __init__(self, reply: Reply, tools: Sequence[ToolSpec], name: str = "") -> None:
+    def __init__(self, reply: ReplyEvents, tools: Sequence[ToolSpec], name: str = "") -> None:
         self._reply = reply
         self._tools = tools
         self._sent: list[str] = []
@@ -77,7 +77,7 @@ class ArgumentStream:
         self._sent.append(text)
         self._reply.delta(self.id, self.name, text)
 
-    def done(self, written: Written, raw: str) -> None:
+    def done(self, written: ParsedCall, raw: str) -> None:
         """The call is whole, or is none: say so."""
         if written.arguments is None:
             self.broken(written.why_not, raw, written.name)

@@ -25,7 +25,7 @@ from toolsupport.core.formats import (
     xml_dialects,
 )
 from toolsupport.core.formats.named_json import NamedCalls
-from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
+from toolsupport.core.formats.reading import Grammar, Reader, ReaderContext, ReplyParser
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolSpec
 
@@ -49,26 +49,26 @@ UNMISTAKABLE: dict[str, Reader] = {
 }
 
 
-def _read_tool_call(reading: Reading, opener: str) -> Steps[None]:
+def _read_tool_call(reading: ReaderContext, opener: str) -> Steps[None]:
     """Hermes, Qwen's tags, or a name with GLM's pairs."""
     character = yield from reading.source.space()
     named = bool(character) and character not in "<{[`"
     yield from (glm.ANY.read_named(reading) if named else qwen3_coder_xml.read(reading, opener))
 
 
-def _read_tool_calls(reading: Reading, opener: str) -> Steps[None]:
+def _read_tool_calls(reading: ReaderContext, opener: str) -> Steps[None]:
     """A list in JSON, or the calls of Hunyuan 3 in tags."""
     character = yield from reading.source.space()
     yield from (glm.HY.read if character == "<" else marked_json.ROWS["jamba"].read)(reading, opener)
 
 
-def _read_function_calls(reading: Reading, opener: str) -> Steps[None]:
+def _read_function_calls(reading: ReaderContext, opener: str) -> Steps[None]:
     """Invoke tags, or Python."""
     character = yield from reading.source.space()
     yield from (xml_dialects.INVOKE.read if character == "<" else pythonic.read_wrapped)(reading, opener)
 
 
-def _read_call_begin(reading: Reading, opener: str) -> Steps[None]:
+def _read_call_begin(reading: ReaderContext, opener: str) -> Steps[None]:
     """A call of Kimi or of DeepSeek, which a keyboard's signs write alike; what stands behind the name decides."""
     yield from NamedCalls(reading, CALL_BEGINS).read(opener)
 
@@ -120,30 +120,30 @@ def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
     }
 
 
-def _fence(reading: Reading, opener: str) -> Steps[None]:
+def _fence(reading: ReaderContext, opener: str) -> Steps[None]:
     """What stands in a fence is shown, not called, unless a mark announces it."""
     reading.fenced = not reading.fenced
     yield from ()
 
 
-def _read_json(reading: Reading, opener: str) -> Steps[None]:
+def _read_json(reading: ReaderContext, opener: str) -> Steps[None]:
     if not reading.fenced:
         yield from pure_json.read(reading, opener)
 
 
-def _read_list(reading: Reading, opener: str) -> Steps[None]:
+def _read_list(reading: ReaderContext, opener: str) -> Steps[None]:
     """A list of objects, or a list of calls as Python writes them."""
     if not reading.fenced:
         character = yield from reading.source.space()
         yield from (pure_json.read if character == "{" else pythonic.read_list_alone)(reading, opener)
 
 
-def _read_function(reading: Reading, opener: str) -> Steps[None]:
+def _read_function(reading: ReaderContext, opener: str) -> Steps[None]:
     if not reading.fenced:
         yield from qwen3_coder_xml.read_bare(reading, opener)
 
 
-def _read_invoke(reading: Reading, opener: str) -> Steps[None]:
+def _read_invoke(reading: ReaderContext, opener: str) -> Steps[None]:
     if not reading.fenced:
         yield from xml_dialects.INVOKE.read(reading, opener)
 

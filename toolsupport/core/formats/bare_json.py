@@ -14,21 +14,21 @@ from toolsupport.core.arguments import (
 )
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
-from toolsupport.core.formats.reading import Reading
-from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.formats.reading import ReaderContext
+from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
 
-NO_ENDS = Markers(())
-FENCE = Markers(["```"])
+NO_ENDS = MarkerSet(())
+FENCE = MarkerSet(["```"])
 SEPARATORS = frozenset(",;")
 CALL_KEYS = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *WRAPPERS})
 
 
-class Gate(JsonArguments):
+class CallPrecheck(JsonArguments):
     """Hears an object and notices as early as possible that it is no call of an offered tool."""
 
-    def __init__(self, reading: Reading, stream: ArgumentStream) -> None:
+    def __init__(self, reading: ReaderContext, stream: ArgumentStream) -> None:
         super().__init__(stream)
         self._reading = reading
         self.refused = False
@@ -62,7 +62,7 @@ class Gate(JsonArguments):
 class BareJson:
     """One object, or several that are separated by commas or semicolons, perhaps in a list, perhaps in a fence."""
 
-    def __init__(self, reading: Reading, opener: str) -> None:
+    def __init__(self, reading: ReaderContext, opener: str) -> None:
         self._reading = reading
         self._fenced = opener.startswith("`")
         self._listed = opener == "["
@@ -97,8 +97,8 @@ class BareJson:
         source, reply = self._reading.source, self._reading.reply
         start = source.recorded
         self._stream = ArgumentStream(reply, self._reading.tools)
-        gate = Gate(self._reading, self._stream)
-        walk = Walk(source, NO_ENDS, gate)
+        gate = CallPrecheck(self._reading, self._stream)
+        walk = JsonWalk(source, NO_ENDS, gate)
         for _ in walk.value():
             if gate.refused and walk.settled:
                 reply.text(source.cut())

@@ -84,7 +84,7 @@ PLAIN_COLONS = (":", "：")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallPosition:
     """Where a call stands.
 
     `quoted`: it is certainly only shown. `reported`: words in front of it announce what somebody else wrote. `fenced`:
@@ -100,7 +100,7 @@ class Place:
     closers: str = ""
 
 
-class Surroundings:
+class ContextTracker:
     """The state at the end of the text so far."""
 
     def __init__(self) -> None:
@@ -143,15 +143,15 @@ class Surroundings:
         """A mark that is not shown ended a message."""
         self.text("\n\n")
 
-    def place(self) -> Place:
+    def place(self) -> CallPosition:
         """Where a call stands that begins here."""
         self._take()
         quoted = self._block_quote or self._mentioned or self._comment or bool(self._tags)
         if self._fence:
-            return Place(quoted or self._fence_words, fenced=True, alone=self._fence_alone)
+            return CallPosition(quoted or self._fence_words, fenced=True, alone=self._fence_alone)
         closers = "".join(self._quotations) + ("`" if self._code else "") + ("|" if self._table else "")
         quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._is_example()
-        return Place(
+        return CallPosition(
             quoted,
             self._announced(REPORT),
             alone=not self._words and not self._before,
@@ -159,7 +159,7 @@ class Surroundings:
             closers=closers,
         )
 
-    def called(self, raw: str, place: Place) -> None:
+    def called(self, raw: str, place: CallPosition) -> None:
         """A call was read here; its marks may have opened or closed a fence."""
         self._take()
         self._whole, self._last = False, "x"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from toolsupport.core.formats.tag_value import Value
-from toolsupport.core.scanner import Markers, Source, Steps
+from toolsupport.core.formats.tag_value import TagValue
+from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
-BEGINS, ENDS = Markers([CDATA]), Markers([CDATA_END])
+BEGINS, ENDS = MarkerSet([CDATA]), MarkerSet([CDATA_END])
 
 
-def read(source: Source, value: Value) -> Steps[str | None]:
+def read(source: TextSource, value: TagValue) -> Steps[str | None]:
     """The text of the sections that begin here, shown as it comes; None where the reply ends within them."""
     pieces: list[str] = []
     while (yield from source.found(BEGINS)):

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match, peek, pour
-from toolsupport.core.formats.mentions import Fence
+from toolsupport.core.formats.mentions import FenceRule
 from toolsupport.core.formats.python_writing import call, signatures
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.writing import blocks
-from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 TOOL = "python_execution"
 TAG = "<|python_tag|>"
-TAG_ENDS = Markers(["<|eom_id|>", "<|eot_id|>"])
+TAG_ENDS = MarkerSet(["<|eom_id|>", "<|eot_id|>"])
 
 FENCE = re.compile(r"(?P<indent>[ \t]{0,16})(?P<fence>`{3,16})(?P<language>[^\n`]{0,64})\n")
 FENCE_BEGUN = re.compile(r"[ \t]{0,16}(?:`{0,16}|`{3,16}[^\n`]{0,64})")
@@ -37,13 +37,13 @@ LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z|\r\Z")
 
 
 @dataclass(slots=True)
-class Code:
+class CodeStream:
     """Code that is being written, shown but for a line break at its end, which may belong to the fence.
 
     White space alone is no code: nothing is shown before there is some.
     """
 
-    reading: Reading
+    reading: ReaderContext
     identity: str
     shown: bool = True
     pieces: list[str] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Code:
             self.reading.reply.delta(self.identity, TOOL, text)
 
 
-def read_line(reading: Reading, _opener: str) -> Steps[None]:
+def read_line(reading: ReaderContext, _opener: str) -> Steps[None]:
     """A fence at the beginning of a line; any other line is left to be text."""
     source = reading.source
     reading.reply.text(source.cut())
@@ -108,10 +108,10 @@ def read_line(reading: Reading, _opener: str) -> Steps[None]:
         yield from _pass_fence(reading, len(found["fence"]))
 
 
-def read_tag(reading: Reading, _opener: str) -> Steps[None]:
+def read_tag(reading: ReaderContext, _opener: str) -> Steps[None]:
     """Everything behind the tag is code."""
     source = reading.source
-    code = Code(reading, reading.reply.new_id())
+    code = CodeStream(reading, reading.reply.new_id())
     while True:
         found = TAG_ENDS.search(source.buffer, source.at)
         unsure = len(source.buffer) if source.ended else TAG_ENDS.unsure_from(source.buffer, source.at)
@@ -125,13 +125,13 @@ def read_tag(reading: Reading, _opener: str) -> Steps[None]:
     _tell(reading, code, "")
 
 
-def _read_fence(reading: Reading, found: re.Match[str]) -> Steps[None]:
-    code = Code(reading, reading.reply.new_id(), shown=not found["indent"])
+def _read_fence(reading: ReaderContext, found: re.Match[str]) -> Steps[None]:
+    code = CodeStream(reading, reading.reply.new_id(), shown=not found["indent"])
     closed = yield from _through_python(code, len(found["fence"]))
     _tell(reading, code, found["indent"], () if closed else ("closed the fence at the end of the reply",))
 
 
-def _tell(reading: Reading, code: Code, indent: str, repairs: tuple[str, ...] = ()) -> None:
+def _tell(reading: ReaderContext, code: CodeStream, indent: str, repairs: tuple[str, ...] = ()) -> None:
     if not "".join(code.pieces).strip():
         reading.reply.text(reading.source.cut())
         return
@@ -141,7 +141,7 @@ def _tell(reading: Reading, code: Code, indent: str, repairs: tuple[str, ...] = 
     reading.reply.ready(ToolCall(code.identity, TOOL, {"code": text}, repairs), reading.source.cut())
 
 
-def _pass_fence(reading: Reading, length: int) -> Steps[None]:
+def _pass_fence(reading: ReaderContext, length: int) -> Steps[None]:
     """Text up to the line of backquotes that ends a fence of another language."""
     source = reading.source
     while source.left or not source.ended:
@@ -154,7 +154,7 @@ def _pass_fence(reading: Reading, length: int) -> Steps[None]:
             yield
 
 
-def _through_python(code: Code, length: int) -> Steps[bool]:
+def _through_python(code: CodeStream, length: int) -> Steps[bool]:
     """Code up to the backquotes that end it, which are taken too; False where the reply ends first."""
     source = code.reading.source
     while True:
@@ -178,7 +178,7 @@ def _through_python(code: Code, length: int) -> Steps[bool]:
                 return True
 
 
-def _through_text(code: Code, mark: str, length: int) -> Steps[None]:
+def _through_text(code: CodeStream, mark: str, length: int) -> Steps[None]:
     """One text of Python, to its end; one in single marks ends with its line at the latest."""
     source = code.reading.source
     long = (yield from peek(source, 3)) == mark * 3
@@ -199,7 +199,7 @@ def _through_text(code: Code, mark: str, length: int) -> Steps[None]:
         code.put(source.take(source.at + width))
 
 
-def _backquotes(code: Code, length: int) -> Steps[None]:
+def _backquotes(code: CodeStream, length: int) -> Steps[None]:
     """Backquotes in a text; on a line of their own they may end the fence after all."""
     begins_a_line = code.begins_a_line
     marks = yield from code.reading.source.through(BACKQUOTES)
@@ -237,9 +237,9 @@ def _fenced(code: str) -> str:
     return f"{fence}python\n{code}\n{fence}"
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 
-GRAMMAR = Grammar({"\n": read_line, TAG: read_tag}, beginning=read_line, fence=Fence.FORM)
+GRAMMAR = Grammar({"\n": read_line, TAG: read_tag}, beginning=read_line, fence=FenceRule.FORM)
 FORMAT = Format("code_mode", "Code", GRAMMAR.parser, instructions, write_calls, write_results)

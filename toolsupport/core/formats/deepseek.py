@@ -8,10 +8,10 @@ from functools import partial
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 
 def spellings(mark: str) -> Iterator[str]:
@@ -33,7 +33,7 @@ MARKS = NamedMarks(
 )
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """What follows the beginning of a block, or of a single call."""
     yield from NamedCalls(reading, MARKS).read(opener)
 
@@ -58,7 +58,7 @@ def _written(name: str, arguments: str, *, fenced: bool) -> str:
     return f"{CALL}{name}{SEPARATOR}{arguments}{CALL_END}"
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from toolsupport.core.scanner import Markers
+from toolsupport.core.scanner import MarkerSet
 
 END_MARKS = (
     "<|im_end|>",
@@ -42,11 +42,11 @@ FIRST = re.compile("[<[]")
 SPACE = re.compile(r"\s*")
 
 
-class EndMarks:
+class EndMarkFilter:
     """Text in, the same text out without the marks at its end. What may be one is held back."""
 
     def __init__(self) -> None:
-        self._marks = Markers([*END_MARKS, STRUCK])
+        self._marks = MarkerSet([*END_MARKS, STRUCK])
         self._run: list[str] = []
         self._partial = ""
         self._struck = self._behind_a_call = False

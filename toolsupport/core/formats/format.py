@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from toolsupport.core.events import Event
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 if TYPE_CHECKING:
     from toolsupport.core.formats.reading import ReplyParser
@@ -23,7 +23,7 @@ class Parser(Protocol):
     def flush(self, *, cut: bool = False) -> list[Event]: ...
 
 
-class MakesParser(Protocol):
+class ParserFactory(Protocol):
     """`thinking` is True where the reply begins inside of the model's reasoning (the prompt ended in <think>)."""
 
     def __call__(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser: ...
@@ -39,7 +39,7 @@ class Format:
 
     name: str
     label: str
-    parser: MakesParser
+    parser: ParserFactory
     instructions: Callable[[Sequence[ToolSpec]], str]
     write_calls: Callable[[Sequence[ToolCall]], str]
-    write_results: Callable[[Sequence[Message]], str]
+    write_results: Callable[[Sequence[ChatMessage]], str]

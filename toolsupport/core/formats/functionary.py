@@ -9,24 +9,24 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.named_json import LONGEST_NAME, NAME, NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
 from toolsupport.core.formats.qwen3_coder_xml import TAGS
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 LINE = ">>>"
-TO_ALL = Markers(["all\n", "all \n"])
+TO_ALL = MarkerSet(["all\n", "all \n"])
 MARKS = NamedMarks(opens=(LINE,), behind_name=("\n", " \n"), closes=())
 
 
-def read_tag(reading: Reading, opener: str) -> Steps[None]:
+def read_tag(reading: ReaderContext, opener: str) -> Steps[None]:
     """A function in its tags; under any name, since the tag announces it."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, TAGS, bare=False).read()
 
 
-def read_line(reading: Reading, opener: str) -> Steps[None]:
+def read_line(reading: ReaderContext, opener: str) -> Steps[None]:
     """What is said to all is text, what is said to a name is a call of it."""
     if (yield from reading.source.found(TO_ALL)):
         reading.source.cut()
@@ -36,7 +36,7 @@ def read_line(reading: Reading, opener: str) -> Steps[None]:
         yield from NamedCalls(reading, MARKS).read(opener)
 
 
-def _names_a_call(reading: Reading) -> Steps[bool]:
+def _names_a_call(reading: ReaderContext) -> Steps[bool]:
     """Whether the name is an offered one, or an object follows it: a Python prompt looks the same up to there."""
     source = reading.source
     place = source.recorded
@@ -47,7 +47,7 @@ def _names_a_call(reading: Reading) -> Steps[bool]:
     return reading.may_call(name) or (bool(name) and character in ("{", "`"))
 
 
-def read_first(reading: Reading, opener: str) -> Steps[None]:
+def read_first(reading: ReaderContext, opener: str) -> Steps[None]:
     """The prompt may end in >>> already: then the reply begins with a receiver."""
     found = yield from match(reading.source, NAME_LINE, NAME_LINE_BEGUN)
     if found and reading.may_call(found["name"]):
@@ -81,7 +81,7 @@ def write_lines(calls: Sequence[ToolCall]) -> str:
     return "\n".join(f"{LINE}{call.name}\n{compact(call.arguments)}" for call in calls)
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import Written, compact, finished
+from toolsupport.core.arguments import ParsedCall, compact, finished
 from toolsupport.core.formats.argument_stream import ENCODE, ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
 from toolsupport.core.formats.lookahead import peek
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST
-from toolsupport.core.scanner import Markers, Source, Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.scanner import MarkerSet, Steps, TextSource
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
-CALLED = Markers(["call:"])
+CALLED = MarkerSet(["call:"])
 NAME = re.compile(r"[\w.:/-]*")
 KEY = re.compile(r"([{,]\s*)([^\s:{}\[\],\"']+)(\s*:)")
 LONGEST_NAME = 128
@@ -29,7 +29,7 @@ UNREADABLE = "The arguments cannot be read. Write the call again, every text bet
 
 
 @dataclass(frozen=True)
-class Dialect:
+class GemmaDialect:
     """The marks of one of them."""
 
     opener: str
@@ -37,26 +37,26 @@ class Dialect:
     quote: str
 
     @cached_property
-    def structure(self) -> Markers:
-        return Markers([self.quote, self.closer, *"{}[],:"])
+    def structure(self) -> MarkerSet:
+        return MarkerSet([self.quote, self.closer, *"{}[],:"])
 
     @cached_property
-    def quotes(self) -> Markers:
-        return Markers([self.quote])
+    def quotes(self) -> MarkerSet:
+        return MarkerSet([self.quote])
 
     @cached_property
-    def closers(self) -> Markers:
-        return Markers([self.closer])
+    def closers(self) -> MarkerSet:
+        return MarkerSet([self.closer])
 
     @cached_property
-    def ends(self) -> Markers:
-        return Markers([self.opener, self.closer])
+    def ends(self) -> MarkerSet:
+        return MarkerSet([self.opener, self.closer])
 
     @property
     def grammar(self) -> Grammar:
         return Grammar({self.opener: self.read})
 
-    def read(self, reading: Reading, opener: str) -> Steps[None]:
+    def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
         """The call behind the opener; where none begins, the record keeps what was taken."""
         source = reading.source
         if (yield from source.space()) in ("{", "["):
@@ -79,7 +79,7 @@ class Dialect:
             source.back_to(end)
         stream.done(TOO_DEEP if deepest > DEEPEST else written, source.cut())
 
-    def _object(self, source: Source, listener: JsonArguments) -> Steps[int]:
+    def _object(self, source: TextSource, listener: JsonArguments) -> Steps[int]:
         """Takes everything to the last brace, or to the mark that ends the call; how deep it nests, 0 if cut off."""
         opened: list[str] = []
         deepest = 0
@@ -103,7 +103,7 @@ class Dialect:
             if not opened:
                 return deepest
 
-    def _text(self, source: Source, listener: JsonArguments, depth: int) -> Steps[bool]:
+    def _text(self, source: TextSource, listener: JsonArguments, depth: int) -> Steps[bool]:
         """A text between two marks; False where the reply ends within it."""
         listener.string_began(depth)
         found = yield from self._to(self.quotes, source, lambda piece: listener.string(ENCODE(piece)[1:-1], depth))
@@ -112,7 +112,7 @@ class Dialect:
             listener.string_ended(depth)
         return found is not None
 
-    def _to(self, marks: Markers, source: Source, put: Callable[[str], object]) -> Steps[re.Match[str] | None]:
+    def _to(self, marks: MarkerSet, source: TextSource, put: Callable[[str], object]) -> Steps[re.Match[str] | None]:
         """Takes what stands before the next of the marks, None where there is none."""
         while True:
             found = marks.search(source.buffer, source.at)
@@ -123,14 +123,14 @@ class Dialect:
                 return marks.search(source.buffer, source.at)
             yield
 
-    def _written(self, name: str, text: str, tools: Sequence[ToolSpec]) -> Written:
+    def _written(self, name: str, text: str, tools: Sequence[ToolSpec]) -> ParsedCall:
         """The texts stand between the marks, at every second place; the rest is JSON with bare keys."""
         parts = text.split(self.quote)
         parts[::2] = [KEY.sub(r'\1"\2"\3', part) for part in parts[::2]]
         parts[1::2] = [json.dumps(part) for part in parts[1::2]]
         read = read_json("".join(parts))
         if read is None or not isinstance(read.value, dict):
-            return Written(name, why_not=UNREADABLE)
+            return ParsedCall(name, why_not=UNREADABLE)
         return finished(name, read.value, read.repairs, tools)
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
@@ -166,16 +166,16 @@ def _open_or_close(mark: str, opened: list[str]) -> None:
         opened.pop()
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 
-def _format(name: str, label: str, dialect: Dialect) -> Format:
+def _format(name: str, label: str, dialect: GemmaDialect) -> Format:
     return Format(name, label, dialect.grammar.parser, dialect.instructions, dialect.write_calls, write_results)
 
 
-FUNCTION_GEMMA = Dialect("<start_function_call>", "<end_function_call>", "<escape>")
-GEMMA_4 = Dialect("<|tool_call>", "<tool_call|>", '<|"|>')
+FUNCTION_GEMMA = GemmaDialect("<start_function_call>", "<end_function_call>", "<escape>")
+GEMMA_4 = GemmaDialect("<|tool_call>", "<tool_call|>", '<|"|>')
 FORMATS = (
     _format("functiongemma", "FunctionGemma", FUNCTION_GEMMA),
     _format("gemma4", "Gemma 4", GEMMA_4),

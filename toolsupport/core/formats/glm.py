@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import Written, finished, schema_of
+from toolsupport.core.arguments import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import from_text, types
 from toolsupport.core.formats import hermes
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, JsonCalls
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TWICE
 from toolsupport.core.formats.writing import listed
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 
@@ -29,7 +29,7 @@ MENDED = "added the end that was missing"
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairTagSet:
     """The tags of one format; `separator` stands behind the name. All have the ending `suffix` in front of their >.
 
     Some models put the calls between a pair of wrappers.
@@ -53,61 +53,63 @@ class Pairs:
         return self._tag(self.wrapper) if self.wrapper else ()
 
     @cached_property
-    def openers(self) -> Markers:
-        return Markers(self.opens)
+    def openers(self) -> MarkerSet:
+        return MarkerSet(self.opens)
 
     @cached_property
-    def closers(self) -> Markers:
-        return Markers(self._tag("/tool_call"))
+    def closers(self) -> MarkerSet:
+        return MarkerSet(self._tag("/tool_call"))
 
     @cached_property
-    def wrapper_closers(self) -> Markers:
-        return Markers(self._tag(f"/{self.wrapper}") if self.wrapper else ())
+    def wrapper_closers(self) -> MarkerSet:
+        return MarkerSet(self._tag(f"/{self.wrapper}") if self.wrapper else ())
 
     @cached_property
-    def all_closers(self) -> Markers:
+    def all_closers(self) -> MarkerSet:
         """What closes a call that is JSON, with the wrapper that closes behind it."""
         outer = self.wrapper_closers.markers
         closers = self.closers.markers
-        return Markers([*closers, *(one + between + two for one in closers for two in outer for between in ("", "\n"))])
+        return MarkerSet(
+            [*closers, *(one + between + two for one in closers for two in outer for between in ("", "\n"))]
+        )
 
     @cached_property
-    def ends(self) -> Markers:
-        return Markers([*self.opens, *self.closers.markers])
+    def ends(self) -> MarkerSet:
+        return MarkerSet([*self.opens, *self.closers.markers])
 
     @cached_property
-    def separators(self) -> Markers:
-        return Markers(self._tag(self.separator) if self.separator else ())
+    def separators(self) -> MarkerSet:
+        return MarkerSet(self._tag(self.separator) if self.separator else ())
 
     @cached_property
-    def key(self) -> Markers:
-        return Markers(self._tag("arg_key"))
+    def key(self) -> MarkerSet:
+        return MarkerSet(self._tag("arg_key"))
 
     @cached_property
-    def key_end(self) -> Markers:
-        return Markers(self._tag("/arg_key"))
+    def key_end(self) -> MarkerSet:
+        return MarkerSet(self._tag("/arg_key"))
 
     @cached_property
-    def value(self) -> Markers:
-        return Markers(self._tag("arg_value"))
+    def value(self) -> MarkerSet:
+        return MarkerSet(self._tag("arg_value"))
 
     @cached_property
-    def value_end(self) -> Markers:
-        return Markers(self._tag("/arg_value"))
+    def value_end(self) -> MarkerSet:
+        return MarkerSet(self._tag("/arg_value"))
 
     @cached_property
-    def behind_a_name(self) -> Markers:
-        return Markers([*self.separators.markers, *self.key.markers, *self.closers.markers])
+    def behind_a_name(self) -> MarkerSet:
+        return MarkerSet([*self.separators.markers, *self.key.markers, *self.closers.markers])
 
     @cached_property
-    def behind_a_value(self) -> Markers:
-        return Markers([*self.key.markers, *self.ends.markers, *self.wrapper_closers.markers])
+    def behind_a_value(self) -> MarkerSet:
+        return MarkerSet([*self.key.markers, *self.ends.markers, *self.wrapper_closers.markers])
 
     @cached_property
-    def in_a_value(self) -> Markers:
-        return Markers([*self.value_end.markers, *self.key.markers, *self.closers.markers])
+    def in_a_value(self) -> MarkerSet:
+        return MarkerSet([*self.value_end.markers, *self.key.markers, *self.closers.markers])
 
-    def read(self, reading: Reading, opener: str) -> Steps[None]:
+    def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
         """A name, or JSON where the model fell into Hermes' way."""
         source = reading.source
         character = yield from source.space()
@@ -120,7 +122,7 @@ class Pairs:
         elif character:
             yield from self.read_named(reading)
 
-    def read_named(self, reading: Reading) -> Steps[None]:
+    def read_named(self, reading: ReaderContext) -> Steps[None]:
         """The calls behind the opener; where none begins, the record keeps what was taken."""
         source = reading.source
         while True:
@@ -130,7 +132,7 @@ class Pairs:
                 return
             yield from source.found(self.separators)
             yield from source.space()
-            call = _Call(reading, self, name)
+            call = _PairCall(reading, self, name)
             yield from call.read()
             end = source.recorded
             yield from source.space()
@@ -177,8 +179,8 @@ class Pairs:
         return Grammar(dict.fromkeys((*self.wrappers, *self.opens), self.read))
 
 
-class _Call:
-    def __init__(self, reading: Reading, pairs: Pairs, name: str) -> None:
+class _PairCall:
+    def __init__(self, reading: ReaderContext, pairs: PairTagSet, name: str) -> None:
         self._reading = reading
         self._pairs = pairs
         self._spec = find_tool(name, reading.tools)
@@ -201,7 +203,7 @@ class _Call:
     def tell(self, raw: str) -> None:
         name = self._stream.name
         written = finished(name, self._arguments, tuple(self._repairs), self._reading.tools)
-        self._stream.done(written if self._whole else Written(name, why_not=CUT_OFF.why_not), raw)
+        self._stream.done(written if self._whole else ParsedCall(name, why_not=CUT_OFF.why_not), raw)
 
     def _pair(self) -> Steps[bool]:
         """One key with its value; False where they are not whole."""
@@ -269,17 +271,17 @@ def _not_shown(_piece: str) -> None:
     """Only texts are shown while they are written."""
 
 
-def _format(name: str, label: str, pairs: Pairs) -> Format:
+def _format(name: str, label: str, pairs: PairTagSet) -> Format:
     return Format(name, label, pairs.grammar.parser, pairs.instructions, pairs.write_calls, hermes.write_results)
 
 
-GLM = Pairs()
-LONGCAT = Pairs(prefix="longcat_")
+GLM = PairTagSet()
+LONGCAT = PairTagSet(prefix="longcat_")
 # Tencent's Hy 3 and 4; checkpoints that were published have an ending in their tags, and no separator in version 4.
 SUFFIXES = ("", ":opensource")
-HY = Pairs(suffixes=SUFFIXES, separator="tool_sep", wrapper="tool_calls")
+HY = PairTagSet(suffixes=SUFFIXES, separator="tool_sep", wrapper="tool_calls")
 # Any of those that begin with <tool_call>.
-ANY = Pairs(suffixes=SUFFIXES, separator="tool_sep")
+ANY = PairTagSet(suffixes=SUFFIXES, separator="tool_sep")
 FORMATS = (
     _format("glm45", "GLM 4.5", GLM),
     _format("longcat", "LongCat", LONGCAT),

@@ -10,19 +10,19 @@ from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArgumen
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.formats.xml_dialects import INVOKE
 from toolsupport.core.json_repair import read_json
-from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 START, CHANNEL, MESSAGE, CALLED = "<|start|>", "<|channel|>", "<|message|>", "<|call|>"
-ENDS = Markers([CALLED, "<|end|>", "<|return|>", "<|eom|>", "<|eot|>"])
-ALL_ENDS = Markers([*ENDS.markers, START, CHANNEL])
+ENDS = MarkerSet([CALLED, "<|end|>", "<|return|>", "<|eom|>", "<|eot|>"])
+ALL_ENDS = MarkerSet([*ENDS.markers, START, CHANNEL])
 # What stands in front of a message: roles, channels, names and kinds of content.
 WORDS = r"[\w .:/=-]{0,200}"
 PARTS = rf"{WORDS}(?:<\|(?:channel|constrain)\|>{WORDS}){{0,2}}"
@@ -39,12 +39,12 @@ BEGUN = re.compile(r"\s{0,8}(?:to=[\w.:/-]{1,128})?\s?<\|message\|>")
 BEGUN_BEGUN = re.compile(r"\s{0,8}(?:t|to|to=[\w.:/-]{0,128})?\s?(?:<(?:\|\w{0,7}\|?)?)?")
 REASONING = re.compile(r"<\|channel\|>\s*analysis\b|\bto=self\b")
 # Receivers whose messages are words.
-WRAPPERS = Markers(INVOKE.tags.wrappers)
+WRAPPERS = MarkerSet(INVOKE.tags.wrappers)
 PEOPLE = frozenset({"assistant", "user", "self", "all"})
-TAGGED = Markers([*INVOKE.tags.wrappers, *INVOKE.tags.functions])
+TAGGED = MarkerSet([*INVOKE.tags.wrappers, *INVOKE.tags.functions])
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """One message, up to what ends it; marks without a message are text."""
     found = yield from match(reading.source, HEADER, HEADER_BEGUN)
     if found is None:
@@ -60,14 +60,14 @@ def read(reading: Reading, opener: str) -> Steps[None]:
         yield from _words(reading, thinking=bool(REASONING.search(header)))
 
 
-def read_begun(reading: Reading, opener: str) -> Steps[None]:
+def read_begun(reading: ReaderContext, opener: str) -> Steps[None]:
     """The message whose beginning the prompt wrote: its receiver is the first that is read."""
     found = yield from match(reading.source, BEGUN, BEGUN_BEGUN)
     if found is not None:
         yield from read(reading, "")
 
 
-def read_recipient(reading: Reading, opener: str) -> Steps[None]:
+def read_recipient(reading: ReaderContext, opener: str) -> Steps[None]:
     """A message whose first mark the prompt wrote: its receiver stands in front, and what begins a message follows."""
     found = yield from match(reading.source, HEADED, HEADED_BEGUN)
     if found is not None:
@@ -75,7 +75,7 @@ def read_recipient(reading: Reading, opener: str) -> Steps[None]:
         yield from _call(reading, found["name"])
 
 
-def _words(reading: Reading, *, thinking: bool) -> Steps[None]:
+def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
     """The text of a message, given out as it comes."""
     source = reading.source
     say = reading.reply.thinking if thinking else reading.reply.text
@@ -91,7 +91,7 @@ def _words(reading: Reading, *, thinking: bool) -> Steps[None]:
     reading.reply.message_ends()
 
 
-def _call(reading: Reading, name: str) -> Steps[None]:
+def _call(reading: ReaderContext, name: str) -> Steps[None]:
     """The arguments, an object; what is no object is the only argument of a tool that has one."""
     source = reading.source
     stream = ArgumentStream(reading.reply, reading.tools, name)
@@ -106,7 +106,7 @@ def _call(reading: Reading, name: str) -> Steps[None]:
     if character != "{":
         yield from _raw_argument(reading, stream)
         return
-    walk = Walk(source, ALL_ENDS, JsonArguments(stream))
+    walk = JsonWalk(source, ALL_ENDS, JsonArguments(stream))
     yield from walk.value()
     read_one = read_json(source.since(start)) if walk.deepest <= DEEPEST else None
     written = finished(name, read_one.value if read_one else "?", read_one.repairs if read_one else (), reading.tools)
@@ -119,7 +119,7 @@ def _call(reading: Reading, name: str) -> Steps[None]:
     stream.done(written, source.cut())
 
 
-def _end(reading: Reading) -> Steps[None]:
+def _end(reading: ReaderContext) -> Steps[None]:
     """What ends the message of a call that was told."""
     source = reading.source
     yield from source.space()
@@ -127,7 +127,7 @@ def _end(reading: Reading) -> Steps[None]:
         source.cut()
 
 
-def _raw_argument(reading: Reading, stream: ArgumentStream) -> Steps[None]:
+def _raw_argument(reading: ReaderContext, stream: ArgumentStream) -> Steps[None]:
     """Code or words instead of JSON."""
     source = reading.source
     start = source.recorded
@@ -169,7 +169,7 @@ def _head(name: str) -> str:
     return f"{CHANNEL}commentary to=functions.{name} <|constrain|>json{MESSAGE}"
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 OPENERS = ("<tool_call>", "<toolcall>")
-CLOSERS = Markers(["</tool_call>", "</toolcall>"])
-ENDS = Markers([*OPENERS, *CLOSERS.markers])
+CLOSERS = MarkerSet(["</tool_call>", "</toolcall>"])
+ENDS = MarkerSet([*OPENERS, *CLOSERS.markers])
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """What follows the opener: calls, or text that only mentions it."""
     yield from JsonCalls(reading, CLOSERS, ENDS).read()
 
@@ -37,7 +37,7 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
     return "\n".join(f"<tool_call>\n{compact(object_of(call))}\n</tool_call>" for call in calls)
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.core.arguments import Written, read_call
+from toolsupport.core.arguments import ParsedCall, read_call
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
-from toolsupport.core.formats.reading import Reading
-from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.formats.reading import ReaderContext
+from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.scanner import MarkerSet, Steps
 
-TOO_DEEP = Written(why_not=f"The arguments nest more than {DEEPEST} levels deep. Write the call again, flatter.")
-CUT_OFF = Written(why_not="The call ends in the middle of a value. Write it again, in smaller parts if it is long.")
-FENCE = Markers(["```json", "```"])
+TOO_DEEP = ParsedCall(why_not=f"The arguments nest more than {DEEPEST} levels deep. Write the call again, flatter.")
+CUT_OFF = ParsedCall(why_not="The call ends in the middle of a value. Write it again, in smaller parts if it is long.")
+FENCE = MarkerSet(["```json", "```"])
 TOO_MANY = "left out a bracket too many"
 BEFORE_A_CALL = frozenset("[,;]}")
 
@@ -22,14 +22,16 @@ class JsonCalls:
 
     listener: type[JsonArguments] = JsonArguments
 
-    def __init__(self, reading: Reading, closers: Markers, ends: Markers, repairs: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, reading: ReaderContext, closers: MarkerSet, ends: MarkerSet, repairs: tuple[str, ...] = ()
+    ) -> None:
         self._reading = reading
         self._closers = closers
         self._ends = ends
         self._repairs = repairs
         self._listed = False
         self._stream: ArgumentStream | None = None
-        self._written = Written()
+        self._written = ParsedCall()
         self._end = 0
 
     def read(self) -> Steps[bool]:
@@ -89,7 +91,7 @@ class JsonCalls:
         source = self._reading.source
         start = source.recorded
         stream = ArgumentStream(self._reading.reply, self._reading.tools)
-        walk = Walk(source, self._ends, self.listener(stream))
+        walk = JsonWalk(source, self._ends, self.listener(stream))
         yield from walk.value()
         self._stream, self._end = stream, source.recorded
         if walk.deepest > DEEPEST or walk.cut_off:
@@ -98,7 +100,7 @@ class JsonCalls:
             written = self._read_one(source.since(start))
             self._written = replace(written, repairs=(*self._repairs, *written.repairs))
 
-    def _read_one(self, text: str) -> Written:
+    def _read_one(self, text: str) -> ParsedCall:
         return read_call(text, self._reading.tools)
 
     def _tell(self, raw: str) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 BEGIN, END = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 CALL, ARGUMENTS, CALL_END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
@@ -35,7 +35,7 @@ MARKS = NamedMarks(
 )
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """What follows the beginning of a section, or of a single call."""
     yield from NamedCalls(reading, MARKS).read(opener)
 
@@ -57,7 +57,7 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
     return f"{BEGIN}{inside}{END}" if calls else ""
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

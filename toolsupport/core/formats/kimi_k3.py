@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from toolsupport.core.coercion import type_of
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, written_value
-from toolsupport.core.formats.tags import TaggedCalls, Tags
+from toolsupport.core.formats.tags import TaggedCalls, TagSet
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 OPEN, CLOSE, END = "<|open|>", "<|close|>", "<|sep|>"
 TOOLS, TOOLS_END = f"{OPEN}tools{END}", f"{CLOSE}tools{END}"
@@ -20,7 +20,7 @@ CALL, CALL_END = f"{OPEN}call tool=", f"{CLOSE}call{END}"
 ARGUMENT, ARGUMENT_END = f"{OPEN}argument key=", f"{CLOSE}argument{END}"
 # What only says where the answer begins and ends.
 AROUND = (f"{OPEN}response{END}", f"{CLOSE}response{END}", f"{CLOSE}message{END}")
-TAGS = Tags(
+TAGS = TagSet(
     functions=(CALL,),
     parameters=(ARGUMENT,),
     function_ends=(CALL_END,),
@@ -36,7 +36,7 @@ TAGS = Tags(
 )
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """The calls of a reply, or one of them alone."""
     bare = opener == CALL
     if bare:
@@ -44,7 +44,7 @@ def read(reading: Reading, opener: str) -> Steps[None]:
     yield from TaggedCalls(reading, TAGS, bare=bare).read()
 
 
-def leave_out(reading: Reading, opener: str) -> Steps[None]:
+def leave_out(reading: ReaderContext, opener: str) -> Steps[None]:
     """A mark around the answer is no part of it."""
     reading.source.cut()
     reading.reply.message_ends()
@@ -78,7 +78,7 @@ def _kind(value: object) -> str:
     return "number" if isinstance(value, float) else type_of(value)
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

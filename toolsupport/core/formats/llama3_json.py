@@ -8,17 +8,17 @@ from toolsupport.core.formats import pure_json, pythonic
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.scanner import MarkerSet, Steps
 
 TAG = "<|python_tag|>"
-CLOSERS = Markers(["<|eom_id|>", "<|eot_id|>"])
-ENDS = Markers([TAG, *CLOSERS.markers])
+CLOSERS = MarkerSet(["<|eom_id|>", "<|eot_id|>"])
+ENDS = MarkerSet([TAG, *CLOSERS.markers])
 BUILT_IN = re.compile(r"(?P<name>[\w-]{1,64})\.call\(")
 BUILT_IN_BEGUN = re.compile(r"[\w-]{0,64}(?:\.(?:c|ca|cal|call)?)?")
 
 
-def read_tagged(reading: Reading, opener: str) -> Steps[None]:
+def read_tagged(reading: ReaderContext, opener: str) -> Steps[None]:
     """Behind the tag stands JSON, or `brave_search.call(query="…")`; anything else is text."""
     character = yield from reading.source.space()
     if character == "{" or character == "[":
@@ -27,7 +27,7 @@ def read_tagged(reading: Reading, opener: str) -> Steps[None]:
         yield from _built_in(reading)
 
 
-def _built_in(reading: Reading) -> Steps[None]:
+def _built_in(reading: ReaderContext) -> Steps[None]:
     found = yield from match(reading.source, BUILT_IN, BUILT_IN_BEGUN)
     if found is not None:
         reading.source.take(found.end())

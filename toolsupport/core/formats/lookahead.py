@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from toolsupport.core.scanner import Source, Steps
+from toolsupport.core.scanner import Steps, TextSource
 
 
-def peek(source: Source, count: int = 1) -> Steps[str]:
+def peek(source: TextSource, count: int = 1) -> Steps[str]:
     """The next characters, not taken; fewer only where the text ends."""
     yield from source.ready(count)
     return source.buffer[source.at : source.at + count]
 
 
-def match(source: Source, whole: re.Pattern[str], begun: re.Pattern[str]) -> Steps[re.Match[str] | None]:
+def match(source: TextSource, whole: re.Pattern[str], begun: re.Pattern[str]) -> Steps[re.Match[str] | None]:
     """`whole` at this place, not taken; waits only while all the rest fits `begun`, which must be bounded."""
     while True:
         found = whole.match(source.buffer, source.at)
@@ -23,7 +23,7 @@ def match(source: Source, whole: re.Pattern[str], begun: re.Pattern[str]) -> Ste
         yield
 
 
-def pour(source: Source, pattern: re.Pattern[str], put: Callable[[str], None]) -> Steps[None]:
+def pour(source: TextSource, pattern: re.Pattern[str], put: Callable[[str], None]) -> Steps[None]:
     """Takes what a pattern (a class with a star) allows, and hands every piece on as it arrives."""
     while True:
         found = pattern.match(source.buffer, source.at)

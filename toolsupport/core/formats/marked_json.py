@@ -9,14 +9,14 @@ from functools import cached_property
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.types import JSON, Message, ToolCall, ToolSpec
+from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.types import JSON, ChatMessage, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True)
-class Marks:
+class JsonMarks:
     """One format. The first opener and the first closer are those that are written; `listed` puts all calls in a list.
 
     `name` and `arguments` are the keys of a call, `kinds` what may stand behind the opener, `silent`
@@ -32,18 +32,18 @@ class Marks:
     silent: tuple[str, ...] = ()
 
     @cached_property
-    def closers(self) -> Markers:
-        return Markers(self.closes)
+    def closers(self) -> MarkerSet:
+        return MarkerSet(self.closes)
 
     @cached_property
-    def ends(self) -> Markers:
-        return Markers([*self.opens, *self.closes])
+    def ends(self) -> MarkerSet:
+        return MarkerSet([*self.opens, *self.closes])
 
     @cached_property
-    def behind_the_opener(self) -> Markers:
-        return Markers(self.kinds)
+    def behind_the_opener(self) -> MarkerSet:
+        return MarkerSet(self.kinds)
 
-    def read(self, reading: Reading, opener: str) -> Steps[None]:
+    def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
         """What follows the opener: calls, or text that only mentions it."""
         if opener.endswith("{"):  # the object begins within the opener
             reading.source.back_to(len(opener) - 1)
@@ -73,13 +73,13 @@ class Marks:
         return Grammar({**dict.fromkeys(self.opens, self.read), **dict.fromkeys(self.silent, _drop)})
 
 
-def _drop(reading: Reading, opener: str) -> Steps[None]:
+def _drop(reading: ReaderContext, opener: str) -> Steps[None]:
     reading.source.cut()
     reading.reply.message_ends()
     yield from ()
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 
@@ -90,28 +90,28 @@ def _format(name: str, label: str) -> Format:
 
 AROUND_WORDS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>")
 ROWS = {
-    "granite": Marks(("<|tool_call|>", "<tool_call>"), ("</tool_call>",)),
-    "granite_20b_fc": Marks(("<function_call>",), ("</function_call>",), listed=False),
-    "command_r7b": Marks(
+    "granite": JsonMarks(("<|tool_call|>", "<tool_call>"), ("</tool_call>",)),
+    "granite_20b_fc": JsonMarks(("<function_call>",), ("</function_call>",), listed=False),
+    "command_r7b": JsonMarks(
         ("<|START_ACTION|>",),
         ("<|END_ACTION|>",),
         name="tool_name",
         arguments="parameters",
         silent=AROUND_WORDS,
     ),
-    "command_r_plus": Marks(
+    "command_r_plus": JsonMarks(
         ("Action: ```json\n", "Action:"), ("\n```", "```"), name="tool_name", arguments="parameters"
     ),
-    "nemotron_toolcall": Marks(("<TOOLCALL>",), ("</TOOLCALL>",)),
-    "jamba": Marks(("<tool_calls>",), ("</tool_calls>",)),
-    "phi4_mini": Marks(("functools",)),
-    "internlm2": Marks(
+    "nemotron_toolcall": JsonMarks(("<TOOLCALL>",), ("</TOOLCALL>",)),
+    "jamba": JsonMarks(("<tool_calls>",), ("</tool_calls>",)),
+    "phi4_mini": JsonMarks(("functools",)),
+    "internlm2": JsonMarks(
         ("<|action_start|>",), ("<|action_end|>",), listed=False, arguments="parameters", kinds=("<|plugin|>",)
     ),
 }
 # GigaChat ends its words with a mark before it calls, and each call with the same. Some servers drop
 # `<|role_sep|>`.
-ROWS["gigachat3"] = Marks(
+ROWS["gigachat3"] = JsonMarks(
     ("<|function_call|>", "function call<|role_sep|>", "function call{"),
     ("<|message_sep|>",),
     listed=False,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from toolsupport.core.events import CallReady, CallRejected
-from toolsupport.core.formats.call_context import Place, Surroundings
+from toolsupport.core.formats.call_context import CallPosition, ContextTracker
 
-Call = CallReady | CallRejected
+CallEvent = CallReady | CallRejected
 
 
-class Fence(Enum):
+class FenceRule(Enum):
     """What a code fence around a call means in a format.
 
     QUOTES: the call is shown. ALONE: it is made if the fence is the whole reply. FORM: it is made if nothing follows.
@@ -33,10 +33,10 @@ class Fence(Enum):
 class Mention:
     """A call that is text of the reply."""
 
-    call: Call
+    call: CallEvent
 
 
-Item = str | Call | Mention
+Item = str | CallEvent | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
@@ -57,17 +57,19 @@ ELEMENT = re.compile(
 PART_OF_ELEMENT = re.compile(r"</?[a-zA-Z]*[1-6]?\Z")
 
 
-class Mentions:
+class MentionFilter:
     """The calls and the text of one reply in, the same items in order out, each call decided."""
 
-    def __init__(self, fence: Fence = Fence.QUOTES, is_result: Callable[[str], bool] = lambda _raw: False) -> None:
+    def __init__(
+        self, fence: FenceRule = FenceRule.QUOTES, is_result: Callable[[str], bool] = lambda _raw: False
+    ) -> None:
         """`is_result` tells whether a tool gave this text back before."""
         self._fence = fence
         self._is_result = is_result
-        self._surroundings = Surroundings()
-        self._place: Place | None = None
+        self._surroundings = ContextTracker()
+        self._place: CallPosition | None = None
         self._held: list[Item] = []
-        self._held_place = Place()
+        self._held_place = CallPosition()
         self._bare = self._stopped = self._broken = False
         self._signs = ""
 
@@ -104,7 +106,7 @@ class Mentions:
         self._surroundings.text(piece[at:])
         return (*decided, piece)
 
-    def call(self, call: Call) -> Sequence[Item]:
+    def call(self, call: CallEvent) -> Sequence[Item]:
         place = self._here()
         if OWN_FENCE.match(call.raw):
             place = replace(place, fenced=True)
@@ -132,17 +134,17 @@ class Mentions:
     def end(self) -> Sequence[Item]:
         return self._decided(mentioned=False)
 
-    def _here(self) -> Place:
+    def _here(self) -> CallPosition:
         if self._place is None:
             self._place = self._surroundings.place()
         return self._place
 
-    def _is_quoted(self, place: Place, call: Call) -> bool:
+    def _is_quoted(self, place: CallPosition, call: CallEvent) -> bool:
         repeated = (place.reported or place.fenced) and self._is_result(call.raw)
         return place.quoted or repeated or (place.fenced and not self._may_be_fenced(place))
 
-    def _may_be_fenced(self, place: Place) -> bool:
-        return self._fence is Fence.FORM or (self._fence is Fence.ALONE and place.alone)
+    def _may_be_fenced(self, place: CallPosition) -> bool:
+        return self._fence is FenceRule.FORM or (self._fence is FenceRule.ALONE and place.alone)
 
     def _decided(self, *, mentioned: bool) -> Sequence[Item]:
         held, self._held = self._held, []

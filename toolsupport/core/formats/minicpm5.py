@@ -9,7 +9,7 @@ from toolsupport.core.formats import hermes
 from toolsupport.core.formats.cdata import CDATA, CDATA_END
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.qwen3_coder_xml import MINICPM_TAGS, WRAPPERS, read
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import listed
@@ -20,7 +20,7 @@ from toolsupport.core.types import ToolCall, ToolSpec
 SPECIAL = re.compile(r"[<>&]|\A\s")
 
 
-def read_function(reading: Reading, opener: str) -> Steps[None]:
+def read_function(reading: ReaderContext, opener: str) -> Steps[None]:
     """A function, which stands in no other tag; a call only under an offered name."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, MINICPM_TAGS, bare=True).read()

@@ -7,43 +7,43 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolsupport.core.arguments import Written, finished, schema_of
+from toolsupport.core.arguments import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import from_text, resolved, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import NO_PARAMETERS, TWICE
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_walk import DEEPEST
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
-from toolsupport.core.types import JSON, Message, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ChatMessage, ToolCall, ToolSpec
 
 MARK = "]<]minimax[>["
 BLOCK, BLOCK_END = f"{MARK}<tool_call>", f"{MARK}</tool_call>"
 CALL, CALL_END = f"{MARK}<invoke name=", f"{MARK}</invoke>"
-MARKS, CALLS = Markers([MARK]), Markers([CALL])
-BLOCK_ENDS, CALL_ENDS = Markers([BLOCK_END]), Markers([CALL_END])
+MARKS, CALLS = MarkerSet([MARK]), MarkerSet([CALL])
+BLOCK_ENDS, CALL_ENDS = MarkerSet([BLOCK_END]), MarkerSet([CALL_END])
 # What ends a call whose own end is missing.
-BEHIND_A_CALL = Markers([BLOCK, BLOCK_END, CALL])
-TAG_BEGINS, TAG_ENDS = Markers(["<"]), Markers([">"])
+BEHIND_A_CALL = MarkerSet([BLOCK, BLOCK_END, CALL])
+TAG_BEGINS, TAG_ENDS = MarkerSet(["<"]), MarkerSet([">"])
 NAME = re.compile(r"[^<>\n]*")
 LONGEST_NAME = 128
 END_ADDED = "added the end that was missing"
 
 
 @dataclass(slots=True)
-class Node:
+class ArgumentNode:
     """An argument, or a part of one: text, or parts."""
 
     key: str
     text: list[str] = field(default_factory=list)
-    parts: list[Node] = field(default_factory=list)
+    parts: list[ArgumentNode] = field(default_factory=list)
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """The calls of a block, or one alone; where none begins, the record keeps what was taken."""
     source, bare = reading.source, opener == CALL
     if bare:
@@ -55,7 +55,7 @@ def read(reading: Reading, opener: str) -> Steps[None]:
         name = (yield from source.word(NAME, LONGEST_NAME)).strip().strip("\"'")
         if not (yield from source.found(TAG_ENDS)) or not name:
             return
-        call = _Call(reading, name)
+        call = _TreeCall(reading, name)
         yield from call.read()
         end = source.recorded
         yield from source.space()
@@ -67,17 +67,17 @@ def read(reading: Reading, opener: str) -> Steps[None]:
             return
 
 
-class _Call:
+class _TreeCall:
     """One call: a tree of tags."""
 
-    def __init__(self, reading: Reading, name: str) -> None:
+    def __init__(self, reading: ReaderContext, name: str) -> None:
         self._reading = reading
         self._stream = ArgumentStream(reading.reply, reading.tools, name)
         self._spec = find_tool(name, reading.tools)
         self._root = self._spec.parameters if self._spec else {}
-        self._open: list[Node] = [Node("")]
+        self._open: list[ArgumentNode] = [ArgumentNode("")]
         self._repairs: list[str] = []
-        self._broken: Written | None = None
+        self._broken: ParsedCall | None = None
         self._showing = False
 
     def read(self) -> Steps[None]:
@@ -103,7 +103,7 @@ class _Call:
             self._broken = self._broken or NO_PARAMETERS
         self._stream.done(self._broken or self._whole(root), raw)
 
-    def _whole(self, root: Node) -> Written:
+    def _whole(self, root: ArgumentNode) -> ParsedCall:
         arguments = {key: self._value(key, nodes) for key, nodes in members(root.parts).items()}
         return finished(self._stream.name, arguments, tuple(dict.fromkeys(self._repairs)), self._reading.tools)
 
@@ -137,7 +137,7 @@ class _Call:
         known = any(part.key == key for part in written)
         if len(self._open) == 1 and not known and not self._broken:
             self._show_last()
-        self._open.append(Node(key))
+        self._open.append(ArgumentNode(key))
         if len(self._open) > DEEPEST:
             self._broken = TOO_DEEP
         elif len(self._open) == 2 and not known and self._stream.takes_text(key):
@@ -185,19 +185,19 @@ class _Call:
         if self._showing and len(self._open) == 2:
             self._stream.text(piece)
 
-    def _value(self, key: str, nodes: Sequence[Node]) -> Any:
+    def _value(self, key: str, nodes: Sequence[ArgumentNode]) -> Any:
         return value_of(nodes, schema_of(key, self._spec), self._root, self._repairs)
 
 
-def members(parts: Sequence[Node]) -> dict[str, list[Node]]:
+def members(parts: Sequence[ArgumentNode]) -> dict[str, list[ArgumentNode]]:
     """The parts by their keys, in the order in which those were first written."""
-    found: dict[str, list[Node]] = {}
+    found: dict[str, list[ArgumentNode]] = {}
     for part in parts:
         found.setdefault(part.key, []).append(part)
     return found
 
 
-def value_of(nodes: Sequence[Node], schema: Mapping[str, Any] | None, root: JSON, repairs: list[str]) -> Any:
+def value_of(nodes: Sequence[ArgumentNode], schema: Mapping[str, Any] | None, root: JSON, repairs: list[str]) -> Any:
     """What a tag stands for. Several of one name are a list; where the schema wants none, the first one counts."""
     node = nodes[0]
     allowed = types(schema, root) if schema is not None else TEXT
@@ -235,7 +235,7 @@ def _written(call: ToolCall) -> str:
     return "\n".join([f'{CALL}"{call.name}">', *inside, CALL_END])
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

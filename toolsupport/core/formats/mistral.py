@@ -6,23 +6,23 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from toolsupport.core.arguments import Written, compact, finished
+from toolsupport.core.arguments import ParsedCall, compact, finished
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.reading import Grammar, Reader, Reading, ReplyParser
+from toolsupport.core.formats.reading import Grammar, Reader, ReaderContext, ReplyParser
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_repair import read_json
-from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 OPENER, CLOSER, ARGUMENTS, CALL_ID = "[TOOL_CALLS]", "[/TOOL_CALLS]", "[ARGS]", "[CALL_ID]"
-CLOSERS = Markers([CLOSER])
-ENDS = Markers([OPENER, CLOSER])
-BEHIND_A_NAME = Markers([ARGUMENTS, CALL_ID])
+CLOSERS = MarkerSet([CLOSER])
+ENDS = MarkerSet([OPENER, CLOSER])
+BEHIND_A_NAME = MarkerSet([ARGUMENTS, CALL_ID])
 NAME = re.compile(r"[\w.:/-]*")
 LONGEST_NAME = 128
 # A few words that lead to the list, where the mark begins a line: in mid-sentence a mark is only spoken of.
@@ -32,7 +32,7 @@ WORDS_LEFT_OUT = "left out words in front of the calls"
 NO_ARGUMENTS = "took a name without arguments for a call without any"
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """What follows [TOOL_CALLS]: a list, or one name with its arguments."""
     source, begins_a_line = reading.source, reading.before in ("", "\n")
     character = yield from source.space()
@@ -46,14 +46,14 @@ def read(reading: Reading, opener: str) -> Steps[None]:
         yield from _named(reading)
 
 
-def read_bare(reading: Reading, opener: str) -> Steps[None]:
+def read_bare(reading: ReaderContext, opener: str) -> Steps[None]:
     """`name[ARGS]` without the mark in front: the names are offered ones, and no part of a longer word."""
     if NAME.fullmatch(reading.before) and reading.before:
         return
     yield from _arguments(reading, ArgumentStream(reading.reply, reading.tools, opener.removesuffix(ARGUMENTS)))
 
 
-def _named(reading: Reading) -> Steps[None]:
+def _named(reading: ReaderContext) -> Steps[None]:
     source = reading.source
     name = yield from source.word(NAME, LONGEST_NAME)
     end = source.recorded
@@ -75,7 +75,7 @@ def _named(reading: Reading) -> Steps[None]:
     yield from _arguments(reading, stream)
 
 
-def _without_arguments(reading: Reading, stream: ArgumentStream, end: int) -> Steps[None]:
+def _without_arguments(reading: ReaderContext, stream: ArgumentStream, end: int) -> Steps[None]:
     """A name alone, at the end of the reply, of its line or of its block."""
     source = reading.source
     if not (yield from source.found(CLOSERS)):
@@ -83,14 +83,14 @@ def _without_arguments(reading: Reading, stream: ArgumentStream, end: int) -> St
     stream.done(finished(stream.name, {}, (NO_ARGUMENTS,), reading.tools), source.cut())
 
 
-def _arguments(reading: Reading, stream: ArgumentStream) -> Steps[None]:
+def _arguments(reading: ReaderContext, stream: ArgumentStream) -> Steps[None]:
     source = reading.source
     character = yield from source.space()
     start = source.recorded
     if character != "{":
         _tell_without(reading, stream, character)
         return
-    walk = Walk(source, ENDS, JsonArguments(stream))
+    walk = JsonWalk(source, ENDS, JsonArguments(stream))
     yield from walk.value()
     end, text = source.recorded, source.since(start)
     yield from source.space()
@@ -99,14 +99,14 @@ def _arguments(reading: Reading, stream: ArgumentStream) -> Steps[None]:
     stream.done(_written(stream.name, text, walk, reading.tools), source.cut())
 
 
-def _written(name: str, text: str, walk: Walk, tools: Sequence[ToolSpec]) -> Written:
+def _written(name: str, text: str, walk: JsonWalk, tools: Sequence[ToolSpec]) -> ParsedCall:
     if walk.deepest > DEEPEST or walk.cut_off:
         return TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
     read = read_json(text)
     return finished(name, read.value if read else "?", read.repairs if read else (), tools)
 
 
-def _tell_without(reading: Reading, stream: ArgumentStream, character: str) -> None:
+def _tell_without(reading: ReaderContext, stream: ArgumentStream, character: str) -> None:
     """Nothing at all stands for no arguments; anything else but an object is no call."""
     raw = reading.source.cut()
     written = finished(stream.name, {} if not character else "?", () if character else (NO_ARGUMENTS,), reading.tools)
@@ -137,7 +137,7 @@ def write_list(calls: Sequence[ToolCall]) -> str:
     return f"{OPENER} {compact([{**object_of(call), 'id': call.id} for call in calls])}" if calls else ""
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "[TOOL_RESULTS]", "[/TOOL_RESULTS]")
 
 

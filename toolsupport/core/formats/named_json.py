@@ -11,10 +11,10 @@ from toolsupport.core.arguments import finished
 from toolsupport.core.coercion import properties
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
-from toolsupport.core.formats.reading import Reading
+from toolsupport.core.formats.reading import ReaderContext
 from toolsupport.core.json_repair import read_json
-from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.types import ToolSpec
 
 NAME = re.compile(r"[\w.:/-]*")
@@ -22,7 +22,7 @@ LONGEST_NAME = 128
 # A name on a line of its own above an object.
 NAME_LINE = re.compile(r"(?P<name>[A-Za-z_][\w.:/-]{0,127})[ \t]{0,8}\r?\n\s{0,8}\{")
 NAME_LINE_BEGUN = re.compile(r"[A-Za-z_][\w.:/-]{0,127}[ \t]{0,8}(?:\r?\n?\s{0,8})|")
-FENCE = Markers(["```json", "```"])
+FENCE = MarkerSet(["```json", "```"])
 
 
 @dataclass(frozen=True)
@@ -41,35 +41,35 @@ class NamedMarks:
     as_name: Callable[[str], tuple[str, str]] = lambda name: (name, "")
 
     @cached_property
-    def call_opens(self) -> Markers:
-        return Markers(self.opens)
+    def call_opens(self) -> MarkerSet:
+        return MarkerSet(self.opens)
 
     @cached_property
-    def kinds(self) -> Markers:
-        return Markers(self.kind)
+    def kinds(self) -> MarkerSet:
+        return MarkerSet(self.kind)
 
     @cached_property
-    def separators(self) -> Markers:
-        return Markers(self.behind_name)
+    def separators(self) -> MarkerSet:
+        return MarkerSet(self.behind_name)
 
     @cached_property
-    def call_closes(self) -> Markers:
-        return Markers(self.closes)
+    def call_closes(self) -> MarkerSet:
+        return MarkerSet(self.closes)
 
     @cached_property
-    def all_closed(self) -> Markers:
-        return Markers(self.block_closes)
+    def all_closed(self) -> MarkerSet:
+        return MarkerSet(self.block_closes)
 
     @cached_property
-    def ends(self) -> Markers:
+    def ends(self) -> MarkerSet:
         """What ends arguments that are broken."""
-        return Markers([*self.opens, *self.closes, *self.block_closes])
+        return MarkerSet([*self.opens, *self.closes, *self.block_closes])
 
 
 class NamedCalls:
     """The calls of one block; each is told when it is clear what follows it."""
 
-    def __init__(self, reading: Reading, marks: NamedMarks) -> None:
+    def __init__(self, reading: ReaderContext, marks: NamedMarks) -> None:
         self._reading = reading
         self._marks = marks
 
@@ -124,7 +124,7 @@ class NamedCalls:
             empty = not character or bool((yield from source.marker(self._marks.ends)))
             self._written = finished(name, {} if empty else "?", (), tools)
             return
-        walk = Walk(source, self._marks.ends, JsonArguments(self._stream))
+        walk = JsonWalk(source, self._marks.ends, JsonArguments(self._stream))
         yield from walk.value()
         read = read_json(source.since(start)) if walk.deepest <= DEEPEST else None
         name = _meant(name, read.value if read else None, tools)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.arguments import Written, compact, finished
+from toolsupport.core.arguments import ParsedCall, compact, finished
 from toolsupport.core.formats import hermes, mistral, pure_json
 from toolsupport.core.formats.argument_stream import KeyedArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.named_json import NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.reply import object_of
 from toolsupport.core.formats.writing import blocks, listed
 from toolsupport.core.json_repair import read_json
-from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 PREFIX, SUFFIX = "<|tools_prefix|>", "<|tools_suffix|>"
-SUFFIXES, ENDS = Markers([SUFFIX]), Markers([PREFIX, SUFFIX])
+SUFFIXES, ENDS = MarkerSet([SUFFIX]), MarkerSet([PREFIX, SUFFIX])
 LINES = NamedMarks(opens=(), behind_name=("\n", " \n", "\r\n"), closes=())
 
 
@@ -29,7 +29,7 @@ class _KeyedCalls(JsonCalls):
 
     listener = KeyedArguments
 
-    def _read_one(self, text: str) -> Written:
+    def _read_one(self, text: str) -> ParsedCall:
         read = read_json(text)
         if read and isinstance(read.value, dict) and len(read.value) == 1:
             name, arguments = next(iter(read.value.items()))
@@ -38,12 +38,12 @@ class _KeyedCalls(JsonCalls):
         return super()._read_one(text)
 
 
-def read_prefixed(reading: Reading, opener: str) -> Steps[None]:
+def read_prefixed(reading: ReaderContext, opener: str) -> Steps[None]:
     """A list of objects behind the mark."""
     yield from _KeyedCalls(reading, SUFFIXES, ENDS).read()
 
 
-def read_line(reading: Reading, opener: str) -> Steps[None]:
+def read_line(reading: ReaderContext, opener: str) -> Steps[None]:
     """A name on a line of its own and JSON below it: a call where the name is an offered one."""
     reading.reply.text(reading.source.cut())
     found = yield from match(reading.source, NAME_LINE, NAME_LINE_BEGUN)
@@ -74,7 +74,7 @@ def _instructions(example: str) -> Format:
     return Format("", "", hermes.GRAMMAR.parser, told, hermes.write_calls, write_results)
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

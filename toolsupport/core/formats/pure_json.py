@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.bare_json import BareJson
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.mentions import Fence
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.writing import harmless, listed
 from toolsupport.core.scanner import Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 FENCES = ("```json", "```")
 OPENERS = ("{", "[", *FENCES)
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """An object, a list of them, or a fence around either."""
     if opener in FENCES:
         reading.fenced = not reading.fenced
@@ -38,11 +38,11 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
     return "; ".join(compact({"name": call.name, "parameters": call.arguments}) for call in calls)
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return "\n\n".join(
         f"Result of {harmless(one.name)}:\n{harmless(one.content)}\n(end of the result)" for one in results
     )
 
 
-GRAMMAR = Grammar(dict.fromkeys(OPENERS, read), fence=Fence.FORM)
+GRAMMAR = Grammar(dict.fromkeys(OPENERS, read), fence=FenceRule.FORM)
 FORMAT = Format("pure_json", "JSON", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -9,8 +9,8 @@ from typing import Any
 from toolsupport.core.coercion import coerce, properties, types
 from toolsupport.core.formats.lookahead import peek
 from toolsupport.core.formats.python_literals import LiteralReader
-from toolsupport.core.formats.python_strings import Broken, Sink
-from toolsupport.core.scanner import Source, Steps
+from toolsupport.core.formats.python_strings import Sink, UnreadableString
+from toolsupport.core.scanner import Steps, TextSource
 from toolsupport.core.types import JSON, ToolSpec
 
 Put = Callable[[str], None]
@@ -45,7 +45,7 @@ class ArgumentWriter:
 class CallReader(LiteralReader):
     """Arguments up to and with the closing bracket, as the schema of `spec` wants them."""
 
-    def __init__(self, source: Source, spec: ToolSpec | None, put: Put) -> None:
+    def __init__(self, source: TextSource, spec: ToolSpec | None, put: Put) -> None:
         super().__init__(source)
         self.arguments: JSON = {}
         self._schema: JSON = spec.parameters if spec else {}
@@ -75,9 +75,9 @@ class CallReader(LiteralReader):
     def _closed_by_the_end(self) -> bool:
         """A reply that ends behind a value that was closed itself lacks nothing but the bracket."""
         if not self.arguments or not isinstance(list(self.arguments.values())[-1], str | dict | list):
-            raise Broken("the call breaks off")
+            raise UnreadableString("the call breaks off")
         if self.dirty:
-            raise Broken("the call breaks off, and a quote in a text is not escaped")
+            raise UnreadableString("the call breaks off, and a quote in a text is not escaped")
         self.mended("closed the call at the end of the reply")
         return True
 
@@ -96,7 +96,7 @@ class CallReader(LiteralReader):
 
     def _named(self, key: str, *, positional: bool = False) -> Steps[None]:
         if key in self.arguments:
-            raise Broken(f"{key} is given twice")
+            raise UnreadableString(f"{key} is given twice")
         yield from self.spaces()
         if self._is_text(key) and (yield from self.opens_string()):
             self.arguments[key] = yield from self.strings(self._writer.begin_text(key))
@@ -110,7 +110,7 @@ class CallReader(LiteralReader):
 
     def _keep(self, key: str, value: Any) -> None:
         if key in self.arguments:
-            raise Broken(f"{key} is given twice")
+            raise UnreadableString(f"{key} is given twice")
         fitting = coerce(value, self._properties[key], self._schema) if key in self._properties else value
         if dumps(fitting) != dumps(value):
             self.mended(f"gave {key} the type of the schema")
@@ -129,7 +129,7 @@ class CallReader(LiteralReader):
             for one in value:
                 self._keep(self._next_position(), one)
         else:
-            raise Broken(f"{stars} stands before something that cannot be spread")
+            raise UnreadableString(f"{stars} stands before something that cannot be spread")
 
     def _place(self, value: Any) -> None:
         """A dict without a name is all arguments at once where its members are parameters."""
@@ -142,7 +142,7 @@ class CallReader(LiteralReader):
 
     def _next_position(self) -> str:
         if self._placed >= len(self._positions):
-            raise Broken("an argument has no name, and the schema has no parameter for its place")
+            raise UnreadableString("an argument has no name, and the schema has no parameter for its place")
         self._placed += 1
         self.mended("named the arguments that had no name, in the order of the schema")
         return self._positions[self._placed - 1]
@@ -153,7 +153,7 @@ class CallReader(LiteralReader):
         if head == ",":
             self.skip(1)
         elif head and head != ")":
-            raise Broken(f"a comma is missing before {head}")
+            raise UnreadableString(f"a comma is missing before {head}")
 
 
 def dumps(value: Any) -> str:

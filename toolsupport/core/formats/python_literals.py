@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolsupport.core.formats.lookahead import match, peek
-from toolsupport.core.formats.python_strings import Broken, Sink, StringReader
+from toolsupport.core.formats.python_strings import Sink, StringReader, UnreadableString
 from toolsupport.core.scanner import SPACE, Steps
 
 DEEPEST = 64
@@ -55,7 +55,7 @@ class LiteralReader(StringReader):
 
     def _collection(self, opener: str) -> Steps[Any]:
         if len(self.closers) >= DEEPEST:
-            raise Broken(f"values are nested deeper than {DEEPEST}")
+            raise UnreadableString(f"values are nested deeper than {DEEPEST}")
         self.skip(1)
         self.closers.append(CLOSER[opener])
         read = self._mapping if opener == "{" else self._items
@@ -85,7 +85,7 @@ class LiteralReader(StringReader):
                 items.append(name)
             yield from self._comma()
         if pairs and items:
-            raise Broken("a dict has a member without a value")
+            raise UnreadableString("a dict has a member without a value")
         return items or pairs
 
     def _member_name(self) -> Steps[Any]:
@@ -102,7 +102,7 @@ class LiteralReader(StringReader):
         yield from self.spaces()
         head = yield from peek(self.source)
         if not head:
-            raise Broken("the text ends inside brackets")
+            raise UnreadableString("the text ends inside brackets")
         if head != self.closers[-1]:
             return False
         self.skip(1)
@@ -115,7 +115,7 @@ class LiteralReader(StringReader):
             self.skip(1)
             return 1
         if head and head != self.closers[-1]:
-            raise Broken(f"a comma or {self.closers[-1]} is missing before {head}")
+            raise UnreadableString(f"a comma or {self.closers[-1]} is missing before {head}")
         return 0
 
     def _word(self, *, bare: bool) -> Steps[Any]:
@@ -135,7 +135,7 @@ class LiteralReader(StringReader):
         """`dict(a=1)`, `list([1])` and their like."""
         self.skip(1)
         if len(self.closers) >= DEEPEST:
-            raise Broken(f"values are nested deeper than {DEEPEST}")
+            raise UnreadableString(f"values are nested deeper than {DEEPEST}")
         self.closers.append(")")
         pairs: dict[str, Any] = {}
         value: Any = {} if name == "dict" else []
@@ -156,7 +156,7 @@ class LiteralReader(StringReader):
             if pattern.fullmatch(word):
                 return read(word)
         if word not in ODD_WORDS:
-            raise Broken(f"{word[:80] or 'nothing'} is not a value")
+            raise UnreadableString(f"{word[:80] or 'nothing'} is not a value")
         self.mended(f"read {word} as {ODD_WORDS[word]}")
         return ODD_WORDS[word]
 
@@ -169,25 +169,25 @@ def _as_key(value: Any) -> str:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, int | float):
         return str(value)
-    raise Broken("a key of a dict is no text")
+    raise UnreadableString("a key of a dict is no text")
 
 
 def _integer(word: str) -> int:
     if len(word) > LONGEST_NUMBER:
-        raise Broken("a number is too long")
+        raise UnreadableString("a number is too long")
     return int(word)
 
 
 def _hexadecimal(word: str) -> int:
     if len(word) > LONGEST_NUMBER:
-        raise Broken("a number is too long")
+        raise UnreadableString("a number is too long")
     return int(word, 16)
 
 
 def _float(word: str) -> float:
     number = float(word.replace("_", ""))
     if not math.isfinite(number):
-        raise Broken(f"{word[:80]} is too large a number")
+        raise UnreadableString(f"{word[:80]} is too large a number")
     return number
 
 

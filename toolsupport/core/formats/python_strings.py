@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from toolsupport.core.formats.lookahead import peek, pour
-from toolsupport.core.scanner import SPACE, Source, Steps
+from toolsupport.core.scanner import SPACE, Steps, TextSource
 
 Sink = Callable[[str], None]
 
@@ -35,14 +35,14 @@ AFTER_COMMA = re.compile(
 WORD_BEGUN = re.compile(r"[A-Za-z_][\w.-]*\s*")
 
 
-class Broken(Exception):
+class UnreadableString(Exception):
     """What stands here cannot be read; the message says why, for the model."""
 
 
 class StringReader:
     """Strings out of `source`. `listed` says that a call must be followed by a comma or a bracket."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TextSource) -> None:
         self.source = source
         self.closers: list[str] = []
         self.listed = True
@@ -75,7 +75,7 @@ class StringReader:
     def _one(self, put: Sink) -> Steps[None]:
         prefix = yield from self.source.through(PREFIX)
         if "b" in prefix.lower():
-            raise Broken("bytes cannot be given, only text")
+            raise UnreadableString("bytes cannot be given, only text")
         raw = "r" in prefix.lower()
         quote = (yield from peek(self.source))[:1]
         triple = quote * 3
@@ -92,7 +92,7 @@ class StringReader:
             self.skip(1)
             yield from self.source.through(SPACE)
             if (yield from peek(self.source)) not in ("'", '"'):
-                raise Broken("only text can be added to text")
+                raise UnreadableString("only text can be added to text")
         return (yield from self.opens_string())
 
     def opens_string(self) -> Steps[bool]:
@@ -108,7 +108,7 @@ class StringReader:
             yield from pour(self.source, PLAIN[quote[0]], put)
             head = yield from peek(self.source, len(quote))
             if not head:
-                raise Broken("the text ends inside a string")
+                raise UnreadableString("the text ends inside a string")
             if head[0] == "\\":
                 put((yield from self._escape(raw=raw)))
             elif head == quote and (len(quote) == 3 or (yield from self._ends())):

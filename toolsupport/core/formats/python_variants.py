@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from toolsupport.core.formats import pythonic
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.mentions import Fence
+from toolsupport.core.formats.mentions import FenceRule
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.writing import blocks
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 Wrap = Callable[[Sequence[str]], str]
 
@@ -28,11 +28,11 @@ def _variant(name: str, label: str, wrap: Wrap) -> Format:
     def write_calls(calls: Sequence[ToolCall]) -> str:
         return wrap([call(one) for one in calls]) if calls else ""
 
-    grammar = replace(pythonic.GRAMMAR, fence=Fence.FORM) if wrap is _fenced else pythonic.GRAMMAR
+    grammar = replace(pythonic.GRAMMAR, fence=FenceRule.FORM) if wrap is _fenced else pythonic.GRAMMAR
     return Format(name, label, grammar.parser, instructions, write_calls, _write_results)
 
 
-def _write_results(results: Sequence[Message]) -> str:
+def _write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 

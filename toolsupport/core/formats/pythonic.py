@@ -14,11 +14,11 @@ from functools import cache
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match, peek
-from toolsupport.core.formats.mentions import Fence
+from toolsupport.core.formats.mentions import FenceRule
 from toolsupport.core.formats.python_calls import CallReader
-from toolsupport.core.formats.python_strings import Broken
-from toolsupport.core.formats.reading import Grammar, Reading
-from toolsupport.core.scanner import SPACE, Markers, Source, Steps
+from toolsupport.core.formats.python_strings import UnreadableString
+from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.scanner import SPACE, MarkerSet, Steps, TextSource
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall
 
@@ -29,9 +29,9 @@ WRAPPERS = {
     "<function_calls>": "</function_calls>",
 }
 FENCE = "```"
-A_FENCE = Markers([FENCE])
+A_FENCE = MarkerSet([FENCE])
 A_LIST = "\n["
-IN_A_FENCE = Markers([FENCE, A_LIST, *WRAPPERS])
+IN_A_FENCE = MarkerSet([FENCE, A_LIST, *WRAPPERS])
 
 NAME = r"[A-Za-z_][\w.:/-]{0,127}"
 FENCED = r"(?P<fence>```[a-z_]{0,12}[ \t]{0,8}\r?\n)?"
@@ -58,7 +58,7 @@ LINE_END_BEGUN = re.compile(r"[ \t]{0,32}")
 
 
 @dataclass(slots=True)
-class Around:
+class EnclosingMarks:
     """What is open around the calls that are being read. In a fence that is named `tool_code` nothing else stands."""
 
     closer: str = ""
@@ -71,7 +71,7 @@ class Around:
         return bool(self.closer or self.listed)
 
     @property
-    def marks(self) -> Markers:
+    def marks(self) -> MarkerSet:
         """What may close it; a lost opening marker does not keep the closing one from being known."""
         return _marks(self.closer, self.listed, self.fenced)
 
@@ -85,12 +85,12 @@ class Around:
 
 
 @cache
-def _marks(closer: str, listed: bool, fenced: bool) -> Markers:
+def _marks(closer: str, listed: bool, fenced: bool) -> MarkerSet:
     closers = [closer] if closer else list(WRAPPERS.values())
-    return Markers([*closers, *(["]"] if listed else []), *([FENCE] if fenced else [])])
+    return MarkerSet([*closers, *(["]"] if listed else []), *([FENCE] if fenced else [])])
 
 
-def read_line(reading: Reading, _opener: str) -> Steps[None]:
+def read_line(reading: ReaderContext, _opener: str) -> Steps[None]:
     """Calls at the beginning of a line, or a fence without calls, which is text."""
     source = reading.source
     while True:
@@ -98,7 +98,7 @@ def read_line(reading: Reading, _opener: str) -> Steps[None]:
         found = yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN)
         if found is not None and reading.may_call(found["name"]):
             fence = found["fence"] or ""
-            around = Around("", bool(found["list"]), bool(fence), "tool_code" in fence)
+            around = EnclosingMarks("", bool(found["list"]), bool(fence), "tool_code" in fence)
             ended = yield from _calls(reading, found, around)
             if ended:
                 continue
@@ -107,7 +107,7 @@ def read_line(reading: Reading, _opener: str) -> Steps[None]:
         return
 
 
-def read_bare_line(reading: Reading, _opener: str) -> Steps[None]:
+def read_bare_line(reading: ReaderContext, _opener: str) -> Steps[None]:
     """Calls at the beginning of a line where other formats are read too: nothing in a fence is one."""
     source = reading.source
     while True:
@@ -115,49 +115,49 @@ def read_bare_line(reading: Reading, _opener: str) -> Steps[None]:
         found = None if reading.fenced else (yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN))
         if found is None or found["fence"] or not reading.may_call(found["name"]):
             return
-        if not (yield from _calls(reading, found, Around("", bool(found["list"])))):
+        if not (yield from _calls(reading, found, EnclosingMarks("", bool(found["list"])))):
             return
 
 
-def read_list(reading: Reading, _opener: str) -> Steps[None]:
+def read_list(reading: ReaderContext, _opener: str) -> Steps[None]:
     """Calls in brackets, anywhere in the text."""
     if (yield from _list(reading)):
         yield from read_line(reading, "")
 
 
-def read_list_alone(reading: Reading, _opener: str) -> Steps[None]:
+def read_list_alone(reading: ReaderContext, _opener: str) -> Steps[None]:
     """Calls in brackets, without those on the lines behind them."""
     yield from _list(reading)
 
 
-def _list(reading: Reading) -> Steps[bool]:
+def _list(reading: ReaderContext) -> Steps[bool]:
     """The calls behind an opening bracket; True where a new line begins behind them."""
     found = yield from match(reading.source, LISTED, LISTED_BEGUN)
     if found is None or not reading.may_call(found["name"]):
         return False
-    return (yield from _calls(reading, found, Around("", listed=True)))
+    return (yield from _calls(reading, found, EnclosingMarks("", listed=True)))
 
 
-def read_wrapped(reading: Reading, opener: str) -> Steps[None]:
+def read_wrapped(reading: ReaderContext, opener: str) -> Steps[None]:
     """Calls behind a marker, as Python or as JSON; a marker without calls is text."""
     found = yield from match(reading.source, WRAPPED, WRAPPED_BEGUN)
     if found is None:
-        yield from JsonCalls(reading, Markers([WRAPPERS[opener]]), Markers([opener, WRAPPERS[opener]])).read()
+        yield from JsonCalls(reading, MarkerSet([WRAPPERS[opener]]), MarkerSet([opener, WRAPPERS[opener]])).read()
         return
-    around = Around(WRAPPERS[opener], bool(found["list"]), bool(found["fence"]))
+    around = EnclosingMarks(WRAPPERS[opener], bool(found["list"]), bool(found["fence"]))
     yield from _calls(reading, found, around)
     if around.closer:
         reading.reply.message_ends()
         yield from _to_closer(reading, around.closer)
 
 
-def read_one(reading: Reading, name: str) -> Steps[None]:
+def read_one(reading: ReaderContext, name: str) -> Steps[None]:
     """One call behind a mark; its name and the opening bracket were read."""
-    outcome = yield from _call(reading, name, Around("<|eom_id|>"))
+    outcome = yield from _call(reading, name, EnclosingMarks("<|eom_id|>"))
     _tell(reading, outcome, reading.source.cut())
 
 
-def _fence(reading: Reading) -> Steps[None]:
+def _fence(reading: ReaderContext) -> Steps[None]:
     """Text up to the end of the fence that begins here; calls in a list or behind a marker are calls there too."""
     source = reading.source
     source.take(source.at + len(FENCE))
@@ -176,14 +176,14 @@ def _fence(reading: Reading) -> Steps[None]:
             return
 
 
-def _to_closer(reading: Reading, closer: str) -> Steps[None]:
+def _to_closer(reading: ReaderContext, closer: str) -> Steps[None]:
     """Text between the last call and the marker that closes; a new opening marker ends it too."""
-    found = yield from _text_to(reading, Markers([closer, *WRAPPERS]))
+    found = yield from _text_to(reading, MarkerSet([closer, *WRAPPERS]))
     if found == closer:
         reading.source.skip(reading.source.at + len(closer))
 
 
-def _text_to(reading: Reading, markers: Markers) -> Steps[str]:
+def _text_to(reading: ReaderContext, markers: MarkerSet) -> Steps[str]:
     """Gives the text out up to one of the markers, which is not taken; "" at the end of the reply."""
     source = reading.source
     while True:
@@ -199,7 +199,7 @@ def _text_to(reading: Reading, markers: Markers) -> Steps[str]:
         yield
 
 
-def _calls(reading: Reading, found: re.Match[str], around: Around) -> Steps[bool]:
+def _calls(reading: ReaderContext, found: re.Match[str], around: EnclosingMarks) -> Steps[bool]:
     """The call that was found and all that follow it in the same place; True where a new line begins behind them."""
     following: re.Match[str] | None = found
     while following is not None:
@@ -212,7 +212,7 @@ def _calls(reading: Reading, found: re.Match[str], around: Around) -> Steps[bool
     return "\n" in space
 
 
-def _call(reading: Reading, name: str, around: Around) -> Steps[CallReady | CallRejected | None]:
+def _call(reading: ReaderContext, name: str, around: EnclosingMarks) -> Steps[CallReady | CallRejected | None]:
     """One call, without its raw text; None where what looked like one is prose."""
     source, reply = reading.source, reading.reply
     identity = reply.new_id()
@@ -226,7 +226,7 @@ def _call(reading: Reading, name: str, around: Around) -> Steps[CallReady | Call
     reader.listed = around.explicit
     try:
         arguments = yield from reader.read()
-    except Broken as broken:
+    except UnreadableString as broken:
         prose = not shown and not reader.arguments and bool((yield from peek(source)))
         yield from _to_its_end(reading, around)
         return None if prose else CallRejected(name, UNREADABLE.format(name, broken), "", identity)
@@ -235,13 +235,13 @@ def _call(reading: Reading, name: str, around: Around) -> Steps[CallReady | Call
     return CallReady(ToolCall(identity, name, arguments, tuple(reader.repairs)))
 
 
-def _stands_alone(source: Source) -> Steps[bool]:
+def _stands_alone(source: TextSource) -> Steps[bool]:
     """True where nothing follows on the line, or a separator does."""
     found = yield from match(source, LINE_END, LINE_END_BEGUN)
     return found is not None or not source.buffer[source.at :].strip(" \t")
 
 
-def _to_its_end(reading: Reading, around: Around) -> Steps[None]:
+def _to_its_end(reading: ReaderContext, around: EnclosingMarks) -> Steps[None]:
     """Takes what follows up to where a broken call seems to end, so that the calls behind it are not lost with it."""
     source = reading.source
     closers = _marks(around.closer, listed=False, fenced=False)
@@ -257,7 +257,7 @@ def _to_its_end(reading: Reading, around: Around) -> Steps[None]:
             return
 
 
-def _behind(reading: Reading, around: Around) -> Steps[tuple[str, re.Match[str] | None]]:
+def _behind(reading: ReaderContext, around: EnclosingMarks) -> Steps[tuple[str, re.Match[str] | None]]:
     """What closes a call and belongs to it, and the next call; space that belongs to neither is left in the record."""
     source = reading.source
     raw = source.cut()
@@ -276,14 +276,14 @@ def _behind(reading: Reading, around: Around) -> Steps[tuple[str, re.Match[str] 
         raw += source.cut()
 
 
-def _follows(reading: Reading, following: re.Match[str], around: Around) -> bool:
+def _follows(reading: ReaderContext, following: re.Match[str], around: EnclosingMarks) -> bool:
     apart = bool(following["mark"]) or around.fenced
     follows = around.explicit or (apart and reading.may_call(following["name"]))
     around.listed = around.listed or (follows and bool(following["list"]))
     return follows
 
 
-def _tell(reading: Reading, outcome: CallReady | CallRejected | None, raw: str) -> None:
+def _tell(reading: ReaderContext, outcome: CallReady | CallRejected | None, raw: str) -> None:
     if isinstance(outcome, CallReady):
         reading.reply.ready(outcome.call, raw)
     elif outcome is None:
@@ -295,5 +295,5 @@ def _tell(reading: Reading, outcome: CallReady | CallRejected | None, raw: str) 
 GRAMMAR = Grammar(
     {"\n": read_line, "[": read_list, **dict.fromkeys(WRAPPERS, read_wrapped)},
     beginning=read_line,
-    fence=Fence.ALONE,
+    fence=FenceRule.ALONE,
 )

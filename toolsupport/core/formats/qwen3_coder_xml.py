@@ -8,16 +8,16 @@ from dataclasses import replace
 from toolsupport.core.formats import hermes
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import PAIRED, written_value
-from toolsupport.core.formats.tags import TaggedCalls, Tags
+from toolsupport.core.formats.tags import TaggedCalls, TagSet
 from toolsupport.core.formats.writing import listed
-from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 SEED = "<seed:tool_call>"
 WRAPPERS = ("<tool_call>", SEED, "<function_invocation>")
-TAGS = Tags(
+TAGS = TagSet(
     functions=("<function=", "<function name="),
     parameters=("<parameter=", "<parameter name=", "<param name=", "<param="),
     function_ends=("</function>",),
@@ -35,11 +35,11 @@ MINICPM_TAGS = replace(
     parameters=("<param name=", "<param=", "<parameter name=", "<parameter="),
     breaks=PAIRED,
 )
-CLOSERS = Markers(TAGS.wrapper_ends)
-ENDS = Markers([*WRAPPERS, *TAGS.wrapper_ends])
+CLOSERS = MarkerSet(TAGS.wrapper_ends)
+ENDS = MarkerSet([*WRAPPERS, *TAGS.wrapper_ends])
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """What follows a wrapper: functions as a rule, JSON where the model fell into Hermes' way."""
     character = yield from reading.source.space()
     if character == "<":
@@ -48,13 +48,13 @@ def read(reading: Reading, opener: str) -> Steps[None]:
         yield from JsonCalls(reading, CLOSERS, ENDS).read()
 
 
-def read_bare(reading: Reading, opener: str) -> Steps[None]:
+def read_bare(reading: ReaderContext, opener: str) -> Steps[None]:
     """A function without a wrapper: a call only under an offered name."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, TAGS, bare=True).read()
 
 
-def read_bare_seed(reading: Reading, opener: str) -> Steps[None]:
+def read_bare_seed(reading: ReaderContext, opener: str) -> Steps[None]:
     """The same as Seed writes it."""
     reading.source.back_to(0)
     yield from TaggedCalls(reading, SEED_TAGS, bare=True).read()
@@ -100,7 +100,7 @@ def _inline(value: object) -> str:
     return f"\n{text}\n" if text[:1] in ("\r", "\n") else text
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return hermes.write_results(results)
 
 

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolsupport.core.events import Event
-from toolsupport.core.formats.mentions import Fence
-from toolsupport.core.formats.reply import Reply
-from toolsupport.core.reasoning import Reasoning
-from toolsupport.core.scanner import Markers, Source, Steps
+from toolsupport.core.formats.mentions import FenceRule
+from toolsupport.core.formats.reply import ReplyEvents
+from toolsupport.core.reasoning import ReasoningReader
+from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolSpec
 
 
 @dataclass(slots=True)
-class Reading:
+class ReaderContext:
     """What a reader works on.
 
     `before` is the last character in front of the opener, "" at the beginning; `fenced` tells that the opener stands
@@ -28,8 +28,8 @@ class Reading:
     """
 
     tools: Sequence[ToolSpec]
-    source: Source = field(default_factory=Source)
-    reply: Reply = field(default_factory=Reply)
+    source: TextSource = field(default_factory=TextSource)
+    reply: ReplyEvents = field(default_factory=ReplyEvents)
     before: str = ""
     fenced: bool = False
 
@@ -38,7 +38,7 @@ class Reading:
         return bool(name) and (not self.tools or find_tool(name, self.tools) is not None)
 
 
-Reader = Callable[[Reading, str], Steps[None]]
+Reader = Callable[[ReaderContext, str], Steps[None]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Grammar:
 
     openers: Mapping[str, Reader]
     beginning: Reader | None = None
-    fence: Fence = Fence.QUOTES
+    fence: FenceRule = FenceRule.QUOTES
 
     def parser(self, tools: Sequence[ToolSpec], *, thinking: bool | None = None) -> ReplyParser:
         return ReplyParser(self, tools, thinking=thinking)
@@ -63,12 +63,12 @@ class ReplyParser:
         self, grammar: Grammar, tools: Sequence[ToolSpec], *, thinking: bool | None = None, draft: bool = False
     ) -> None:
         self._grammar = grammar
-        self._reading = Reading(tuple(tools), reply=Reply(grammar.fence))
+        self._reading = ReaderContext(tuple(tools), reply=ReplyEvents(grammar.fence))
         source, reply = self._reading.source, self._reading.reply
-        self.reasoning = Reasoning(source, reply, self._draft_parser)
-        marks = () if draft else Reasoning.marks_beside(grammar.openers)
+        self.reasoning = ReasoningReader(source, reply, self._draft_parser)
+        marks = () if draft else ReasoningReader.marks_beside(grammar.openers)
         self._readers: dict[str, Reader] = {**dict.fromkeys(marks, self._at_mark), **grammar.openers}
-        self._openers = Markers(self._readers)
+        self._openers = MarkerSet(self._readers)
         self._steps = self._whole_reply(thinking is True)
         next(self._steps)
 
@@ -144,7 +144,7 @@ class ReplyParser:
             self._reading.reply.text(text)
             self._reading.before = text[-1:]
 
-    def _at_mark(self, reading: Reading, mark: str) -> Steps[None]:
+    def _at_mark(self, reading: ReaderContext, mark: str) -> Steps[None]:
         """A mark of reasoning; where the answer begins (again), a call may stand as at the beginning of the reply."""
         if (yield from self.reasoning.at_mark(mark)):
             reading.before = ""

@@ -16,21 +16,21 @@ from toolsupport.core.events import (
     CallReady,
     CallRejected,
     Event,
-    Reread,
     TextDelta,
+    TextReclassified,
     ThinkingDelta,
 )
 from toolsupport.core.formats.cut_replies import CUT, is_complete
-from toolsupport.core.formats.end_marks import EndMarks
-from toolsupport.core.formats.mentions import Fence, Item, Mention, Mentions
-from toolsupport.core.reasoning import PROOFS, QuotedMarks
+from toolsupport.core.formats.end_marks import EndMarkFilter
+from toolsupport.core.formats.mentions import FenceRule, Item, Mention, MentionFilter
+from toolsupport.core.reasoning import PROOFS, QuoteTracker
 from toolsupport.core.types import JSON, ToolCall
 
 UNWANTED_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]")
 LONGEST_ID = 64
 
 
-class Reply:
+class ReplyEvents:
     """The events that were not handed out yet; `calls` counts the whole calls among all of them.
 
     `answer` is all that was read as text or calls, `said` counts it but for white space and end marks, `quotes` tells
@@ -38,10 +38,10 @@ class Reply:
     reasoning.
     """
 
-    def __init__(self, fence: Fence = Fence.QUOTES) -> None:
+    def __init__(self, fence: FenceRule = FenceRule.QUOTES) -> None:
         self.calls = self.said = 0
         self.answer: list[str] = []
-        self.quotes = QuotedMarks()
+        self.quotes = QuoteTracker()
         self.cut = self.stray = False
         self._made: list[CallReady] = []
         self._block: list[str] = []
@@ -51,9 +51,9 @@ class Reply:
         self._blank: list[str] | None = []
         self._ids: set[str] = set()
         self._given = 0
-        self._end_marks = EndMarks()
+        self._end_marks = EndMarkFilter()
         self.is_result: Callable[[str], bool] = lambda _raw: False
-        self._mentions = Mentions(fence, lambda raw: self.is_result(raw))
+        self._mentions = MentionFilter(fence, lambda raw: self.is_result(raw))
 
     def handed_out(self) -> list[Event]:
         events, self._events = self._events, []
@@ -90,16 +90,16 @@ class Reply:
         del self._events[shown:]
         made, self._made = self._made, []
         if told.strip():
-            self._events.append(Reread("", told))
+            self._events.append(TextReclassified("", told))
         self.answer, self._block, self._blank, self.calls = [], [], [], 0
-        self._end_marks, self._mentions = EndMarks(), Mentions(self._fence, lambda raw: self.is_result(raw))
+        self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, lambda raw: self.is_result(raw))
         return made
 
     def unthink(self, text: str, length: int) -> None:
         """So many characters at the end of the reasoning are this text of the answer."""
         self.answer.append(text)
         self._blank = None
-        self._events.append(Reread("".join(self.answer), "", length))
+        self._events.append(TextReclassified("".join(self.answer), "", length))
 
     def drafted(self, call: CallReady) -> None:
         self._put([call])

@@ -9,9 +9,9 @@ from toolsupport.core.formats import deepseek
 from toolsupport.core.formats.deepseek import BEGIN, CALL, CALL_END, END, KIND, spellings
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.xml_dialects import Dialect, invoke, write_results
+from toolsupport.core.formats.xml_dialects import XmlDialect, invoke, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall
 
@@ -43,7 +43,7 @@ TAGS = replace(
 )
 
 
-def read(reading: Reading, opener: str) -> Steps[None]:
+def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """What follows a mark of DeepSeek: a name and JSON, or tags."""
     source = reading.source
     yield from NamedCalls(reading, deepseek.MARKS).read(opener)
@@ -52,7 +52,7 @@ def read(reading: Reading, opener: str) -> Steps[None]:
         yield from TaggedCalls(reading, TAGS, bare=False).read() if source.recorded else _from_its_mark(reading, opener)
 
 
-def _from_its_mark(reading: Reading, opener: str) -> Steps[None]:
+def _from_its_mark(reading: ReaderContext, opener: str) -> Steps[None]:
     """Tags with the mark before them; a mark without tags is taken as text, since it would be found here for ever."""
     source = reading.source
     if (yield from source.marker(TAGS.openings)):
@@ -62,7 +62,7 @@ def _from_its_mark(reading: Reading, opener: str) -> Steps[None]:
 
 
 @dataclass(frozen=True)
-class Step(Dialect):
+class Step3Marks(XmlDialect):
     """Its own marks are written without the underscores of DeepSeek."""
 
     def write_calls(self, calls: Sequence[ToolCall]) -> str:
@@ -76,5 +76,5 @@ class Step(Dialect):
         return Grammar({**dict.fromkeys((*STEPTML.wrappers, *STEPTML.functions), self.read), **marks})
 
 
-STEP = Step(TAGS)
+STEP = Step3Marks(TAGS)
 FORMAT = Format("step3", "Step 3", STEP.grammar.parser, STEP.instructions, STEP.write_calls, write_results)

@@ -13,7 +13,7 @@ from toolsupport.core.formats.argument_stream import ArgumentStream
 KEPT, LEFT_OUT, PAIRED = "kept", "left out", "paired"
 
 
-class Value:
+class TagValue:
     """One value on its way: a text is shown as it comes, without the line break at either end."""
 
     def __init__(self, stream: ArgumentStream, key: str, breaks: str, *, shows: bool) -> None:

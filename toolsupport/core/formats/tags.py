@@ -13,26 +13,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from toolsupport.core.arguments import Written, finished, schema_of
+from toolsupport.core.arguments import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
 from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
-from toolsupport.core.formats.reading import Reading
-from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, Value, is_json_of, without_breaks
+from toolsupport.core.formats.reading import ReaderContext
+from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, TagValue, is_json_of, without_breaks
 from toolsupport.core.json_repair import read_json
-from toolsupport.core.json_walk import DEEPEST, Walk
-from toolsupport.core.scanner import Markers, Steps
+from toolsupport.core.json_walk import DEEPEST, JsonWalk
+from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
 
 LONGEST_NAME = 128
 NAME = re.compile(r"[^<>\n]*")
 TWICE = "kept the first of two values of one parameter"
-NO_PARAMETERS = Written(why_not="The call holds text that is no parameter. Write it again, each value in its own tags.")
+NO_PARAMETERS = ParsedCall(
+    why_not="The call holds text that is no parameter. Write it again, each value in its own tags."
+)
 
 
 @dataclass(frozen=True)
-class Tags:
+class TagSet:
     """The tags of one dialect. `wrappers` are what may stand around functions, openers and closers.
 
     `breaks`: what becomes of a line break at either end of a value. `cdata` are the parameters whose value may be
@@ -56,68 +58,68 @@ class Tags:
     escaped: bool = False
 
     @cached_property
-    def ends_of_tags(self) -> Markers:
-        return Markers([self.tag_end])
+    def ends_of_tags(self) -> MarkerSet:
+        return MarkerSet([self.tag_end])
 
     @cached_property
-    def around_json(self) -> Markers:
-        return Markers(self.json)
+    def around_json(self) -> MarkerSet:
+        return MarkerSet(self.json)
 
     @property
     def says_its_type(self) -> str:
         return f'" {self.type_key}="'
 
     @cached_property
-    def openings(self) -> Markers:
-        return Markers(self.functions)
+    def openings(self) -> MarkerSet:
+        return MarkerSet(self.functions)
 
     @cached_property
-    def keys(self) -> Markers:
-        return Markers(self.parameters)
+    def keys(self) -> MarkerSet:
+        return MarkerSet(self.parameters)
 
     @cached_property
-    def stray(self) -> Markers:
-        return Markers(self.parameter_ends)
+    def stray(self) -> MarkerSet:
+        return MarkerSet(self.parameter_ends)
 
     @cached_property
-    def closings(self) -> Markers:
-        return Markers(self.function_ends)
+    def closings(self) -> MarkerSet:
+        return MarkerSet(self.function_ends)
 
     @cached_property
-    def wrapper_closings(self) -> Markers:
-        return Markers(self.wrapper_ends)
+    def wrapper_closings(self) -> MarkerSet:
+        return MarkerSet(self.wrapper_ends)
 
     @cached_property
-    def wrapper_openings(self) -> Markers:
-        return Markers(self.wrappers)
+    def wrapper_openings(self) -> MarkerSet:
+        return MarkerSet(self.wrappers)
 
     @cached_property
-    def ends(self) -> Markers:
+    def ends(self) -> MarkerSet:
         """What ends JSON that stands in a function."""
-        return Markers([*self.function_ends, *self.wrapper_ends, *self.json])
+        return MarkerSet([*self.function_ends, *self.wrapper_ends, *self.json])
 
     @cached_property
-    def behind_a_parameter(self) -> Markers:
-        return Markers([*self.parameters, *self.function_ends, *self.wrapper_ends])
+    def behind_a_parameter(self) -> MarkerSet:
+        return MarkerSet([*self.parameters, *self.function_ends, *self.wrapper_ends])
 
     @cached_property
-    def behind_a_function(self) -> Markers:
-        return Markers([*self.functions, *self.wrapper_ends, *self.wrappers])
+    def behind_a_function(self) -> MarkerSet:
+        return MarkerSet([*self.functions, *self.wrapper_ends, *self.wrappers])
 
     @cached_property
-    def in_a_value(self) -> Markers:
-        return Markers([*self.parameters, *self.parameter_ends, *self.function_ends, *self.wrapper_ends])
+    def in_a_value(self) -> MarkerSet:
+        return MarkerSet([*self.parameters, *self.parameter_ends, *self.function_ends, *self.wrapper_ends])
 
     @cached_property
-    def behind_a_doubtful_end(self) -> Markers:
+    def behind_a_doubtful_end(self) -> MarkerSet:
         """What is looked for where a value may have ended, but what followed could be quoted in it as well."""
-        return Markers([*self.in_a_value.markers, *self.functions, *self.wrappers])
+        return MarkerSet([*self.in_a_value.markers, *self.functions, *self.wrappers])
 
 
 class TaggedCalls:
     """The functions of one block; each is told when it is clear what follows it."""
 
-    def __init__(self, reading: Reading, tags: Tags, *, bare: bool) -> None:
+    def __init__(self, reading: ReaderContext, tags: TagSet, *, bare: bool) -> None:
         self._reading = reading
         self._tags = tags
         self._bare = bare
@@ -148,13 +150,13 @@ class TaggedCalls:
 class TaggedCall:
     """One function."""
 
-    def __init__(self, reading: Reading, tags: Tags, *, bare: bool) -> None:
+    def __init__(self, reading: ReaderContext, tags: TagSet, *, bare: bool) -> None:
         self._reading = reading
         self._tags = tags
         self._bare = bare
         self._arguments: dict[str, Any] = {}
         self._repairs: list[str] = []
-        self._broken: Written | None = None
+        self._broken: ParsedCall | None = None
 
     def read(self) -> Steps[bool]:
         """False where this is no call after all."""
@@ -219,7 +221,7 @@ class TaggedCall:
         if kind:
             allowed = TEXT if is_text else ALL_TYPES - TEXT
         in_cdata = tag in self._tags.cdata and bool((yield from self._reading.source.marker(cdata.BEGINS)))
-        value = Value(self._stream, key, KEPT if in_cdata else self._tags.breaks, shows=shows)
+        value = TagValue(self._stream, key, KEPT if in_cdata else self._tags.breaks, shows=shows)
         text = yield from (cdata.read(self._reading.source, value) if in_cdata else self._value(value, key))
         if in_cdata:
             yield from self._reading.source.space()
@@ -245,7 +247,7 @@ class TaggedCall:
         schema = schema_of(key, self._spec)
         return TEXT if schema is None or self._spec is None else types(schema, self._spec.parameters)
 
-    def _value(self, value: Value, key: str) -> Steps[str | None]:
+    def _value(self, value: TagValue, key: str) -> Steps[str | None]:
         """The text of a value, without one line break at each end; None where the reply ends within it."""
         source = self._reading.source
         start = source.recorded
@@ -324,7 +326,7 @@ class TaggedCall:
             self._doubtful = place
         return ends
 
-    def _followed_by(self, marks: Markers) -> Steps[bool]:
+    def _followed_by(self, marks: MarkerSet) -> Steps[bool]:
         """Whether nothing follows but space, or one of the marks."""
         character = yield from self._reading.source.space()
         return not character or bool((yield from self._reading.source.marker(marks)))
@@ -341,7 +343,7 @@ class TaggedCall:
         source = self._reading.source
         yield from source.space()
         start = source.recorded
-        walk = Walk(source, self._tags.ends, JsonArguments(self._stream))
+        walk = JsonWalk(source, self._tags.ends, JsonArguments(self._stream))
         yield from walk.value()
         read = read_json(source.since(start)) if walk.deepest <= DEEPEST else None
         if read and isinstance(read.value, dict) and not walk.cut_off:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from toolsupport.core.arguments import compact
-from toolsupport.core.types import Message, ToolSpec
+from toolsupport.core.types import ChatMessage, ToolSpec
 
 # What may open or close something in any format: one sign of it is replaced by one that looks alike.
 MARKS = re.compile(
@@ -20,12 +20,12 @@ def listed(tools: Sequence[ToolSpec]) -> str:
     return "\n".join(compact(tool.to_openai()) for tool in tools)
 
 
-def blocks(results: Sequence[Message], opener: str, closer: str) -> str:
+def blocks(results: Sequence[ChatMessage], opener: str, closer: str) -> str:
     """One block for each result, which holds the tool's name and what it gave back."""
     return "\n".join(f"{opener}\n{name_line(result)}{harmless(result.content)}\n{closer}" for result in results)
 
 
-def name_line(result: Message) -> str:
+def name_line(result: ChatMessage) -> str:
     return f"{harmless(result.name)}:\n" if result.name else ""
 
 

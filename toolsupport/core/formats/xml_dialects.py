@@ -9,22 +9,22 @@ from functools import cached_property
 from toolsupport.core.formats.deepseek import spellings
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.reading import Grammar, Reading
+from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, PAIRED, written_value
-from toolsupport.core.formats.tags import TaggedCalls, Tags
+from toolsupport.core.formats.tags import TaggedCalls, TagSet
 from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.scanner import Markers, Steps
-from toolsupport.core.types import Message, ToolCall, ToolSpec
+from toolsupport.core.scanner import MarkerSet, Steps
+from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True)
-class Dialect:
+class XmlDialect:
     """`types` says that each parameter tells whether its value is a text or JSON."""
 
-    tags: Tags
+    tags: TagSet
     types: bool = False
 
-    def read(self, reading: Reading, opener: str) -> Steps[None]:
+    def read(self, reading: ReaderContext, opener: str) -> Steps[None]:
         """What follows a wrapper, or a function without one; JSON where the model fell into Hermes' way."""
         bare = opener in self.tags.functions
         if bare:
@@ -35,12 +35,12 @@ class Dialect:
         yield from TaggedCalls(reading, self.tags, bare=bare).read()
 
     @cached_property
-    def closers(self) -> Markers:
-        return Markers(self.tags.wrapper_ends)
+    def closers(self) -> MarkerSet:
+        return MarkerSet(self.tags.wrapper_ends)
 
     @cached_property
-    def ends(self) -> Markers:
-        return Markers([*self.tags.wrappers, *self.tags.wrapper_ends])
+    def ends(self) -> MarkerSet:
+        return MarkerSet([*self.tags.wrappers, *self.tags.wrapper_ends])
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
         kinds = ' A text is written as it is, with string="true"; any other value as JSON, with string="false".'
@@ -71,22 +71,22 @@ class Dialect:
         return Grammar(dict.fromkeys((*self.tags.wrappers, *self.tags.functions), self.read))
 
 
-def write_results(results: Sequence[Message]) -> str:
+def write_results(results: Sequence[ChatMessage]) -> str:
     return blocks(results, "<tool_response>", "</tool_response>")
 
 
-def _format(name: str, label: str, dialect: Dialect) -> Format:
+def _format(name: str, label: str, dialect: XmlDialect) -> Format:
     return Format(name, label, dialect.grammar.parser, dialect.instructions, dialect.write_calls, write_results)
 
 
-def _barred(word: str, *wrappers: str) -> Dialect:
+def _barred(word: str, *wrappers: str) -> XmlDialect:
     """Tags with a word between bars in front of their names, in every spelling of the bars."""
 
     def tags(*names: str) -> tuple[str, ...]:
         return tuple(one for name in names for one in spellings(name.replace("@", f"｜{word}｜")))
 
-    return Dialect(
-        Tags(
+    return XmlDialect(
+        TagSet(
             functions=tags("<@invoke name="),
             parameters=tags("<@parameter name="),
             function_ends=tags("</@invoke>"),
@@ -109,12 +109,12 @@ WRAPPERS = (
 )  # fmt: skip
 
 
-def invoke(wrapper: str, namespace: str = "") -> Dialect:
+def invoke(wrapper: str, namespace: str = "") -> XmlDialect:
     """The dialect that is written with this wrapper and this namespace, and reads all of them."""
     namespaces = dict.fromkeys((namespace, *NAMESPACES))
     wrappers = dict.fromkeys((wrapper, *WRAPPERS))
-    return Dialect(
-        Tags(
+    return XmlDialect(
+        TagSet(
             functions=tuple(f"<{one}invoke name=" for one in namespaces),
             parameters=tuple(f"<{one}parameter name=" for one in namespaces),
             function_ends=tuple(f"</{one}invoke>" for one in namespaces),

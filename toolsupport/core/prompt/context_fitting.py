@@ -16,7 +16,7 @@ MODEST = 16_384  # a context up to this size is raised rather than going without
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ContextWindow:
     """The context of a model in tokens; 0 stands for none.
 
     `given` is what it is asked for, `most` the largest that it may be asked for, `before` what it was given until it
@@ -37,10 +37,10 @@ class Window:
             steps.append(step)
         return [step for step in steps if step < self.failed or not self.failed]
 
-    def raised(self, context: int) -> Window:
+    def raised(self, context: int) -> ContextWindow:
         return replace(self, given=context, before=self.given)
 
-    def taken_back(self) -> Window | None:
+    def taken_back(self) -> ContextWindow | None:
         """After it did not load; None where it was not raised, so that something else is at fault."""
         if not 0 < self.before < self.given:
             return None
@@ -48,14 +48,14 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class LeaveOut:
+class OmitTools:
     """Ask without these tools."""
 
     tools: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Raise:
+class RaiseContext:
     """Ask for a context of so many tokens."""
 
     context: int
@@ -66,7 +66,7 @@ def fits(context: int, needed: int) -> bool:
     return not context or needed + min(ANSWER, context // ANSWER_PART) <= context
 
 
-def cure(window: Window, needed: int, spare: Mapping[str, int]) -> LeaveOut | Raise | None:
+def cure(window: ContextWindow, needed: int, spare: Mapping[str, int]) -> OmitTools | RaiseContext | None:
     """The next thing to do about a prompt that `needed` so many tokens; None where it fits, or nothing helps.
 
     `spare` has the tools that may be left out with what each costs, in the order in which they go. Where one cure
@@ -81,14 +81,14 @@ def cure(window: Window, needed: int, spare: Mapping[str, int]) -> LeaveOut | Ra
     for number, name in enumerate(names, 1):
         cost += spare[name]
         if fits(window.given, needed - cost):
-            return LeaveOut(tuple(names[:number]))
+            return OmitTools(tuple(names[:number]))
     return raised or _raise(window, needed - cost)
 
 
-def after_cut(window: Window, needed: int) -> Raise | None:
+def after_cut(window: ContextWindow, needed: int) -> RaiseContext | None:
     """What to do once the server has cut a prompt: whatever it was thought to need, it needed more than there was."""
     return _raise(window, max(needed, window.given + 1))
 
 
-def _raise(window: Window, needed: int) -> Raise | None:
-    return next((Raise(step) for step in window.larger if fits(step, needed)), None)
+def _raise(window: ContextWindow, needed: int) -> RaiseContext | None:
+    return next((RaiseContext(step) for step in window.larger if fits(step, needed)), None)

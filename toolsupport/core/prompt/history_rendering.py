@@ -23,7 +23,7 @@ from types import MappingProxyType
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.format import Format
 from toolsupport.core.prompt.call_ids import CallIds
-from toolsupport.core.types import Message, Role, ToolCall
+from toolsupport.core.types import ChatMessage, Role, ToolCall
 
 INTERRUPTED = "No result: the call was interrupted before it was done."
 BROKEN_OFF = "(The answer broke off here.)"
@@ -31,11 +31,11 @@ BEGINNING = "(The conversation begins here.)"
 UNSPOKEN = (Role.SYSTEM, Role.NOTICE)
 LONGEST_NAME = 64
 
-Render = Callable[[Iterable[Message]], Iterator[Message]]
+Render = Callable[[Iterable[ChatMessage]], Iterator[ChatMessage]]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RenderTarget:
     """Whom a log is rendered for.
 
     `format` is "native", a name of FORMATS, or "" for a model that gets no tools. `call_format` is what its family was
@@ -47,33 +47,33 @@ class Target:
     one_call: bool = False
 
 
-def history(messages: Sequence[Message], target: Target) -> tuple[Message, ...]:
+def history(messages: Sequence[ChatMessage], target: RenderTarget) -> tuple[ChatMessage, ...]:
     """The log as this target may be sent it. Raises KeyError for an unknown format."""
     render = _renderer(target)
     system = "\n\n".join(message.content for message in messages if message.role is Role.SYSTEM and message.content)
     spoken = [message for message in messages if message.role not in UNSPOKEN and not _says_nothing(message)]
     rendered = _joined(render(_paired(_with_fresh_thinking(spoken), CallIds(target.call_format))))
-    head = [Message(Role.SYSTEM, system)] if system else []
+    head = [ChatMessage(Role.SYSTEM, system)] if system else []
     if not rendered or rendered[0].role is not Role.USER:
-        head.append(Message(Role.USER, BEGINNING))
+        head.append(ChatMessage(Role.USER, BEGINNING))
     return (*head, *rendered)
 
 
-def _renderer(target: Target) -> Render:
+def _renderer(target: RenderTarget) -> Render:
     known = NOT_IN_TEXT.get(target.format)
     if known is None:
         return partial(_written, FORMATS[target.format])
     return _one_by_one if target.format == "native" and target.one_call else known
 
 
-def _with_fresh_thinking(messages: Sequence[Message]) -> list[Message]:
+def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Reasoning belongs to the turn it was made in: what came before the latest question is left out."""
     users = [number for number, message in enumerate(messages) if message.role is Role.USER]
     latest = users[-1] if users else -1
     return [replace(message, thinking="") if number < latest else message for number, message in enumerate(messages)]
 
 
-def _paired(messages: Sequence[Message], ids: CallIds) -> Iterator[Message]:
+def _paired(messages: Sequence[ChatMessage], ids: CallIds) -> Iterator[ChatMessage]:
     """Each call with exactly one result behind it, ids unique; a result that belongs to no call is left out."""
     for number, message in enumerate(messages):
         if message.role is Role.TOOL:
@@ -83,13 +83,13 @@ def _paired(messages: Sequence[Message], ids: CallIds) -> Iterator[Message]:
         calls = tuple(replace(call, id=ids.of(call)) for call in named)
         yield replace(message, calls=calls)
         for asked, call in zip(message.calls, calls, strict=True):
-            found = results.get(asked.id) or [Message(Role.TOOL, INTERRUPTED)]
+            found = results.get(asked.id) or [ChatMessage(Role.TOOL, INTERRUPTED)]
             yield replace(found.pop(0), call_id=call.id, name=call.name)
 
 
-def _results(messages: Sequence[Message], number: int) -> dict[str, list[Message]]:
+def _results(messages: Sequence[ChatMessage], number: int) -> dict[str, list[ChatMessage]]:
     """The results for the calls of this message, by id, before the next message that makes calls."""
-    found: dict[str, list[Message]] = {}
+    found: dict[str, list[ChatMessage]] = {}
     for message in messages[number + 1 :]:
         if message.calls:
             break
@@ -103,31 +103,31 @@ def _sendable(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:LONGEST_NAME] or "unknown"
 
 
-def _native(messages: Iterable[Message]) -> Iterator[Message]:
+def _native(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     last = None
     for message in messages:
         if last is Role.TOOL and message.role is Role.USER:
-            yield Message(Role.ASSISTANT, BROKEN_OFF)
+            yield ChatMessage(Role.ASSISTANT, BROKEN_OFF)
         last = message.role
         yield message
 
 
-def _one_by_one(messages: Iterable[Message]) -> Iterator[Message]:
+def _one_by_one(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     """Calls made at once, told as if they had been made one after the other."""
     waiting: list[ToolCall] = []
     for message in _native(messages):
         if message.role is Role.TOOL:
             yield message
             if waiting:
-                yield Message(Role.ASSISTANT, calls=(waiting.pop(0),))
+                yield ChatMessage(Role.ASSISTANT, calls=(waiting.pop(0),))
         else:
             waiting = list(message.calls[1:])
             yield replace(message, calls=message.calls[:1])
 
 
-def _written(format_: Format, messages: Iterable[Message]) -> Iterator[Message]:
+def _written(format_: Format, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     """Calls as the format writes them; what they gave, in one message."""
-    results: list[Message] = []
+    results: list[ChatMessage] = []
     for message in messages:
         if message.role is Role.TOOL:
             results.append(message)
@@ -139,16 +139,18 @@ def _written(format_: Format, messages: Iterable[Message]) -> Iterator[Message]:
     yield from _handed_back(format_, results)
 
 
-def _handed_back(format_: Format, results: Sequence[Message]) -> Iterator[Message]:
+def _handed_back(format_: Format, results: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
     if results:
         images = tuple(image for result in results for image in result.images)
-        yield Message(Role.USER, format_.write_results(results), images=images)
+        yield ChatMessage(Role.USER, format_.write_results(results), images=images)
 
 
-def _told(messages: Iterable[Message]) -> Iterator[Message]:
+def _told(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
     for message in messages:
         if message.role is Role.TOOL:
-            yield Message(Role.USER, f"Result of the tool {message.name}:\n{message.content}", images=message.images)
+            yield ChatMessage(
+                Role.USER, f"Result of the tool {message.name}:\n{message.content}", images=message.images
+            )
         else:
             told = [_call_in_words(call) for call in message.calls]
             yield replace(message, content=_paragraphs(message.content, *told), calls=(), thinking="")
@@ -161,9 +163,9 @@ def _call_in_words(call: ToolCall) -> str:
 NOT_IN_TEXT: Mapping[str, Render] = MappingProxyType({"native": _native, "": _told})
 
 
-def _joined(messages: Iterable[Message]) -> list[Message]:
+def _joined(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     """Neighbours of the same role become one message."""
-    joined: list[Message] = []
+    joined: list[ChatMessage] = []
     for message in messages:
         if joined and _may_join(joined[-1], message):
             joined[-1] = _join(joined[-1], message)
@@ -172,16 +174,16 @@ def _joined(messages: Iterable[Message]) -> list[Message]:
     return joined
 
 
-def _says_nothing(message: Message) -> bool:
+def _says_nothing(message: ChatMessage) -> bool:
     spoken = message.role in (Role.USER, Role.ASSISTANT)
     return spoken and not (message.calls or message.images or message.content.strip())
 
 
-def _may_join(one: Message, other: Message) -> bool:
+def _may_join(one: ChatMessage, other: ChatMessage) -> bool:
     return one.role is other.role and one.role is not Role.TOOL and not one.calls
 
 
-def _join(one: Message, other: Message) -> Message:
+def _join(one: ChatMessage, other: ChatMessage) -> ChatMessage:
     content = _paragraphs(one.content, other.content)
     thinking = _paragraphs(one.thinking, other.thinking)
     return replace(other, content=content, thinking=thinking, images=one.images + other.images)

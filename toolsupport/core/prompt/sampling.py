@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolsupport.core.types import Brief, Message, Role
+from toolsupport.core.types import ChatMessage, RequestSpec, Role
 
 NUM_CTX = 8192  # tokens; always the same for a model, with tools and without, since another one loads it anew
 TEMPERATURE_WITH_TOOLS = 0.3
 FORCED = ("required", "any")
 
 
-def options(brief: Brief, log: Sequence[Message] = ()) -> dict[str, Any]:
+def options(brief: RequestSpec, log: Sequence[ChatMessage] = ()) -> dict[str, Any]:
     """The brief's own options over our defaults.
 
     A model that must call is let go once it did: asked to call in every round, it could never answer.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.prompt import styles
 from toolsupport.core.prompt.turn_context import context_of
-from toolsupport.core.types import Brief
+from toolsupport.core.types import RequestSpec
 
 # Rules of an Exclusion that say it is the model that stands in the way; the others are people's wishes.
 MODEL_CANNOT = frozenset({"unsupported", "unknown", "refused"})
@@ -20,7 +20,7 @@ ONE_CALL = "Make one call in a reply, and wait for its result before the next."
 EXAMPLE = "For example:"
 
 
-def system(brief: Brief) -> str:
+def system(brief: RequestSpec) -> str:
     """The system text, "" where there is nothing to say.
 
     That the model cannot call functions is said only where tools were wanted: not when none is enabled.
@@ -32,16 +32,16 @@ def system(brief: Brief) -> str:
     return _paragraphs(brief.system.strip(), _how_to_call(brief), _about_tools(brief))
 
 
-def _without_tools(brief: Brief) -> str:
+def _without_tools(brief: RequestSpec) -> str:
     wanted = any(exclusion.rule in MODEL_CANNOT for exclusion in brief.excluded)
     return WITHOUT_TOOLS if wanted else ""
 
 
-def _documents(brief: Brief) -> list[str]:
+def _documents(brief: RequestSpec) -> list[str]:
     return [f"From {name}:\n{text.strip()}" for name, text in brief.documents.items() if text.strip()]
 
 
-def _how_to_call(brief: Brief) -> str:
+def _how_to_call(brief: RequestSpec) -> str:
     """The tools and the way to write a call, for a model that is told in its text."""
     format_ = FORMATS.get(brief.format)
     if format_ is None:
@@ -52,13 +52,13 @@ def _how_to_call(brief: Brief) -> str:
     return _paragraphs(told, f"{EXAMPLE}\n{format_.write_calls(proven[:1])}" if proven else "")
 
 
-def _about_tools(brief: Brief) -> str:
+def _about_tools(brief: RequestSpec) -> str:
     nudge = styles.STRONG_NUDGE if brief.strong_nudge else styles.NUDGE
     style = styles.about(brief.capabilities["prompt_style"].value, brief.tools)
     return _paragraphs(f"{style} {nudge}", _how_many_calls(brief))
 
 
-def _how_many_calls(brief: Brief) -> str:
+def _how_many_calls(brief: RequestSpec) -> str:
     if brief.capabilities["parallel"].value is False:
         return ONE_CALL
     return ALL_AT_ONCE if context_of(brief) == "minimal" else ""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolsupport.core.prompt.turn_context import kept
-from toolsupport.core.types import Brief, Message
+from toolsupport.core.types import ChatMessage, RequestSpec
 
 PER_CHARACTER = 0.25  # tokens of plain English; code and other scripts take more
 LEAST_PER_CHARACTER = 0.1  # no text that people write takes fewer
@@ -21,7 +21,7 @@ FULL = 0.98  # of the context: a prompt that reaches so far was cut, or leaves n
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class MeasuredPrompt:
     """One request: the characters of its messages, and the tokens the server counted, tools and all."""
 
     characters: int
@@ -29,14 +29,14 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class TokenCounts:
     """The shortest request with a set of tools and the shortest without any, where they are known."""
 
-    with_tools: Counted | None = None
-    without: Counted | None = None
+    with_tools: MeasuredPrompt | None = None
+    without: MeasuredPrompt | None = None
 
 
-def tools_digest(brief: Brief) -> str:
+def tools_digest(brief: RequestSpec) -> str:
     """What makes two sets of tools the same set, in 32 hex characters; "" where no tools are offered."""
     if not brief.offers_tools:
         return ""
@@ -44,39 +44,39 @@ def tools_digest(brief: Brief) -> str:
     return hashlib.sha256(told.encode(errors="replace")).hexdigest()[:32]
 
 
-def characters(brief: Brief, log: Sequence[Message]) -> int:
+def characters(brief: RequestSpec, log: Sequence[ChatMessage]) -> int:
     """How long the part of a request is that does not speak of tools."""
     return len(brief.system) + sum(map(_length, kept(brief, log)))
 
 
-def _length(message: Message) -> int:
+def _length(message: ChatMessage) -> int:
     calls = sum(len(json.dumps(call.arguments, ensure_ascii=False)) for call in message.calls)
     return len(message.content) + calls
 
 
-def tool_tokens(brief: Brief, counts: Counts) -> int:
+def tool_tokens(brief: RequestSpec, counts: TokenCounts) -> int:
     """What offering the tools costs, in tokens: measured, and estimated from their definitions until then."""
     if not brief.offers_tools:
         return 0
-    one, other = counts.with_tools, counts.without or Counted(0, 0)
+    one, other = counts.with_tools, counts.without or MeasuredPrompt(0, 0)
     if one is None:
         return round(PER_CHARACTER * len(json.dumps([tool.to_openai() for tool in brief.tools])))
     return max(0, round(one.tokens - other.tokens - PER_CHARACTER * (one.characters - other.characters)))
 
 
-def cost_of_each(brief: Brief, counts: Counts) -> dict[str, int]:
+def cost_of_each(brief: RequestSpec, counts: TokenCounts) -> dict[str, int]:
     """What each tool has of that, in tokens: as large a part as its definition has of all definitions."""
     lengths = {tool.name: len(json.dumps(tool.to_openai())) for tool in brief.tools}
     whole, total = tool_tokens(brief, counts), sum(lengths.values())
     return {name: round(whole * length / total) for name, length in lengths.items()}
 
 
-def expected(brief: Brief, counts: Counts, length: int) -> int:
+def expected(brief: RequestSpec, counts: TokenCounts, length: int) -> int:
     """About how many tokens a request of so many characters has with its tools; rather too few than too many."""
     return round(PER_CHARACTER * length) + tool_tokens(brief, counts)
 
 
-def whole(brief: Brief, counts: Counts, sent: Sequence[Message], length: int) -> int:
+def whole(brief: RequestSpec, counts: TokenCounts, sent: Sequence[ChatMessage], length: int) -> int:
     """About how many tokens a request has, by a count with these tools, else by the length of what is `sent`."""
     if counts.with_tools is not None or not brief.offers_tools:
         return expected(brief, counts, length)
@@ -84,7 +84,7 @@ def whole(brief: Brief, counts: Counts, sent: Sequence[Message], length: int) ->
     return round(PER_CHARACTER * (sum(map(_length, sent)) + len(definitions)))
 
 
-def was_cut(brief: Brief, counts: Counts, seen: Counted) -> bool:
+def was_cut(brief: RequestSpec, counts: TokenCounts, seen: MeasuredPrompt) -> bool:
     """True where the server counted less than it must have been sent, or stopped at the end of the context."""
     context = context_tokens(brief)
     if seen.tokens < LEAST_PER_CHARACTER * seen.characters:
@@ -94,6 +94,6 @@ def was_cut(brief: Brief, counts: Counts, seen: Counted) -> bool:
     return seen.tokens >= FULL * context or expected(brief, counts, seen.characters) > SURE * context
 
 
-def context_tokens(brief: Brief) -> int:
+def context_tokens(brief: RequestSpec) -> int:
     """The context that is asked for, 0 where it is the server's own business."""
     return int(brief.options.get("num_ctx") or 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.types import Brief, Message, Permit, Role
+from toolsupport.core.types import ChatMessage, Permit, RequestSpec, Role
 
 # Context → what people call it. Models that lose their way in a long conversation call tools well in a short one.
 TURN_CONTEXTS = {
@@ -19,7 +19,7 @@ GO_ON = "Go on exactly where your answer broke off. Repeat nothing of it."
 CALL_FIRST = "Call a tool for this request if one fits, before you answer it."
 
 
-def context_of(brief: Brief) -> str:
+def context_of(brief: RequestSpec) -> str:
     """A key of TURN_CONTEXTS: what was chosen, else the latest message for a model that is poor at several turns.
 
     A probe is shown what it asks for: it measures just that.
@@ -33,7 +33,7 @@ def context_of(brief: Brief) -> str:
     return "minimal" if brief.capabilities["multi_turn"].value in LOSES_ITS_WAY else "full"
 
 
-def kept(brief: Brief, log: Sequence[Message]) -> Sequence[Message]:
+def kept(brief: RequestSpec, log: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
     """The part of the log that the model is shown: all of it, or the latest message of a person and what followed."""
     context = context_of(brief)
     start = _latest(log)
@@ -45,7 +45,7 @@ def kept(brief: Brief, log: Sequence[Message]) -> Sequence[Message]:
     return (asked, *followed)
 
 
-def _latest(log: Sequence[Message]) -> int | None:
+def _latest(log: Sequence[ChatMessage]) -> int | None:
     """Where the latest request stands; a request to go on is none of its own."""
     requests = (number for number in reversed(range(len(log))) if log[number].role is Role.USER)
     return next((number for number in requests if log[number].content != GO_ON), None)

@@ -13,7 +13,7 @@ from toolsupport import providers
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.servers import servers
 from toolsupport.services import refresh
-from toolsupport.services.refresh import Refreshed
+from toolsupport.services.refresh import RefreshResult
 
 
 class Command(BaseCommand):
@@ -51,7 +51,7 @@ def key_from(variable: str | None) -> str:
     return os.environ[variable]
 
 
-async def ask(server_id: int) -> Refreshed:
+async def ask(server_id: int) -> RefreshResult:
     try:
         return await refresh.refresh(server_id)
     finally:

@@ -17,7 +17,7 @@ from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.registry.models import picker
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detection_reports import ShownDetection
-from toolsupport.services.background_jobs import Work
+from toolsupport.services.background_jobs import JobRunner
 from toolsupport.services.detection_worker import UNREACHABLE
 
 LOOK = 0.2  # seconds between two looks at how far it is
@@ -53,8 +53,8 @@ class Command(BaseCommand):
     async def test(self, name: str, *, quiet: bool) -> ShownDetection:
         """Queue the test and run it here, unless a running site takes it first; then watch."""
         profile = await in_database(picker.find)(name)
-        opened = await in_database(detections.open_test)(detections.Asked(profile, "command"))
-        work = Work()
+        opened = await in_database(detections.open_test)(detections.DetectionRequest(profile, "command"))
+        work = JobRunner()
         # It settles what others left, too, this very test if a site that took it is gone.
         work.tester.own = opened.id
         work.spawn(work.tester.serve())

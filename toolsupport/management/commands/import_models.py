@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from toolsupport.core.errors import ConfigError, NotFound
-from toolsupport.registry.models.user_models_merge import Plan, Ticks
+from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.people.permissions import Action, actions_of
 from toolsupport.services import user_models_files
@@ -41,11 +41,11 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']} cannot be read: {error.strerror}.") from error
         except (ConfigError, NotFound) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write("\n".join(map(told, done)))
+        self.stdout.write("\n".join(map(entry_line, done)))
         self.stdout.write("Nothing was changed: a dry run." if options["dry_run"] else "Merged.")
 
 
-def ticked(plans: tuple[Plan, ...], options: dict[str, Any]) -> Ticks:
+def ticked(plans: tuple[MergePlan, ...], options: dict[str, Any]) -> MergeConsent:
     """The ticks of the command line, for every entry alike. Raises ConfigError, NotFound."""
     person = options["person"]
     actor = first_admin.id_of(person) if person else None
@@ -56,10 +56,10 @@ def ticked(plans: tuple[Plan, ...], options: dict[str, Any]) -> Ticks:
         raise ConfigError(f"{person} may not decide for everyone.")
     everything = frozenset(plan.index for plan in plans)
     none = frozenset[int]()
-    return Ticks(actor, everything if options["confirm"] else none, everything if options["outrank"] else none)
+    return MergeConsent(actor, everything if options["confirm"] else none, everything if options["outrank"] else none)
 
 
-def told(plan: Plan) -> str:
+def entry_line(plan: MergePlan) -> str:
     """An entry in one line."""
     changes = [
         f"{change.field}: {change.before!r} → {change.after!r}{f' (needs --{change.needs})' if change.needs else ''}"

@@ -14,7 +14,7 @@ from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.registry.servers import servers
 from toolsupport.registry.servers.servers import ListedServer
 from toolsupport.services import refresh
-from toolsupport.services.refresh import Refreshed
+from toolsupport.services.refresh import RefreshResult
 
 
 class Command(BaseCommand):
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         if any(one.why for one in asked):
             raise CommandError("Not every server answered.")
 
-    async def ask(self, name: str | None) -> list[Refreshed]:
+    async def ask(self, name: str | None) -> list[RefreshResult]:
         """One after the other, so that each line is written as its server answers."""
         try:
             await refresh.ensure_servers()
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         finally:
             await providers.close()
 
-    async def ask_one(self, server: ListedServer) -> Refreshed:
+    async def ask_one(self, server: ListedServer) -> RefreshResult:
         if self.stdout.isatty():
             self.stdout.write(f"{server.name} … ", ending="\r")
             self.stdout.flush()

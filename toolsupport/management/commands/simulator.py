@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from toolsupport.simulator.__main__ import Orders, add_arguments, run
+from toolsupport.simulator.__main__ import SimulatorOptions, add_arguments, run
 
 
 class Command(BaseCommand):
@@ -18,6 +18,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            run(Orders(**{name: options[name] for name in Orders.__dataclass_fields__}))
+            run(SimulatorOptions(**{name: options[name] for name in SimulatorOptions.__dataclass_fields__}))
         except OSError as error:
             raise CommandError(f"The simulator cannot listen: {error}") from error

@@ -18,7 +18,7 @@ from toolsupport.models import SqlSource
 from toolsupport.registry import raw_sql as statements
 from toolsupport.registry.servers import key_encryption
 from toolsupport.sources import sqlite
-from toolsupport.sources.types import KINDS, Column, Source, SourceError, TableShape
+from toolsupport.sources.types import KINDS, Column, DatabaseSource, SourceError, TableShape
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 # Words for a kind as a model is told of it, so that it writes the right SQL.
@@ -50,7 +50,7 @@ class ShownSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class GrantedSource:
     """A database that somebody's chats may read."""
 
     id: int
@@ -95,10 +95,10 @@ def remove(source_id: int) -> None:
     _row(source_id).delete()
 
 
-def reached(source_id: int) -> Source:
+def reached(source_id: int) -> DatabaseSource:
     """Where it is. Raises NotFound, ConfigError (its address cannot be read)."""
     row = _row(source_id)
-    return Source(row.kind, key_encryption.decrypt(row.location), own_database(row.kind))
+    return DatabaseSource(row.kind, key_encryption.decrypt(row.location), own_database(row.kind))
 
 
 def own_database(kind: str) -> str:
@@ -135,11 +135,11 @@ def listed() -> tuple[ShownSource, ...]:
     return tuple(map(_shown, SqlSource.objects.prefetch_related("groups").order_by("-enabled", "name")))
 
 
-def granted(person: int) -> tuple[Granted, ...]:
+def granted(person: int) -> tuple[GrantedSource, ...]:
     """Those that the chats of a person may read now."""
     groups = Group.objects.filter(user=person, user__is_active=True)
     rows = SqlSource.objects.filter(enabled=True, groups__in=groups).distinct()
-    return tuple(Granted(row.pk, row.name, DIALECTS[row.kind], _tables(row.tables)) for row in rows)
+    return tuple(GrantedSource(row.pk, row.name, DIALECTS[row.kind], _tables(row.tables)) for row in rows)
 
 
 # Every turn asks.

@@ -14,7 +14,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.models import HistoryEntry, Override, ReadMark
 from toolsupport.registry.history import timeline_query
-from toolsupport.registry.history.timeline_query import Filter, Place
+from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import stale_tests
 from toolsupport.registry.knowledge.effective_values import display_name
 from toolsupport.registry.models import profiles
@@ -40,7 +40,7 @@ SOURCE_WORDS = {name: source.word for name, source in SOURCES.items()} | OTHER_S
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TimelineEntry:
     """One line. `state` of a proposal is open, accepted or rejected, of a claim it is withdrawn or "".
 
     `may_revert` and `may_review` say what there is to do, not who may do it. `older`: the line says that the model
@@ -71,22 +71,22 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class TimelinePage:
     """Entries, the newest first; `following` is where the next page begins, None at the end."""
 
-    entries: tuple[Entry, ...]
-    following: Place | None
+    entries: tuple[TimelineEntry, ...]
+    following: TimelineCursor | None
 
 
-def page(wanted: Filter, after: Place | None = None, most: int = PAGE) -> Page:
+def page(wanted: TimelineFilter, after: TimelineCursor | None = None, most: int = PAGE) -> TimelinePage:
     """The newest entries, or those that come after a place. Two queries: which, then what they say."""
     ids = timeline_query.newest(wanted, after, most + 1)
     entries = _entries(ids[:most])
     more = len(ids) > most
-    return Page(entries, Place(entries[-1].at, entries[-1].id) if more and entries else None)
+    return TimelinePage(entries, TimelineCursor(entries[-1].at, entries[-1].id) if more and entries else None)
 
 
-def entry(entry_id: int) -> Entry:
+def entry(entry_id: int) -> TimelineEntry:
     """One line. Raises NotFound."""
     found = _entries([entry_id])
     if not found:
@@ -94,9 +94,9 @@ def entry(entry_id: int) -> Entry:
     return found[0]
 
 
-def batches(wanted: Filter) -> Iterator[tuple[Entry, ...]]:
+def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
     """Everything that matches, the newest first, so much at a time that nothing large is held."""
-    place: Place | None = None
+    place: TimelineCursor | None = None
     while True:
         found = page(wanted, place, BATCH)
         if found.entries:
@@ -123,16 +123,16 @@ def mark_read(person: int) -> None:
     ReadMark.objects.update_or_create(person_id=person, defaults={"entry": newest})
 
 
-def _entries(ids: list[int]) -> tuple[Entry, ...]:
+def _entries(ids: list[int]) -> tuple[TimelineEntry, ...]:
     said = ("profile__server", "server", "actor", "override__withdrawn_by", "override__accepted_by")
     rows = HistoryEntry.objects.filter(pk__in=ids).select_related(*said).order_by("-at", "-id")
     stale = stale_tests.kinds([row.profile for row in rows if row.kind == "drift"])
     return tuple(_entry(row, row.profile_id in stale) for row in rows)
 
 
-def _entry(row: HistoryEntry, stale: bool) -> Entry:
+def _entry(row: HistoryEntry, stale: bool) -> TimelineEntry:
     state = _state(row.override, row.kind)
-    return Entry(
+    return TimelineEntry(
         id=row.pk,
         at=row.at,
         kind=row.kind,
@@ -142,8 +142,8 @@ def _entry(row: HistoryEntry, stale: bool) -> Entry:
         server=row.server.name,
         capability=row.capability,
         title=profiles.title(row.capability) if row.capability else "",
-        before=profiles.say(row.capability, row.before)[1],
-        after=profiles.say(row.capability, row.after)[1],
+        before=profiles.state_and_words(row.capability, row.before)[1],
+        after=profiles.state_and_words(row.capability, row.after)[1],
         source=SOURCE_WORDS.get(row.source, row.source),
         verdict=row.verdict,
         actor=display_name(row.actor),

@@ -17,7 +17,7 @@ from toolsupport.registry import raw_sql
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class TimelineFilter:
     """What is looked for; None and "" leave it open. `since` is included, `until` is not."""
 
     profile: int | None = None
@@ -41,7 +41,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TimelineCursor:
     """Where a page ended: the next one begins with what is older."""
 
     at: datetime
@@ -51,7 +51,7 @@ class Place:
         return f"{self.at.isoformat()}_{self.id}"
 
     @classmethod
-    def read(cls, written: str) -> Place | None:
+    def read(cls, written: str) -> TimelineCursor | None:
         """The place that `str` wrote; None for none, and for what nobody wrote."""
         at, _, number = written.rpartition("_")
         try:
@@ -72,10 +72,10 @@ CROSS JOIN LATERAL
 ORDER BY at DESC, id DESC LIMIT %s) AS walk ORDER BY walk.at DESC, walk.id DESC LIMIT %s"""
 
 Conditions = list[tuple[str, object]]
-Found = list[tuple[Any, int]]
+TimelineRows = list[tuple[Any, int]]
 
 
-def newest(wanted: Filter, after: Place | None, most: int) -> list[int]:
+def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> list[int]:
     """The ids of the newest entries, or of those that come after a place; at most so many."""
     about = wanted.about()
     if "profile_id" in about and "server_id" in about:
@@ -91,7 +91,7 @@ def newest(wanted: Filter, after: Place | None, most: int) -> list[int]:
     return [entry for _, entry in walk(list(facets), conditions, most)]
 
 
-def _time(wanted: Filter, after: Place | None) -> Conditions:
+def _time(wanted: TimelineFilter, after: TimelineCursor | None) -> Conditions:
     found: Conditions = []
     if wanted.since is not None:
         found.append(("at >= %s", wanted.since))
@@ -108,20 +108,20 @@ def _said(conditions: Conditions) -> tuple[str, list[object]]:
     return " AND ".join(said for said, _ in conditions) or "1 = 1", [value for _, value in conditions]
 
 
-def _for_each(facets: list[int], conditions: Conditions, most: int) -> Found:
+def _for_each(facets: list[int], conditions: Conditions, most: int) -> TimelineRows:
     said, values = _said(conditions)
     statement = FOR_EACH.replace("{conditions}", said)
     listed = ",".join(map(str, facets))
     return [(at, entry) for at, entry in raw_sql.rows(statement, listed, *values, most, most)]
 
 
-def _side_by_side(facets: list[int], conditions: Conditions, most: int) -> Found:
+def _side_by_side(facets: list[int], conditions: Conditions, most: int) -> TimelineRows:
     walks: list[Conditions] = [[*conditions, ("facet_id = %s", facet)] for facet in facets]
     parts = [walks[first : first + AT_ONCE] for first in range(0, len(walks), AT_ONCE)]
     return sorted((found for part in parts for found in _walk(part, most)), reverse=True)[:most]
 
 
-def _walk(walks: list[Conditions], most: int) -> Found:
+def _walk(walks: list[Conditions], most: int) -> TimelineRows:
     """(at, id) of the newest entries on all of these walks."""
     parts, values = [], list[object]()
     for conditions in walks:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from toolsupport.core import families
 from toolsupport.core.families import Family
-from toolsupport.core.overrides import Claim
+from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import resolve
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override, Standing
@@ -24,18 +24,18 @@ _COLUMNS = (
 )
 
 
-def claims(profile_ids: Iterable[int]) -> dict[int, list[Claim]]:
+def claims(profile_ids: Iterable[int]) -> dict[int, list[OverrideRow]]:
     """All claims about these models, oldest first, in one query; a model nobody spoke of has an empty list."""
-    found: dict[int, list[Claim]] = {profile_id: [] for profile_id in profile_ids}
+    found: dict[int, list[OverrideRow]] = {profile_id: [] for profile_id in profile_ids}
     # Plain columns: this runs before every answer of a model, and rows of Django cost three times as much.
     for said in Override.objects.filter(profile_id__in=list(found)).order_by("seq").values(*_COLUMNS):
         found[said["profile_id"]].append(_claim(said))
     return found
 
 
-def _claim(row: dict[str, Any]) -> Claim:
+def _claim(row: dict[str, Any]) -> OverrideRow:
     names = (row["actor__first_name"], row["actor__last_name"])
-    return Claim(
+    return OverrideRow(
         id=row["pk"],
         actor=" ".join(name for name in names if name) or row["actor__username"] or "",
         withdraws=row["withdraws_id"],
@@ -50,7 +50,7 @@ def display_name(person: User | None) -> str:
     return (person.get_full_name() or person.get_username()) if person else ""
 
 
-def fold(profile: ModelProfile, said: Sequence[Claim], session: str = "") -> Capabilities:
+def fold(profile: ModelProfile, said: Sequence[OverrideRow], session: str = "") -> Capabilities:
     """What holds for a model: for everyone, or in one conversation."""
     return resolve(family_of(profile), said, profile.build.key, session)
 

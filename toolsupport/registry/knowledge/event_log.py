@@ -16,7 +16,7 @@ KINDS = ("override", "withdrawal", "proposal", "detection", "refusal", "review",
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class HistoryEvent:
     """A line to write: `before` and `after` are what held for everyone, None is unknown. Ids where a row is meant."""
 
     kind: str
@@ -34,7 +34,7 @@ class Happening:
     review: int | None = None
 
 
-def record(happening: Happening) -> int:
+def record(happening: HistoryEvent) -> int:
     """Write a line; its id. Belongs into the transaction of the thing it tells of. Raises NotFound."""
     server = ModelProfile.objects.filter(pk=happening.profile).values_list("server_id", flat=True).first()
     if server is None:

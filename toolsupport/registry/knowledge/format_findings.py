@@ -11,7 +11,7 @@ from toolsupport.core.format_choice import label
 from toolsupport.core.verdicts import SHARE
 from toolsupport.models import Detection, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 
 def settle(row: Detection, works: str) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def settle(row: Detection, works: str) -> dict[str, Any]:
     if not failed:
         return {}
     reason = f"A test found that {spoken(failed)} do not arrive."
-    made = Decision(row.profile_id, "format", False, "auto_detected", reason=reason, detection=row.pk)
+    made = NewOverride(row.profile_id, "format", False, "auto_detected", reason=reason, detection=row.pk)
     measured = _measured(made)
     in_chats = _leave_in_chats(made, failed)
     for_all = measured if measured in failed else ""
@@ -38,13 +38,13 @@ def left(detection: int, conversation: str) -> str:
     return str(rows.exclude(withdraws=None).values_list("withdraws__value", flat=True).first() or "")
 
 
-def _measured(made: Decision) -> Any:
+def _measured(made: NewOverride) -> Any:
     """The format that the newest test found to work."""
     claims = overrides.in_force(ModelProfile.objects.select_related("server").get(pk=made.profile), made)
     return next((claim.value for claim in claims if claim.source == "auto_detected"), None)
 
 
-def _leave_in_chats(made: Decision, failed: Collection[str]) -> bool:
+def _leave_in_chats(made: NewOverride, failed: Collection[str]) -> bool:
     """Withdraw the choice of a failed format in every chat with this model; whether there was one."""
     rows = Override.objects.filter(profile=made.profile, capability="format", withdraws=None, withdrawn_by=None)
     chosen = [row for row in rows.exclude(session="").order_by("seq") if row.value in failed]

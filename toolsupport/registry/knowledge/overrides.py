@@ -12,14 +12,14 @@ from django.db.models import Max
 
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.override_sources import STORED
-from toolsupport.core.overrides import Claim
+from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
 from toolsupport.models import ModelProfile, Override, Standing
 from toolsupport.registry.knowledge import effective_values, event_log
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class NewOverride:
     """A claim to append.
 
     `actor` is a person's id, None for a machine. `session` is a conversation's id, "" is everyone. `newest` is the
@@ -45,7 +45,7 @@ class Decision:
 
 
 @transaction.atomic
-def add(decision: Decision) -> int:
+def add(decision: NewOverride) -> int:
     """Append the claim; its seq. Raises Conflict with what stands now where somebody was faster, NotFound."""
     if decision.source not in STORED:
         raise ValueError(f"{decision.source!r} is not a source a row may have")
@@ -59,7 +59,7 @@ def accept(proposal_id: int, actor: int, reason: str = "") -> int:
     """Put a proposal into force, by a new row; its seq. Raises NotFound, Conflict where it was accepted already."""
     proposal = _open_proposal(proposal_id)
     return add(
-        Decision(
+        NewOverride(
             proposal.profile_id,
             proposal.capability,
             proposal.value,
@@ -74,12 +74,12 @@ def accept(proposal_id: int, actor: int, reason: str = "") -> int:
 def reject(proposal_id: int, actor: int, reason: str = "") -> int:
     """Withdraw a proposal, by a new row; its seq. Raises NotFound, Conflict where it was answered already."""
     proposal = _open_proposal(proposal_id)
-    decision = Decision(proposal.profile_id, proposal.capability, actor=actor, reason=reason)
+    decision = NewOverride(proposal.profile_id, proposal.capability, actor=actor, reason=reason)
     return _append_and_tell(_locked(decision), decision, withdraws=proposal)
 
 
 @transaction.atomic
-def measure(decision: Decision) -> bool:
+def measure(decision: NewOverride) -> bool:
     """Append what a test measured; False where an earlier test of this build found the same.
 
     Every test has rows of its own, so that undoing one of them leaves what the others found. A row that only confirms
@@ -106,14 +106,14 @@ def withdraw_test(detection: int, actor: int | None) -> int:
     rows = list(Override.objects.filter(detection_id=detection, withdrawn_by=None).order_by("seq"))
     if not rows:
         return 0
-    made = Decision(rows[0].profile_id, rows[0].capability, actor=actor, reason=UNDONE)
+    made = NewOverride(rows[0].profile_id, rows[0].capability, actor=actor, reason=UNDONE)
     profile = _locked(made)
     names = dict.fromkeys(row.capability for row in rows)
     before = {name: event_log.holds(profile.pk, name) for name in names}
     for row in rows:
         _append(profile, replace(made, capability=row.capability, session=row.session), row)
     effective_values.refold([profile])
-    line = event_log.Happening("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
+    line = event_log.HistoryEvent("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
     changed = [name for name in names if event_log.holds(profile.pk, name) != before[name]]
     for name in changed:
         after = event_log.holds(profile.pk, name)
@@ -128,7 +128,7 @@ def withdraw_test(detection: int, actor: int | None) -> int:
 
 def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
     """What holds in place of a row that was withdrawn."""
-    winner = next(iter(in_force(profile, Decision(profile.pk, withdrawn.capability))), None)
+    winner = next(iter(in_force(profile, NewOverride(profile.pk, withdrawn.capability))), None)
     if winner is None:
         return "the profile of its family says the same"
     if winner.source == "auto_detected":
@@ -136,7 +136,7 @@ def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
     return "a person decided it" if winner.source == "user_confirmed" else "the server's own claim holds"
 
 
-def _confirms(profile: ModelProfile, measured: Decision) -> bool:
+def _confirms(profile: ModelProfile, measured: NewOverride) -> bool:
     """Whether the newest test of this build that counts found the same value."""
     this_build = ("auto_detected", profile.build.key)
     tests = (claim for claim in in_force(profile, measured) if (claim.source, claim.build_key) == this_build)
@@ -146,7 +146,7 @@ def _confirms(profile: ModelProfile, measured: Decision) -> bool:
 
 
 @transaction.atomic
-def follow_evidence(decision: Decision) -> int:
+def follow_evidence(decision: NewOverride) -> int:
     """Withdraw every decision of people about this capability, so that the evidence shows again.
 
     Returns how many were withdrawn. Raises Conflict, NotFound. `value` and `source` of the decision are not read.
@@ -159,7 +159,7 @@ def follow_evidence(decision: Decision) -> int:
 
 
 @transaction.atomic
-def withdraw(override_id: int, decision: Decision) -> int:
+def withdraw(override_id: int, decision: NewOverride) -> int:
     """Withdraw one claim; the seq of the withdrawal. Raises Conflict where it does not count any more, NotFound."""
     profile = _locked(decision)
     if not profile.overrides.filter(pk=override_id, capability=decision.capability, withdraws=None).exists():
@@ -180,11 +180,11 @@ def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
     )
     changed = {name: value for name, value in declared.items() if last.get(name) is not value}
     for name, value in changed.items():
-        _append_and_tell(profile, Decision(profile_id, name, value, "declared"))
+        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared"))
     return len(changed)
 
 
-def in_force(profile: ModelProfile, decision: Decision) -> list[Claim]:
+def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
     """The claims about this capability that count, for everyone or in its conversation, the winner first."""
     said = effective_values.claims([profile.pk])[profile.pk]
     entries = explain(None, said, profile.build.key, decision.session).get(decision.capability, ())
@@ -209,14 +209,14 @@ def _open_proposal(proposal_id: int) -> Override:
     proposal = Override.objects.filter(pk=proposal_id, proposed=True).first()
     if proposal is None:
         raise NotFound("There is no such proposal.")
-    _locked(Decision(proposal.profile_id, proposal.capability))
+    _locked(NewOverride(proposal.profile_id, proposal.capability))
     for answers, word in (("accepts", "accepted"), ("withdraws", "rejected")):
         if Override.objects.filter(**{answers: proposal}).exists():
             raise Conflict(f"This was {word} already.", stands(proposal.profile_id, proposal.capability))
     return proposal
 
 
-def _locked(decision: Decision) -> ModelProfile:
+def _locked(decision: NewOverride) -> ModelProfile:
     profile = (
         ModelProfile.objects.select_related("server")
         .select_for_update(of=("self",))
@@ -239,13 +239,13 @@ def _last_word(override_id: int) -> Override:
     return row
 
 
-def _append_and_tell(profile: ModelProfile, decision: Decision, withdraws: Override | None = None) -> int:
+def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:
     """Append a row, fold anew, write it into the history; its seq."""
     before = event_log.holds(profile.pk, decision.capability)
     row = _append(profile, decision, withdraws)
     effective_values.refold([profile])
     event_log.record(
-        event_log.Happening(
+        event_log.HistoryEvent(
             "withdrawal" if withdraws else "proposal" if decision.proposed else "override",
             profile.pk,
             decision.capability,
@@ -261,7 +261,7 @@ def _append_and_tell(profile: ModelProfile, decision: Decision, withdraws: Overr
     return row.seq
 
 
-def _append(profile: ModelProfile, decision: Decision, withdraws: Override | None) -> Override:
+def _append(profile: ModelProfile, decision: NewOverride, withdraws: Override | None) -> Override:
     seq = (profile.overrides.aggregate(newest=Max("seq"))["newest"] or 0) + 1
     try:
         with transaction.atomic():

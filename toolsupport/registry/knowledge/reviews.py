@@ -12,7 +12,7 @@ from django.db.models import Max, Q
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import HistoryEntry, Override, Review
 from toolsupport.registry.knowledge import event_log, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 # Verdicts of entries that ask for somebody's look, and what answers them: a later agreement or decision of a person.
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
@@ -21,7 +21,7 @@ DECISIONS = ("override", "withdrawal")
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class NewReview:
     """What a reviewer wants done about an entry, with their note."""
 
     entry: int
@@ -30,7 +30,7 @@ class Judgement:
 
 
 @transaction.atomic
-def act(deed: str, judgement: Judgement) -> None:
+def act(deed: str, judgement: NewReview) -> None:
     """Do one of DEEDS. Raises NotFound, Conflict (it was done already), ValueError with words for people."""
     if deed not in DEEDS:
         raise ValueError(f"Choose one of {', '.join(DEEDS)}.")
@@ -61,8 +61,8 @@ def _answered(profile: int, flag: int) -> bool:
     return HistoryEntry.objects.filter(decided, profile_id=profile, pk__gt=flag).exists()
 
 
-def _judge(decision: str) -> Callable[[HistoryEntry, Judgement], None]:
-    def judge(entry: HistoryEntry, judgement: Judgement) -> None:
+def _judge(decision: str) -> Callable[[HistoryEntry, NewReview], None]:
+    def judge(entry: HistoryEntry, judgement: NewReview) -> None:
         if entry.kind not in ("override", "detection"):
             raise ValueError("Only a decision or a test can be agreed or disagreed with.")
         if decision == DISAGREES and not judgement.note:
@@ -70,7 +70,7 @@ def _judge(decision: str) -> Callable[[HistoryEntry, Judgement], None]:
         about = {"override": entry.override} if entry.kind == "override" else {"detection": entry.detection}
         row = Review.objects.create(**about, reviewer_id=judgement.reviewer, decision=decision, note=judgement.note)
         now = event_log.holds(entry.profile_id, entry.capability)
-        told = event_log.Happening(
+        told = event_log.HistoryEvent(
             "review",
             entry.profile_id,
             entry.capability,
@@ -86,19 +86,19 @@ def _judge(decision: str) -> Callable[[HistoryEntry, Judgement], None]:
     return judge
 
 
-def _revert(entry: HistoryEntry, judgement: Judgement) -> None:
+def _revert(entry: HistoryEntry, judgement: NewReview) -> None:
     claim = _claim(entry, "override")
-    decision = Decision(
+    decision = NewOverride(
         entry.profile_id, claim.capability, actor=judgement.reviewer, reason=judgement.note, session=claim.session
     )
     overrides.withdraw(claim.pk, decision)
 
 
-def _accept(entry: HistoryEntry, judgement: Judgement) -> None:
+def _accept(entry: HistoryEntry, judgement: NewReview) -> None:
     overrides.accept(_claim(entry, "proposal").pk, judgement.reviewer, judgement.note)
 
 
-def _reject(entry: HistoryEntry, judgement: Judgement) -> None:
+def _reject(entry: HistoryEntry, judgement: NewReview) -> None:
     overrides.reject(_claim(entry, "proposal").pk, judgement.reviewer, judgement.note)
 
 
@@ -109,6 +109,6 @@ def _claim(entry: HistoryEntry, kind: str) -> Override:
 
 
 # What a button of the history does.
-DEEDS: Mapping[str, Callable[[HistoryEntry, Judgement], None]] = MappingProxyType(
+DEEDS: Mapping[str, Callable[[HistoryEntry, NewReview], None]] = MappingProxyType(
     {AGREES: _judge(AGREES), DISAGREES: _judge(DISAGREES), "revert": _revert, "accept": _accept, "reject": _reject}
 )

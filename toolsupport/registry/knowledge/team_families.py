@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from toolsupport.core import families
-from toolsupport.core.families import Index
+from toolsupport.core.families import FamilyIndex
 from toolsupport.models import Family, ModelProfile
 from toolsupport.registry.knowledge import effective_values
 
@@ -28,7 +28,7 @@ def assign(profiles: Sequence[ModelProfile]) -> None:
     processes see a change at the same moment.
     """
     team = [_family(row) for row in Family.objects.filter(enabled=True)]
-    index, by_name = Index(team), {family.name: family for family in team}
+    index, by_name = FamilyIndex(team), {family.name: family for family in team}
     for profile in profiles:
         given = profile.by_hand.get("family", "")
         own = by_name.get(given) if given else index.find(profile.name)

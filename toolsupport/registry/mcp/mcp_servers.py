@@ -25,7 +25,7 @@ NOT_NAMED = f"It does not stand in the file of {stdio_servers.VARIABLE} any more
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTool:
+class ShownMcpTool:
     """A tool as the page shows it. `state` is a key of STATES; `diff` is what an approval would change."""
 
     id: int
@@ -60,7 +60,7 @@ STATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class ShownServer:
+class ShownMcpServer:
     """A server as the page shows it; `why` says what is wrong with it."""
 
     id: int
@@ -76,7 +76,7 @@ class ShownServer:
     why: str
     has_token: bool
     left_out: tuple[str, ...] = ()
-    tools: tuple[ShownTool, ...] = field(default=())
+    tools: tuple[ShownMcpTool, ...] = field(default=())
 
     @property
     def waiting(self) -> int:
@@ -300,7 +300,7 @@ def _state(row: McpTool) -> str:
 # -- the page --
 
 
-def shown() -> tuple[ShownServer, ...]:
+def shown() -> tuple[ShownMcpServer, ...]:
     """All servers with their tools, those in use first, in two queries."""
     rows = McpServer.objects.prefetch_related("tools__approved_by").order_by("-enabled", "name")
     return tuple(_shown(row) for row in rows)
@@ -312,7 +312,7 @@ def waiting() -> int:
     return rows.exclude(waiting_digest="").count()
 
 
-def _shown(row: McpServer) -> ShownServer:
+def _shown(row: McpServer) -> ShownMcpServer:
     reached_by, why = row.url, row.last_error if row.reachable is False else ""
     if row.kind == STDIO:
         try:
@@ -320,7 +320,7 @@ def _shown(row: McpServer) -> ShownServer:
             reached_by, why = (command.command, why) if command else ("", NOT_NAMED)
         except ConfigError as error:
             reached_by, why = "", str(error)
-    return ShownServer(
+    return ShownMcpServer(
         row.pk,
         row.name,
         row.kind,
@@ -343,9 +343,9 @@ def _order(tool: McpTool) -> tuple[bool, bool, str]:
     return tool.gone_since is not None, tool.waiting is None, tool.name
 
 
-def _shown_tool(server: str, row: McpTool) -> ShownTool:
+def _shown_tool(server: str, row: McpTool) -> ShownMcpTool:
     spec = remote_tools.spec_of(server, row.waiting or row.definition)
-    return ShownTool(
+    return ShownMcpTool(
         row.pk,
         row.name,
         spec.name,

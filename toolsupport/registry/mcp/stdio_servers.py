@@ -21,7 +21,7 @@ KEYS = {"command", "args", "env", "cwd"}
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class StdioCommand:
     """How a server is started. `env` are names of variables of ours that it is given besides the usual ones."""
 
     command: str
@@ -35,11 +35,11 @@ class Command:
         if missing:
             raise ConfigError(f"It is to be given {missing[0]}, which is not set where this site was started.")
         values = {name: environ[name] for name in self.env}
-        redaction.know(*values.values())
+        redaction.add_secrets(*values.values())
         return values
 
 
-def commands() -> dict[str, Command]:
+def commands() -> dict[str, StdioCommand]:
     """All servers of the file by their names, {} without a file. Raises ConfigError that says what is wrong."""
     path = settings.ENV[VARIABLE]
     if not path:
@@ -51,7 +51,7 @@ def commands() -> dict[str, Command]:
 
 
 @lru_cache(maxsize=4)
-def _read(path: str, changed: int) -> dict[str, Command]:
+def _read(path: str, changed: int) -> dict[str, StdioCommand]:
     """`changed` is when the file was: a newer one is read again."""
     try:
         given = orjson.loads(Path(path).read_bytes())
@@ -63,7 +63,7 @@ def _read(path: str, changed: int) -> dict[str, Command]:
     return {name: _command(name, entry) for name, entry in named.items()}
 
 
-def _command(name: str, entry: Any) -> Command:
+def _command(name: str, entry: Any) -> StdioCommand:
     about = f"{VARIABLE}: the server {name!r}"
     if not SERVER_NAME.fullmatch(name) or "__" in name:
         raise ConfigError(f"{about} needs a name of up to 32 letters, digits, - and single _.")
@@ -75,4 +75,4 @@ def _command(name: str, entry: Any) -> Command:
         raise ConfigError(f"{about} needs a command, as text.")
     if not all(isinstance(many, list) and all(isinstance(one, str) for one in many) for many in lists):
         raise ConfigError(f"{about}: args and env are lists of texts; env names variables, it does not set them.")
-    return Command(texts[0], tuple(lists[0]), tuple(lists[1]), texts[1])
+    return StdioCommand(texts[0], tuple(lists[0]), tuple(lists[1]), texts[1])

@@ -10,10 +10,10 @@ from toolsupport.registry.metrics.call_metrics import CallCount
 # What a rejected call is counted as.
 FAULTS = {"unreadable": "rejected", "unknown": "unknown", "schema": "schema", "cut": "rejected"}
 
-Counted = CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused
+CountedEvent = CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused
 
 
-def outcome_of(event: Counted) -> str:
+def outcome_of(event: CountedEvent) -> str:
     """One of call_metrics.OUTCOMES."""
     if isinstance(event, CallRejected):
         return FAULTS[event.fault]
@@ -34,12 +34,12 @@ class CallTally:
         self._first: tuple[str, str] | None = None
         self._tokens = 0
 
-    def heard(self, event: Counted, format_: str) -> None:
+    def heard(self, event: CountedEvent, format_: str) -> None:
         key = (format_, outcome_of(event))
         self._first = self._first or key
         self._counts[key][0] += 1
 
-    def inside(self, event: Counted, format_: str) -> None:
+    def inside(self, event: CountedEvent, format_: str) -> None:
         """A call that a program made, for which no model was asked anything."""
         self._counts[(format_, outcome_of(event))][0] += 1
 

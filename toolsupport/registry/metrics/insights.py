@@ -22,7 +22,7 @@ Choices = list[tuple[object, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class InsightsFilter:
     """What is looked at; None and "" leave it open."""
 
     profile: int | None = None
@@ -32,7 +32,7 @@ class Filter:
 
 
 @dataclass(slots=True)
-class Point:
+class MetricPoint:
     """One day of one model in one format; `line` says which line of the plots it lies on, "" none."""
 
     day: date
@@ -97,31 +97,31 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InsightsResult:
     """The newest day first. `lines` have the most calls of all `combinations`; `cut` says that older days are left."""
 
-    points: Sequence[Point]
+    points: Sequence[MetricPoint]
     lines: int = 0
     combinations: int = 0
     cut: bool = False
 
 
-def found(wanted: Filter) -> Found:
+def found(wanted: InsightsFilter) -> InsightsResult:
     """Everything that the filter lets through, in one query."""
-    groups: dict[tuple[date, int, str], Point] = {}
+    groups: dict[tuple[date, int, str], MetricPoint] = {}
     for row in _rows(wanted):
         key = (row["day"], row["profile_id"], row["format"])
         if key not in groups and len(groups) == MOST_POINTS:
             return _lined([*groups.values()], cut=True)
         name = f"{row['profile__server__name']}/{row['profile__name']}"
-        point = groups.setdefault(key, Point(key[0], key[1], name, key[2]))
+        point = groups.setdefault(key, MetricPoint(key[0], key[1], name, key[2]))
         point.outcomes[row["outcome"]] += row["sum_calls"]
         point.latency_ms += row["sum_latency"]
         point.tokens += row["sum_tokens"]
     return _lined([*groups.values()])
 
 
-def _rows(wanted: Filter) -> Iterator[Any]:
+def _rows(wanted: InsightsFilter) -> Iterator[Any]:
     rows = CallMetric.objects.order_by("-day", "profile__server__name", "profile__name", "profile_id", "format")
     given = {"profile": wanted.profile, "format": wanted.format, "day__gte": wanted.since, "day__lte": wanted.until}
     rows = rows.filter(**{name: value for name, value in given.items() if value})
@@ -131,7 +131,7 @@ def _rows(wanted: Filter) -> Iterator[Any]:
     return summed
 
 
-def _lined(points: list[Point], cut: bool = False) -> Found:
+def _lined(points: list[MetricPoint], cut: bool = False) -> InsightsResult:
     """The same points; those with the most calls of all days lie on lines."""
     calls: Counter[tuple[int, str]] = Counter()
     for point in points:
@@ -140,7 +140,7 @@ def _lined(points: list[Point], cut: bool = False) -> Found:
     for point in points:
         if (point.profile, point.format) in most:
             point.line = f"{point.model}, {point.label}"
-    return Found(points, len(most), len(calls), cut)
+    return InsightsResult(points, len(most), len(calls), cut)
 
 
 def choices() -> dict[str, Choices]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from toolsupport.core.prompt.token_counts import Counted, Counts
+from toolsupport.core.prompt.token_counts import MeasuredPrompt, TokenCounts
 from toolsupport.models import PromptCount
 from toolsupport.registry import raw_sql
 
@@ -14,15 +14,15 @@ KNOWN = """SELECT tools_digest, characters, tokens FROM toolsupport_promptcount
 WHERE build_key = %s AND tools_digest IN (%s, %s)"""
 
 
-def known(build_key: str, tools_digest: str) -> Counts:
+def known(build_key: str, tools_digest: str) -> TokenCounts:
     """What was counted for a set of tools and without tools. One query."""
     found = raw_sql.rows(KNOWN, build_key, tools_digest, WITHOUT)
-    counted = {digest: Counted(*of) for digest, *of in found}
-    return Counts(counted.get(tools_digest) if tools_digest else None, counted.get(WITHOUT))
+    counted = {digest: MeasuredPrompt(*of) for digest, *of in found}
+    return TokenCounts(counted.get(tools_digest) if tools_digest else None, counted.get(WITHOUT))
 
 
 @transaction.atomic
-def learn(build_key: str, tools_digest: str, seen: Counted) -> None:
+def learn(build_key: str, tools_digest: str, seen: MeasuredPrompt) -> None:
     """Keep a count where it is of a shorter request than the one that is known."""
     fresh = {"characters": seen.characters, "tokens": seen.tokens}
     row, made = PromptCount.objects.select_for_update().get_or_create(

@@ -9,12 +9,12 @@ from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.resolve import explain
 from toolsupport.models import HistoryEntry, ModelProfile
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import profiles
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingProposal:
     """A proposal nobody answered; `entry` is its line of the history."""
 
     entry: int
@@ -24,7 +24,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Decidable:
+class EditableCapability:
     """A capability as it can be changed. `decided` says that a person's word is in force, `beaten` what it beats."""
 
     name: str
@@ -33,10 +33,10 @@ class Decidable:
     decided: bool
     stale: bool
     beaten: tuple[str, ...]
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[PendingProposal, ...]
 
 
-def decidable(profile: ModelProfile) -> dict[str, Decidable]:
+def decidable(profile: ModelProfile) -> dict[str, EditableCapability]:
     """Every capability that was spoken of, by its name."""
     profile_id = profile.pk
     said = effective_values.claims([profile_id])[profile_id]
@@ -47,7 +47,7 @@ def decidable(profile: ModelProfile) -> dict[str, Decidable]:
     for name in {*entries, *newest}:
         counting = [entry for entry in entries.get(name, ()) if entry.standing in ("winner", "beaten")]
         first = counting[0] if counting else None
-        found[name] = Decidable(
+        found[name] = EditableCapability(
             name=name,
             newest=newest.get(name, 0),
             value=first.value if first else None,
@@ -59,7 +59,7 @@ def decidable(profile: ModelProfile) -> dict[str, Decidable]:
     return found
 
 
-def decide(decision: Decision) -> None:
+def decide(decision: NewOverride) -> None:
     """Decide, propose, or (value None) follow the evidence. Raises Conflict, NotFound."""
     if decision.value is None:
         overrides.follow_evidence(decision)
@@ -70,18 +70,21 @@ def decide(decision: Decision) -> None:
 def _words(name: str, entry: Any) -> str:
     source = SOURCES[entry.source].word
     who = f", {entry.claim.actor}" if entry.claim and entry.claim.actor else ""
-    return f"{profiles.say(name, entry.value)[1]} ({source}{who})"
+    return f"{profiles.state_and_words(name, entry.value)[1]} ({source}{who})"
 
 
-def _waiting(profile_id: int) -> dict[str, tuple[Waiting, ...]]:
+def _waiting(profile_id: int) -> dict[str, tuple[PendingProposal, ...]]:
     open_ones = {"override__accepted_by": None, "override__withdrawn_by": None}
     rows = HistoryEntry.objects.filter(profile_id=profile_id, facet__kind="proposal", **open_ones).select_related(
         "actor"
     )
-    found: dict[str, tuple[Waiting, ...]] = {}
+    found: dict[str, tuple[PendingProposal, ...]] = {}
     for row in rows.order_by("-at", "-id")[:20]:
-        one = Waiting(
-            row.pk, profiles.say(row.capability, row.after)[1], effective_values.display_name(row.actor), row.text
+        one = PendingProposal(
+            row.pk,
+            profiles.state_and_words(row.capability, row.after)[1],
+            effective_values.display_name(row.actor),
+            row.text,
         )
         found[row.capability] = (*found.get(row.capability, ()), one)
     return found

@@ -17,7 +17,7 @@ BY_HAND = ("family", "parameter_count", "quantization")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ModelDescription:
     """What a person writes of a model. `enabled` False takes it out of every choice; "" and None leave a fact open."""
 
     enabled: bool = True
@@ -48,7 +48,7 @@ def define(server_id: int, name: str) -> int:
 
 
 @transaction.atomic
-def write(profile_id: int, written: Written) -> None:
+def write(profile_id: int, written: ModelDescription) -> None:
     """Keep what a person wrote. Raises NotFound."""
     rows = ModelProfile.objects.select_related("server").select_for_update(of=("self",))
     profile = rows.filter(pk=profile_id).first()

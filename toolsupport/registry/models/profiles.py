@@ -16,11 +16,11 @@ from toolsupport.core.resolve import CAPABILITIES
 from toolsupport.core.types import Capabilities, Capability
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides, stale_tests
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.settings import model_settings
-from toolsupport.registry.settings.model_settings import Options
+from toolsupport.registry.settings.model_settings import ModelOptions
 
 HISTORY = 500  # rows; those of one test that only confirm share a line
 
@@ -46,7 +46,7 @@ THINKING = {"both": "on and off", "off_only": "only while off", "on_only": "only
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CapabilityCell:
     """One capability in the fewest words. `state` is yes, no, unknown or value (neither yes nor no)."""
 
     capability: str
@@ -61,7 +61,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ModelRow:
     """A line of the matrix."""
 
     id: int
@@ -75,12 +75,12 @@ class Row:
     state_word: str
     family: str
     source: str
-    cells: tuple[Cell, ...]
+    cells: tuple[CapabilityCell, ...]
     older: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class OverrideLine:
     """A line of a model's history. `undone` is True where a later row withdrew it, `withdraws` is that row's target."""
 
     id: int
@@ -98,31 +98,31 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Editor:
+class DecisionEditor:
     """The tools decision as it can be changed: `decided` is True, False or None (the evidence rules)."""
 
     profile: int
     decided: bool | None
     newest: int
-    cell: Cell
+    cell: CapabilityCell
     state: str
     state_word: str
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ModelPage:
     """Everything the page of one model shows."""
 
     model: ShownModel
     profile: ModelProfile
     build: str
-    options: Options
-    cells: tuple[Cell, ...]
-    editor: Editor
-    history: tuple[Claimed, ...]
+    options: ModelOptions
+    cells: tuple[CapabilityCell, ...]
+    editor: DecisionEditor
+    history: tuple[OverrideLine, ...]
 
 
-def listed(wanted: str = "") -> tuple[Row, ...]:
+def listed(wanted: str = "") -> tuple[ModelRow, ...]:
     """The matrix, filtered by a piece of the model's or the server's name; gone models last. Three queries."""
     rows = ModelProfile.objects.select_related("server").order_by("name", "server__name")
     for word in wanted.split():
@@ -133,11 +133,11 @@ def listed(wanted: str = "") -> tuple[Row, ...]:
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
 
-def shown(profile_id: int) -> Page:
+def shown(profile_id: int) -> ModelPage:
     """One model with the value, source and reason of each capability. Raises NotFound."""
     profile = _get(profile_id)
     known = picker.folded([profile_id])[profile_id]
-    return Page(
+    return ModelPage(
         model=picker.row_of(profile, known, stale_tests.is_stale(profile)),
         profile=profile,
         build=profile.build.key,
@@ -154,11 +154,11 @@ def capabilities(profile_id: int, conversation: str = "") -> Capabilities:
     return effective_values.fold(profile, effective_values.claims([profile_id])[profile_id], conversation)
 
 
-def cell(capability: Capability) -> Cell:
+def cell(capability: Capability) -> CapabilityCell:
     """A capability as a cell of the matrix shows it."""
-    state, words = say(capability.name, capability.value)
+    state, words = state_and_words(capability.name, capability.value)
     source = SOURCES[capability.source]
-    return Cell(
+    return CapabilityCell(
         capability=capability.name,
         title=title(capability.name),
         state=state,
@@ -176,7 +176,7 @@ def title(capability: str) -> str:
     return TITLES.get(capability, capability.removeprefix("tool:"))
 
 
-def say(name: str, value: Any) -> tuple[str, str]:
+def state_and_words(name: str, value: Any) -> tuple[str, str]:
     """(state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
     if value is None:
         return "unknown", "unknown"
@@ -196,11 +196,11 @@ def _get(profile_id: int) -> ModelProfile:
     return profile
 
 
-def _editor(profile: ModelProfile, known: Capabilities) -> Editor:
+def _editor(profile: ModelProfile, known: Capabilities) -> DecisionEditor:
     state, word = picker.chip(known)
-    in_force = overrides.in_force(profile, Decision(profile.pk, "tools"))
+    in_force = overrides.in_force(profile, NewOverride(profile.pk, "tools"))
     decided = (claim.value for claim in in_force if claim.source == "user_confirmed")
-    return Editor(
+    return DecisionEditor(
         profile=profile.pk,
         decided=next(decided, None),
         newest=overrides.newest_seq(profile.pk, "tools"),
@@ -210,9 +210,9 @@ def _editor(profile: ModelProfile, known: Capabilities) -> Editor:
     )
 
 
-def _row(profile: ModelProfile, known: Capabilities, older: bool) -> Row:
+def _row(profile: ModelProfile, known: Capabilities, older: bool) -> ModelRow:
     state, words = picker.chip(known)
-    return Row(
+    return ModelRow(
         id=profile.pk,
         name=profile.name,
         server=profile.server.name,
@@ -236,7 +236,7 @@ def _context(profile: ModelProfile, known: Capabilities) -> Capability:
     return Capability("context", profile.context_length, "declared", "The server gives this context length.")
 
 
-def _history(profile: ModelProfile) -> tuple[Claimed, ...]:
+def _history(profile: ModelProfile) -> tuple[OverrideLine, ...]:
     rows = profile.overrides.select_related("actor", "withdraws", "detection").order_by("-seq")[:HISTORY]
     undone = set(profile.overrides.exclude(withdraws=None).values_list("withdraws_id", flat=True))
     build = profile.build.key
@@ -255,30 +255,30 @@ def _line_of(row: Override) -> tuple[str, int]:
     return "", row.pk
 
 
-def _joined(kind: str, together: list[Override], undone: set[int], build: str) -> Claimed:
+def _joined(kind: str, together: list[Override], undone: set[int], build: str) -> OverrideLine:
     """The line of one row, or of several that one test made."""
     line = _claimed(together[0], together[0].pk in undone, build)
     if not kind:
         return line
     rows = [row.withdraws or row for row in reversed(together)]
-    words = ", ".join(f"{title(row.capability)}: {say(row.capability, row.value)[1]}" for row in rows)
+    words = ", ".join(f"{title(row.capability)}: {state_and_words(row.capability, row.value)[1]}" for row in rows)
     return replace(line, title="Test", words=f"confirmed {words}", withdraws=words if kind == "undone" else "")
 
 
-def _claimed(row: Override, undone: bool, build: str) -> Claimed:
+def _claimed(row: Override, undone: bool, build: str) -> OverrideLine:
     # A server declares what it runs now, and a withdrawal measures nothing: only these hold for one build.
     older = row.source in BOUND_TO_BUILD and row.withdraws is None and row.build_key != build
-    return Claimed(
+    return OverrideLine(
         id=row.pk,
         seq=row.seq,
         title=title(row.capability),
-        words=say(row.capability, row.value)[1],
+        words=state_and_words(row.capability, row.value)[1],
         source=SOURCES[row.source].word if row.source in SOURCES else row.source.replace("_", " "),
         actor=effective_values.display_name(row.actor),
         reason=row.reason,
         at=row.created_at,
         undone=undone,
-        withdraws=say(row.capability, row.withdraws.value)[1] if row.withdraws else "",
+        withdraws=state_and_words(row.capability, row.withdraws.value)[1] if row.withdraws else "",
         this_build=not older,
         proposed=row.proposed,
     )

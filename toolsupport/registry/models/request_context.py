@@ -9,12 +9,12 @@ from typing import Any
 from toolsupport import providers
 from toolsupport.core import model_sizes, tool_translation
 from toolsupport.core.errors import NotFound
-from toolsupport.core.format_choice import FormatWishes
-from toolsupport.core.prompt.context_fitting import Window
-from toolsupport.core.prompt.token_counts import Counts, tools_digest
+from toolsupport.core.format_choice import FormatPreferences
+from toolsupport.core.prompt.context_fitting import ContextWindow
+from toolsupport.core.prompt.token_counts import TokenCounts, tools_digest
 from toolsupport.core.remote_tools import RemoteTool
-from toolsupport.core.tool_selection import Candidate, Toolbox, Wishes, choose
-from toolsupport.core.types import Brief, ChatSettings, Endpoint, LeftOut, ToolSpec
+from toolsupport.core.tool_selection import Candidate, Toolbox, ToolPreferences, choose
+from toolsupport.core.types import ChatSettings, Endpoint, RequestSpec, ToolFilter, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import (
     effective_values,
@@ -36,14 +36,14 @@ from toolsupport.registry.settings import (
     switches,
     team_settings,
 )
-from toolsupport.registry.settings.model_settings import Options
+from toolsupport.registry.settings.model_settings import ModelOptions
 
 # Where calls were found only with thinking on or only with it off, turns with tools ask for that.
 THINK = {"on_only": True, "off_only": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Briefing:
+class RequestContext:
     """A brief with the server to put it to; the endpoint holds a key and is never stored.
 
     `build` is the key of the model's build, `counts` tells how many tokens it was seen to need, `toolbox` why each tool
@@ -51,12 +51,12 @@ class Briefing:
     digests as they were read for this brief. `lacks_flag`: its server lacked a setting for tools so far.
     """
 
-    brief: Brief
+    brief: RequestSpec
     endpoint: Endpoint
     build: str = ""
-    counts: Counts = field(default_factory=Counts)
+    counts: TokenCounts = field(default_factory=TokenCounts)
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), "", ""))
-    window: Window = field(default_factory=Window)
+    window: ContextWindow = field(default_factory=ContextWindow)
     remotes: tuple[RemoteTool, ...] = ()
     lacks_flag: bool = False
 
@@ -67,7 +67,7 @@ class Briefing:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ToolOffer:
     """What might be offered to a model, with all settings of the team in force.
 
     `ours`: they are the tools of this site and run here, so that one of them may serve for another.
@@ -80,12 +80,12 @@ class Offer:
     remotes: tuple[RemoteTool, ...] = ()
 
 
-def offer(tools: Sequence[ToolSpec]) -> Offer:
+def offer(tools: Sequence[ToolSpec]) -> ToolOffer:
     """These tools, which are none of ours: what the team leaves out of its own may have the same names."""
-    return Offer(tuple(Candidate(spec) for spec in tools), team_settings.everything() | {"left_out": {}})
+    return ToolOffer(tuple(Candidate(spec) for spec in tools), team_settings.everything() | {"left_out": {}})
 
 
-def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> Briefing:
+def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> RequestContext:
     """What to ask this model in this conversation. Raises NotFound, ConfigError (the server's key cannot be read)."""
     profile = profile_cache.profile(profile_id)
     if profile is None:
@@ -93,14 +93,14 @@ def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, se
     return brief_of(profile, offer(tools), settings, session)
 
 
-def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, session: str = "") -> Briefing:
+def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, session: str = "") -> RequestContext:
     """The same for a model whose row was read already, together with its server."""
     capabilities = effective_values.known(profile, session)
     kept = model_settings.of(profile)
     window = context_sizes.window(profile)
     team = offered.team
     toolbox = choose(capabilities, offered.candidates, wishes(profile, settings, team))
-    made = Brief(
+    made = RequestSpec(
         model=profile.name,
         capabilities=capabilities,
         tools=toolbox.tools,
@@ -128,22 +128,22 @@ def brief_of(profile: ModelProfile, offered: Offer, settings: ChatSettings, sess
         made = replace(made, examples=proven_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, tools_digest(made))
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
-    return Briefing(made, endpoint, build, counts, toolbox, window, offered.remotes, flag)
+    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag)
 
 
-def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> Wishes:
+def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:
     """What the conversation, the model's profile and the team want of tools and of call formats."""
     kept = model_settings.of(profile)
     preferred = (settings.asked_format, settings.format, kept.format, team["primary_format"])
-    formats = FormatWishes(
+    formats = FormatPreferences(
         preferred=tuple(name for name in preferred if name),
         disabled=frozenset((*kept.disabled_formats, *team["disabled_formats"])),
         switches=switches.of(team),
         asked=settings.asked_format,
     )
-    return Wishes(
+    return ToolPreferences(
         tools_on=settings.tools_on,
-        team=LeftOut.read(team["left_out"]),
+        team=ToolFilter.read(team["left_out"]),
         chat=settings.left_out,
         formats=formats,
         may_call=kept.tool_choice != "none",
@@ -152,7 +152,7 @@ def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any
     )
 
 
-def options(kept: Options, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:
+def options(kept: ModelOptions, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a request: `num_ctx` in tokens is always the same for a model, since another one loads it anew."""
     degrees = (settings.temperature, kept.temperature, team["temperature"])
     chosen = {

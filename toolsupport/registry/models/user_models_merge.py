@@ -13,10 +13,10 @@ from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.resolve import explain
 from toolsupport.core.types import Build
-from toolsupport.core.user_models import BUILD, DEFAULT_CONTEXT, DESCRIPTION, Document, Entry
+from toolsupport.core.user_models import BUILD, DEFAULT_CONTEXT, DESCRIPTION, UserModel, UserModelsFile
 from toolsupport.models import ModelProfile, Override, Server, Setting, Standing
 from toolsupport.registry.knowledge import effective_values, overrides, team_families
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 # What the file says that has no row of its own: entries whose server is not here yet, and what stood beside the list.
 _ASIDE = "user_models_aside"
@@ -29,7 +29,7 @@ CONFIRM, OUTRANK = "confirm", "outrank"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MergeChange:
     """One thing an entry would change. `needs` is "", CONFIRM or OUTRANK; `without` is what happens unticked."""
 
     field: str
@@ -40,16 +40,16 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MergePlan:
     """What merging one entry would do. `state` is new, known or aside; `index` is its place in the file."""
 
     index: int
-    entry: Entry
+    entry: UserModel
     state: str
     server: str = ""
     note: str = ""
     profile: int | None = None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[MergeChange, ...] = ()
 
     @property
     def needs(self) -> frozenset[str]:
@@ -57,7 +57,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticks:
+class MergeConsent:
     """Which entries (by index) may be confirmed by the importer, and may outrank somebody here. `actor` imports."""
 
     actor: int | None = None
@@ -69,7 +69,7 @@ class Ticks:
         return not needs or index in chosen[needs]
 
 
-def exported() -> Document:
+def exported() -> UserModelsFile:
     """Every model of every server but the Simulator, and whatever is kept aside."""
     rows = ModelProfile.objects.select_related("server").exclude(server__kind="simulator")
     profiles = list(rows.order_by("server__name", "name"))
@@ -77,12 +77,12 @@ def exported() -> Document:
     known = {row.profile_id: row for row in tools}
     aside = _aside()
     entries = [_entry(profile, known.get(profile.pk)) for profile in profiles]
-    return Document((*entries, *aside.entries), aside.extra)
+    return UserModelsFile((*entries, *aside.entries), aside.extra)
 
 
-def plan(document: Document) -> tuple[Plan, ...]:
+def plan(document: UserModelsFile) -> tuple[MergePlan, ...]:
     """What merging the file would do, entry by entry; nothing is written. Raises ConfigError (a model stands twice)."""
-    site = _Site()
+    site = _ExistingModels()
     plans = tuple(_plan(site, index, entry) for index, entry in enumerate(document.entries))
     first: dict[tuple[str, str], int] = {}
     for one in plans:
@@ -93,7 +93,7 @@ def plan(document: Document) -> tuple[Plan, ...]:
 
 
 @transaction.atomic
-def merge(document: Document, ticks: Ticks) -> tuple[Plan, ...]:
+def merge(document: UserModelsFile, ticks: MergeConsent) -> tuple[MergePlan, ...]:
     """Write all of it or nothing; returns what was planned at that moment."""
     plans = plan(document)
     for one in plans:
@@ -106,9 +106,9 @@ def merge(document: Document, ticks: Ticks) -> tuple[Plan, ...]:
 # -- out ----------------------------------------------------------------------------------------------
 
 
-def _entry(profile: ModelProfile, known: Standing | None) -> Entry:
+def _entry(profile: ModelProfile, known: Standing | None) -> UserModel:
     said = dict(profile.extra)
-    entry = Entry(
+    entry = UserModel(
         id=profile.name,
         name=said.pop("name", profile.name),
         source=profile.server.kind,
@@ -123,7 +123,7 @@ def _entry(profile: ModelProfile, known: Standing | None) -> Entry:
     return _with_support(entry, profile, known) if known and known.value is not None else entry
 
 
-def _with_support(entry: Entry, profile: ModelProfile, known: Standing) -> Entry:
+def _with_support(entry: UserModel, profile: ModelProfile, known: Standing) -> UserModel:
     row = known.override
     return replace(
         entry,
@@ -142,7 +142,7 @@ def _build(profile: ModelProfile) -> dict[str, str]:
 # -- in -----------------------------------------------------------------------------------------------
 
 
-class _Site:
+class _ExistingModels:
     """The servers and models there are, read once for a whole file."""
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class _Site:
         self.profiles = {(row.server_id, row.name): row for row in rows}
         self.claims = effective_values.claims(row.pk for row in self.profiles.values())
 
-    def server_of(self, entry: Entry) -> Server | None:
+    def server_of(self, entry: UserModel) -> Server | None:
         """By its name, else the only server of its kind that has the model, else the only one of its kind."""
         named = [server for server in self.servers if entry.server and server.name == entry.server]
         alike = [server for server in self.servers if server.kind == entry.source]
@@ -161,22 +161,22 @@ class _Site:
         return next((found[0] for found in (named, having, alike) if len(found) == 1), None)
 
 
-def _plan(site: _Site, index: int, entry: Entry) -> Plan:
+def _plan(site: _ExistingModels, index: int, entry: UserModel) -> MergePlan:
     server = site.server_of(entry)
     if server is None:
         note = (
             f"No server here is the one it belongs to ({entry.server or entry.source or 'none named'}): kept for later."
         )
-        return Plan(index, entry, "aside", note=note)
+        return MergePlan(index, entry, "aside", note=note)
     profile = site.profiles.get((server.pk, entry.id))
     if profile is None:
         fresh = _fresh(server, entry)
-        return Plan(index, entry, "new", server.name, changes=tuple(_support(fresh, entry, [])))
+        return MergePlan(index, entry, "new", server.name, changes=tuple(_support(fresh, entry, [])))
     changes = (*_fields(profile, entry), *_support(profile, entry, site.claims[profile.pk]))
-    return Plan(index, entry, "known", server.name, profile=profile.pk, changes=changes)
+    return MergePlan(index, entry, "known", server.name, profile=profile.pk, changes=changes)
 
 
-def _fresh(server: Server, entry: Entry) -> ModelProfile:
+def _fresh(server: Server, entry: UserModel) -> ModelProfile:
     """A row for a model that no server here has listed yet."""
     return ModelProfile(
         server=server,
@@ -191,12 +191,12 @@ def _fresh(server: Server, entry: Entry) -> ModelProfile:
     )
 
 
-def _extra(entry: Entry) -> dict[str, Any]:
+def _extra(entry: UserModel) -> dict[str, Any]:
     ours = {"name": entry.name if entry.name != entry.id else "", "context_profiles": list(entry.context_profiles)}
     return {**entry.extra, **{name: value for name, value in ours.items() if value}}
 
 
-def _fields(profile: ModelProfile, entry: Entry) -> Iterable[Change]:
+def _fields(profile: ModelProfile, entry: UserModel) -> Iterable[MergeChange]:
     """What is said about the model besides its tools: what people here wrote changes only with a tick."""
     untouched = {
         "description": profile.description in ("", DESCRIPTION),
@@ -210,15 +210,15 @@ def _fields(profile: ModelProfile, entry: Entry) -> Iterable[Change]:
     for name, value in wanted.items():
         before = getattr(profile, name)
         if value not in (before, defaults[name]):
-            yield Change(name, before, value, "" if untouched[name] else OUTRANK, "stays as it is")
+            yield MergeChange(name, before, value, "" if untouched[name] else OUTRANK, "stays as it is")
     for name, value in _extra(entry).items():
         if name not in profile.extra:
-            yield Change(f"extra.{name}", None, value)
+            yield MergeChange(f"extra.{name}", None, value)
         elif profile.extra[name] != value:
-            yield Change(f"extra.{name}", profile.extra[name], value, OUTRANK, "stays as it is")
+            yield MergeChange(f"extra.{name}", profile.extra[name], value, OUTRANK, "stays as it is")
 
 
-def _support(profile: ModelProfile, entry: Entry, said: list[Any]) -> Iterable[Change]:
+def _support(profile: ModelProfile, entry: UserModel, said: list[Any]) -> Iterable[MergeChange]:
     if entry.tool_support is None:
         return
     entries = explain(None, said, profile.build.key).get("tools", ())
@@ -228,10 +228,10 @@ def _support(profile: ModelProfile, entry: Entry, said: list[Any]) -> Iterable[C
         needs = ""
         if entry.tool_support_source == "user_confirmed":
             needs = OUTRANK if any(claim.source == "user_confirmed" for claim in counting) else CONFIRM
-        yield Change("tool_support", before, entry.tool_support, needs, "comes in as a proposal" if needs else "")
+        yield MergeChange("tool_support", before, entry.tool_support, needs, "comes in as a proposal" if needs else "")
 
 
-def _is_news(profile: ModelProfile, entry: Entry, said: list[Any], counting: list[Any]) -> bool:
+def _is_news(profile: ModelProfile, entry: UserModel, said: list[Any], counting: list[Any]) -> bool:
     """False where the same was said here already; where a server declares it, its own word is asked here."""
     source = entry.tool_support_source
     if source == "user_confirmed":
@@ -249,7 +249,7 @@ def _is_news(profile: ModelProfile, entry: Entry, said: list[Any], counting: lis
 MEASURED = ("auto_detected", "runtime_error")
 
 
-def _build_key(profile: ModelProfile, entry: Entry, said: list[Any]) -> str:
+def _build_key(profile: ModelProfile, entry: UserModel, said: list[Any]) -> str:
     """The build a measurement holds for; one made here on the same build is not outranked by one from elsewhere."""
     build = Build(str(profile.server_id), profile.name, **dict(entry.build)).key if entry.build else ELSEWHERE
     measured_here = any((claim.source, claim.build_key) == ("auto_detected", build) for claim in said)
@@ -257,7 +257,7 @@ def _build_key(profile: ModelProfile, entry: Entry, said: list[Any]) -> str:
     return ELSEWHERE if measured_here and not same else build
 
 
-def _merge(one: Plan, ticks: Ticks) -> None:
+def _merge(one: MergePlan, ticks: MergeConsent) -> None:
     if one.profile is None:
         profile = _fresh(Server.objects.get(name=one.server), one.entry)
         team_families.assign([profile])
@@ -273,17 +273,17 @@ def _merge(one: Plan, ticks: Ticks) -> None:
     profile.save(update_fields=["description", "default_context", "abilities", "extra"])
 
 
-def _set(profile: ModelProfile, change: Change) -> None:
+def _set(profile: ModelProfile, change: MergeChange) -> None:
     if change.field.startswith("extra."):
         profile.extra = {**profile.extra, change.field.removeprefix("extra."): change.after}
     else:
         setattr(profile, change.field, change.after)
 
 
-def _decide(profile: ModelProfile, entry: Entry, ticks: Ticks, allowed: bool) -> None:
+def _decide(profile: ModelProfile, entry: UserModel, ticks: MergeConsent, allowed: bool) -> None:
     said = effective_values.claims([profile.pk])[profile.pk]
     measured = entry.tool_support_source in MEASURED
-    decision = Decision(
+    decision = NewOverride(
         profile=profile.pk,
         capability="tools",
         value=entry.tool_support,
@@ -307,13 +307,13 @@ def _proposed(profile: ModelProfile, value: Any) -> bool:
 # -- what has no row ----------------------------------------------------------------------------------
 
 
-def _aside() -> Document:
+def _aside() -> UserModelsFile:
     row = Setting.objects.filter(key=_ASIDE).first()
     stored: Mapping[str, Any] = (row.value if row else None) or {}
-    return Document(tuple(map(user_models.read_entry, stored.get("entries", ()))), stored.get("extra", {}))
+    return UserModelsFile(tuple(map(user_models.read_entry, stored.get("entries", ()))), stored.get("extra", {}))
 
 
-def _keep_aside(document: Document, entries: list[Entry]) -> None:
+def _keep_aside(document: UserModelsFile, entries: list[UserModel]) -> None:
     """What the file says anew takes the place of what was kept of the same model."""
     before = _aside()
     spoken_of = {entry.key for entry in document.entries}

@@ -33,7 +33,7 @@ class ListedPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PasswordLink:
     """A one-time token that sets a password; it is shown once and kept nowhere."""
 
     name: str
@@ -47,7 +47,7 @@ def listed() -> tuple[ListedPerson, ...]:
     return tuple(_shown(row) for row in rows)
 
 
-def invite(name: str, role: str) -> Link:
+def invite(name: str, role: str) -> PasswordLink:
     """A new person without a password, and the link that sets one. Raises ConfigError (name taken or malformed)."""
     user = User(username=name.strip())
     user.set_unusable_password()
@@ -64,7 +64,7 @@ def invite(name: str, role: str) -> Link:
 
 
 @transaction.atomic
-def new_link(actor: int, person_id: int) -> Link:
+def new_link(actor: int, person_id: int) -> PasswordLink:
     """Take the password and every session away, and give a link that sets a new one. Raises NotFound, NotAllowed."""
     user = _other(actor, person_id)
     user.set_unusable_password()
@@ -133,8 +133,8 @@ def _check_administered() -> None:
         raise NotAllowed("Then nobody could administer the site any more.")
 
 
-def _link(user: User) -> Link:
-    return Link(user.username, f"{user.pk}-{default_token_generator.make_token(user)}")
+def _link(user: User) -> PasswordLink:
+    return PasswordLink(user.username, f"{user.pk}-{default_token_generator.make_token(user)}")
 
 
 def _shown(row: User) -> ListedPerson:

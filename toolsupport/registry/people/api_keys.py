@@ -23,7 +23,7 @@ SELDOM = timedelta(minutes=1)  # how exact the time of the last use is
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class KeyHolder:
     """Who comes in with a key, and what it was made for."""
 
     key: int
@@ -57,7 +57,7 @@ def create(person_id: int, name: str) -> str:
     return key
 
 
-def holder(key: str) -> Holder | None:
+def holder(key: str) -> KeyHolder | None:
     """Who comes in with this key; None where it is unknown or revoked, or where its owner is kept out."""
     rows = ApiKey.objects.select_related("person")
     row = rows.filter(digest=_digest(key), revoked_at=None, person__is_active=True).first()
@@ -66,7 +66,7 @@ def holder(key: str) -> Holder | None:
     now = timezone.now()
     if row.used_at is None or now - row.used_at > SELDOM:
         ApiKey.objects.filter(pk=row.pk).update(used_at=now)
-    return Holder(row.pk, row.person, tuple(row.scopes))
+    return KeyHolder(row.pk, row.person, tuple(row.scopes))
 
 
 def listed(person_id: int) -> tuple[ShownKey, ...]:

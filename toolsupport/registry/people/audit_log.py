@@ -25,7 +25,7 @@ BEFORE_THE_FIRST = "0" * 64
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """A deed as people are told of it."""
 
     at: datetime
@@ -70,7 +70,7 @@ def _broken(rows: Iterable[Audit]) -> int | None:
     return None
 
 
-def about(deed: str, subject: str) -> tuple[Entry, ...]:
+def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:
     """Who did this to that thing, and why; the newest first."""
     rows = Audit.objects.filter(deed=deed, subject=subject).select_related("actor").order_by("-id")
-    return tuple(Entry(row.at, row.actor.get_username(), row.reason) for row in rows)
+    return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)

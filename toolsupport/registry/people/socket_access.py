@@ -17,7 +17,7 @@ SIGNED_OUT, FORBIDDEN = "signed_out", "forbidden"
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class SocketAccess:
     """What let a socket in: the person, the browser's session, the mark of the password it was opened with."""
 
     person: int
@@ -25,16 +25,16 @@ class Pass:
     mark: str
 
 
-def refused(passes: Collection[Pass], action: Action) -> dict[Pass, str]:
+def refused(passes: Collection[SocketAccess], action: Action) -> dict[SocketAccess, str]:
     """Those that hold no more, and why: SIGNED_OUT (session, password, person) or FORBIDDEN (the role)."""
-    found: dict[Pass, str] = {}
+    found: dict[SocketAccess, str] = {}
     waiting = iter(passes)
     while some := list(islice(waiting, AT_ONCE)):
         found.update(_refused(some, action))
     return found
 
 
-def _refused(passes: Collection[Pass], action: Action) -> Iterator[tuple[Pass, str]]:
+def _refused(passes: Collection[SocketAccess], action: Action) -> Iterator[tuple[SocketAccess, str]]:
     """Three queries, however many passes."""
     people = {one.person for one in passes}
     sessions = Session.objects.filter(session_key__in={one.session for one in passes}, expire_date__gt=timezone.now())

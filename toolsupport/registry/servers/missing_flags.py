@@ -16,7 +16,7 @@ LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MissingFlag:
     """A model that cannot be given tools until its server has the setting `flag`."""
 
     profile: int
@@ -42,11 +42,11 @@ def server_changed(server: int) -> None:
     _solve(ModelProfile.objects.filter(server_id=server))
 
 
-def by_server() -> Mapping[int, tuple[Mark, ...]]:
+def by_server() -> Mapping[int, tuple[MissingFlag, ...]]:
     """What is missing, by the server's id."""
-    found: defaultdict[int, tuple[Mark, ...]] = defaultdict(tuple)
+    found: defaultdict[int, tuple[MissingFlag, ...]] = defaultdict(tuple)
     for row in _open().order_by("name"):
-        found[row.server_id] += (Mark(row.pk, row.name, row.missing_flag, row.missing_flag_since),)
+        found[row.server_id] += (MissingFlag(row.pk, row.name, row.missing_flag, row.missing_flag_since),)
     return found
 
 

@@ -17,7 +17,7 @@ from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
 from toolsupport.registry.servers import key_encryption, missing_flags
 from toolsupport.registry.servers.addresses import NamedAddress, server_url
-from toolsupport.registry.servers.missing_flags import Mark
+from toolsupport.registry.servers.missing_flags import MissingFlag
 from toolsupport.registry.settings import model_settings
 
 SIMULATOR = "Simulator"
@@ -58,7 +58,7 @@ class ListedServer:
     hint: str
     has_key: bool
     models: int
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[MissingFlag, ...] = ()
 
 
 @transaction.atomic

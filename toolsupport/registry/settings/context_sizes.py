@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from toolsupport import providers
-from toolsupport.core.prompt.context_fitting import Window
+from toolsupport.core.prompt.context_fitting import ContextWindow
 from toolsupport.models import ModelProfile
 
 FIELDS = ("default_context", "context_before", "context_failed", "context_build")
@@ -22,14 +22,14 @@ def is_asked_for(profile: ModelProfile) -> bool:
     return providers.provider(profile.server.kind).wire == LOADED_WITH
 
 
-def window(profile: ModelProfile) -> Window:
+def window(profile: ModelProfile) -> ContextWindow:
     """The context as it stands. A failure of another build says nothing about this one."""
     if not is_asked_for(profile):
-        return Window(profile.context_length or 0)
+        return ContextWindow(profile.context_length or 0)
     given = num_ctx(profile)
     failed = profile.context_failed if profile.context_build == profile.build.key else 0
     grows = profile.options.get("grows") is not False
-    return Window(given, (profile.context_length or given) if grows else given, profile.context_before, failed)
+    return ContextWindow(given, (profile.context_length or given) if grows else given, profile.context_before, failed)
 
 
 def choose(profile: ModelProfile, context: int) -> None:
@@ -40,7 +40,7 @@ def choose(profile: ModelProfile, context: int) -> None:
 
 
 @transaction.atomic
-def raise_to(profile_id: int, seen: Window, context: int) -> Window:
+def raise_to(profile_id: int, seen: ContextWindow, context: int) -> ContextWindow:
     """Ask for more from now on, for everybody; where it was changed since it was `seen`, that stays."""
     profile = _held(profile_id)
     if num_ctx(profile) != seen.given:
@@ -49,7 +49,7 @@ def raise_to(profile_id: int, seen: Window, context: int) -> Window:
 
 
 @transaction.atomic
-def take_back(profile_id: int, seen: Window) -> Window | None:
+def take_back(profile_id: int, seen: ContextWindow) -> ContextWindow | None:
     """Ask for what was asked for before; None where that was not less, so that something else is at fault."""
     profile = _held(profile_id)
     if num_ctx(profile) != seen.given:
@@ -62,7 +62,7 @@ def _held(profile_id: int) -> ModelProfile:
     return ModelProfile.objects.select_for_update(of=("self",)).select_related("server").get(pk=profile_id)
 
 
-def _keep(profile: ModelProfile, now: Window) -> Window:
+def _keep(profile: ModelProfile, now: ContextWindow) -> ContextWindow:
     profile.default_context, profile.context_before = now.given, now.before
     profile.context_failed, profile.context_build = now.failed, profile.build.key if now.failed else ""
     profile.save(update_fields=FIELDS)

@@ -23,7 +23,7 @@ LONGEST_WAIT = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ModelOptions:
     """What is set for a model; None and "" leave it to the server, the team, or what is known of the model.
 
     `num_ctx` in tokens, `first_token` (loading included) and `between` two tokens in seconds. `format` is the call
@@ -78,12 +78,12 @@ WAITS = ("first_token", "between")
 TIMES = ("connect", *WAITS, "total")
 
 
-def of(profile: ModelProfile) -> Options:
+def of(profile: ModelProfile) -> ModelOptions:
     """The options of a model; a stored value that cannot be one is as if it were not set."""
     stored = {name: value for name, value in profile.options.items() if name in VALID and VALID[name](value)}
     stored |= {name: tuple(value) for name, value in stored.items() if name == "disabled_formats"}
     stored |= {name: value for name, value in limits(profile).items() if name in WAITS}
-    return Options(context_sizes.num_ctx(profile), **stored)
+    return ModelOptions(context_sizes.num_ctx(profile), **stored)
 
 
 def learns(profile_id: int) -> bool:
@@ -103,7 +103,7 @@ def limits(profile: ModelProfile) -> dict[str, float]:
 
 
 @transaction.atomic
-def save(profile_id: int, chosen: Options) -> None:
+def save(profile_id: int, chosen: ModelOptions) -> None:
     """Keep the options of a model; what else is stored with them stays. Raises NotFound."""
     profile = ModelProfile.objects.select_for_update().filter(pk=profile_id).first()
     if profile is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from toolsupport.core.team_switches import Switches
+from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.registry.settings import team_settings
 
 ON_OFF = {"on": True, "off": False}
@@ -19,7 +19,7 @@ AS_IS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SwitchText:
     """What a switch is called, what it does, and its choices: as in a form → for people."""
 
     title: str
@@ -28,34 +28,34 @@ class Words:
 
 
 WORDS = {
-    "filter_only": Words(
+    "filter_only": SwitchText(
         "Only filter tools",
         "Nothing is asked, tested, learned or translated. What is stored stays in force, and tools still reach only"
         " models known to take them.",
         {"off": "No", "on": "Yes"},
     ),
-    "text_formats": Words(
+    "text_formats": SwitchText(
         "Calls written as text",
         "For models without tools of their own: calls are written in the answer and read from it.",
         {"measured": "Where it was found to work", "all": "For all models", "off": "Never"},
     ),
-    "code_mode": Words(
+    "code_mode": SwitchText(
         "Calls written as code",
         "A model may write code that calls the tools. It needs the tool python_execution as well.",
         {"on": "Allowed", "off": "Never"},
     ),
-    "runtime_learning": Words(
+    "runtime_learning": SwitchText(
         "Learning from refusals",
         "When a server refuses tools in a running answer, ask whether to remember it. The answer goes on without"
         " tools either way.",
         {"on": "Ask", "off": "Do not ask"},
     ),
-    "drift": Words(
+    "drift": SwitchText(
         "When a tested model has changed",
         "A new build may behave otherwise than the one that was tested.",
         {"ask": "Ask for a new test", "auto": "Test again when there is time", "off": "Do nothing"},
     ),
-    "startup_refresh": Words(
+    "startup_refresh": SwitchText(
         "Refresh at start",
         "Ask every server for its models when the site starts.",
         {"on": "Yes", "off": "No"},
@@ -64,29 +64,29 @@ WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownSwitch:
     """A switch as the page shows it; `chosen` is a key of its choices, `locked` the variable that decides, or ""."""
 
     key: str
-    words: Words
+    words: SwitchText
     chosen: str
     locked: str
 
 
-def in_force() -> Switches:
+def in_force() -> TeamSwitches:
     """All switches, in one query."""
     return of(team_settings.everything())
 
 
-def of(team: Mapping[str, Any]) -> Switches:
+def of(team: Mapping[str, Any]) -> TeamSwitches:
     """The switches among the settings of the team, as `system_settings.everything` reads them."""
-    return Switches(**{key: team[key] for key in WORDS})
+    return TeamSwitches(**{key: team[key] for key in WORDS})
 
 
-def shown() -> tuple[Shown, ...]:
+def shown() -> tuple[ShownSwitch, ...]:
     """All switches, in the order of the page."""
     team = team_settings.everything()
-    return tuple(Shown(key, words, _written(key, team[key]), _lock(key)) for key, words in WORDS.items())
+    return tuple(ShownSwitch(key, words, _written(key, team[key]), _lock(key)) for key, words in WORDS.items())
 
 
 @transaction.atomic

@@ -18,7 +18,7 @@ PROMPT_LENGTH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SettingSpec:
     """A setting: its default, what a stored value must be, the environment variable that outranks it ("" for none)."""
 
     default: Any
@@ -43,19 +43,23 @@ def _are_left_out(value: Any) -> bool:
 
 
 KNOWN = {
-    "base_system_prompt": Known("You are a helpful assistant.", lambda value: isinstance(value, str)),
-    "temperature": Known(None, lambda value: value is None or (isinstance(value, int | float) and 0 <= value <= 2)),
-    "default_model": Known(None, lambda value: value is None or (isinstance(value, int) and value > 0)),
-    "tools": Known({}, _are_switches),
-    "left_out": Known({}, _are_left_out),
-    "disabled_formats": Known([], _are_names),
-    "primary_format": Known("", lambda value: isinstance(value, str)),
-    "filter_only": Known(False, _is_switch, "TOOLSUPPORT_FILTER_ONLY"),
-    "text_formats": Known("measured", lambda value: value in ("measured", "all", "off"), "TOOLSUPPORT_TEXT_FORMATS"),
-    "code_mode": Known(True, _is_switch, "TOOLSUPPORT_CODE_MODE"),
-    "runtime_learning": Known(True, _is_switch, "TOOLSUPPORT_RUNTIME_LEARNING"),
-    "drift": Known("ask", lambda value: value in ("off", "ask", "auto"), "TOOLSUPPORT_DRIFT"),
-    "startup_refresh": Known(True, _is_switch, "TOOLSUPPORT_STARTUP_REFRESH"),
+    "base_system_prompt": SettingSpec("You are a helpful assistant.", lambda value: isinstance(value, str)),
+    "temperature": SettingSpec(
+        None, lambda value: value is None or (isinstance(value, int | float) and 0 <= value <= 2)
+    ),
+    "default_model": SettingSpec(None, lambda value: value is None or (isinstance(value, int) and value > 0)),
+    "tools": SettingSpec({}, _are_switches),
+    "left_out": SettingSpec({}, _are_left_out),
+    "disabled_formats": SettingSpec([], _are_names),
+    "primary_format": SettingSpec("", lambda value: isinstance(value, str)),
+    "filter_only": SettingSpec(False, _is_switch, "TOOLSUPPORT_FILTER_ONLY"),
+    "text_formats": SettingSpec(
+        "measured", lambda value: value in ("measured", "all", "off"), "TOOLSUPPORT_TEXT_FORMATS"
+    ),
+    "code_mode": SettingSpec(True, _is_switch, "TOOLSUPPORT_CODE_MODE"),
+    "runtime_learning": SettingSpec(True, _is_switch, "TOOLSUPPORT_RUNTIME_LEARNING"),
+    "drift": SettingSpec("ask", lambda value: value in ("off", "ask", "auto"), "TOOLSUPPORT_DRIFT"),
+    "startup_refresh": SettingSpec(True, _is_switch, "TOOLSUPPORT_STARTUP_REFRESH"),
 }
 
 

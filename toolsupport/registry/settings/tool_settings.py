@@ -11,7 +11,7 @@ from django.db import transaction
 
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict
-from toolsupport.core.types import LeftOut
+from toolsupport.core.types import ToolFilter
 from toolsupport.registry.people import audit_log
 from toolsupport.registry.settings import team_settings
 
@@ -36,7 +36,7 @@ def switch(name: str, on: bool, level: str, actor: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Formats:
+class FormatSettings:
     """The call formats of the team: `primary` is preferred where it may be used ("" for none), `disabled` never is."""
 
     primary: str = ""
@@ -53,14 +53,14 @@ class Formats:
         return f"First {first}, switched off {off or 'none'}."
 
 
-def formats() -> Formats:
+def formats() -> FormatSettings:
     """What is in force."""
     team = team_settings.everything()
-    return Formats(team["primary_format"], frozenset(team["disabled_formats"]))
+    return FormatSettings(team["primary_format"], frozenset(team["disabled_formats"]))
 
 
 @transaction.atomic
-def put_formats(wanted: Formats, seen: str) -> None:
+def put_formats(wanted: FormatSettings, seen: str) -> None:
     """Keep them. Raises Conflict where they changed since the form was made, ValueError with words for people."""
     named = {wanted.primary or format_choice.NATIVE, *wanted.disabled}
     if not named <= set(format_choice.names()):
@@ -75,14 +75,14 @@ def put_formats(wanted: Formats, seen: str) -> None:
     team_settings.put("disabled_formats", sorted(wanted.disabled))
 
 
-def left_out() -> LeftOut:
+def left_out() -> ToolFilter:
     """What the team leaves out of every chat."""
-    return LeftOut.read(team_settings.get("left_out"))
+    return ToolFilter.read(team_settings.get("left_out"))
 
 
 @transaction.atomic
 def leave_out(kind: str, name: str, out: bool) -> None:
     """Leave a tool or an MCP server (`kind` tools or servers) out of every chat, or allow it again."""
-    kept: dict[str, Collection[str]] = LeftOut.read(team_settings.held("left_out")).to_json()
+    kept: dict[str, Collection[str]] = ToolFilter.read(team_settings.held("left_out")).to_json()
     names = {*kept[kind], name} if out else {*kept[kind]} - {name}
     team_settings.put("left_out", kept | {kind: sorted(names)})

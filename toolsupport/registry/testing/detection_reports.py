@@ -19,7 +19,7 @@ from toolsupport.registry.testing import queue
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoReport:
     """What undoing a test did: (what, before, after) of each value that changed, or in `why` that none did."""
 
     actor: str
@@ -53,7 +53,7 @@ class ShownDetection:
     load_ms: int | None
     run_ms: int | None
     older: bool = False
-    undone: Undone | None = None
+    undone: UndoReport | None = None
     place: int = 0
 
     @property
@@ -105,14 +105,14 @@ def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
     return [replace(of_row(row), undone=undone.get(row.pk)) for row in found]
 
 
-def _undone(tests: Sequence[int]) -> dict[int, Undone]:
+def _undone(tests: Sequence[int]) -> dict[int, UndoReport]:
     """Those of these tests that were undone, by their ids: one query."""
     lines = HistoryEntry.objects.filter(detection__in=tests, kind="withdrawal").select_related("actor").order_by("pk")
-    found: dict[int, Undone] = {}
+    found: dict[int, UndoReport] = {}
     for line in lines:
-        before, after = (profiles.say(line.capability, value)[1] for value in (line.before, line.after))
+        before, after = (profiles.state_and_words(line.capability, value)[1] for value in (line.before, line.after))
         change = (profiles.title(line.capability), before, after)
-        known = found.get(line.detection_id or 0, Undone(display_name(line.actor), line.at.isoformat(), (), ""))
+        known = found.get(line.detection_id or 0, UndoReport(display_name(line.actor), line.at.isoformat(), (), ""))
         changed = line.before != line.after
         known = replace(known, changes=(*known.changes, change)) if changed else replace(known, why=line.text)
         found[line.detection_id or 0] = known
@@ -120,7 +120,7 @@ def _undone(tests: Sequence[int]) -> dict[int, Undone]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tests:
+class ModelDetections:
     """The tests of one model: those under way, those that are over (the newest first), how long the last one took."""
 
     open: Sequence[ShownDetection]
@@ -128,16 +128,16 @@ class Tests:
     last_seconds: int | None
 
 
-def tests(profile: int) -> Tests:
+def tests(profile: int) -> ModelDetections:
     """Everything the model's page shows of its tests."""
     found = of_model(profile)
     took = next((one.run_ms for one in found if one.run_ms and one.kind == "tools" and one.status == "done"), None)
     over = [one for one in found if not one.open]
-    return Tests([one for one in found if one.open], over, max(1, round(took / 1000)) if took else None)
+    return ModelDetections([one for one in found if one.open], over, max(1, round(took / 1000)) if took else None)
 
 
 @dataclass(frozen=True, slots=True)
-class Bulk:
+class BulkProgress:
     """How far the tests are that somebody asked for all at once; `left` in seconds."""
 
     since: int
@@ -154,7 +154,7 @@ class Bulk:
 SECONDS_EACH, AT_ONCE = 10.0, 2
 
 
-def bulk(actor: int | None, since: int = 0) -> Bulk | None:
+def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
     """The tests of one person from the one with the id `since` on; without it, from the oldest open one on."""
     mine = Detection.objects.filter(actor_id=actor, trigger="bulk")
     first = since or mine.filter(status__in=OPEN).order_by("pk").values_list("pk", flat=True).first()
@@ -167,7 +167,7 @@ def bulk(actor: int | None, since: int = 0) -> Bulk | None:
     each = found["each"] / 1000 if found["each"] else SECONDS_EACH
     rounds = queue.rounds(mine.filter(pk__gte=first).values_list("pk", flat=True))
     still = max(rounds, (found["total"] - found["done"]) / AT_ONCE)
-    return Bulk(first, found["done"], found["total"], round(still * each))
+    return BulkProgress(first, found["done"], found["total"], round(still * each))
 
 
 def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:

@@ -34,7 +34,7 @@ STOPPED = "The process that ran it was stopped, so it proved nothing."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DetectionRequest:
     """Somebody wants a model tested. `actor` is a person's id, None for a machine."""
 
     profile: int
@@ -44,7 +44,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedDetection:
     """The test that will answer: `fresh` False where it was under way already, whoever asked for it."""
 
     id: int
@@ -52,7 +52,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialMade:
+class TrialRecord:
     """One trial with its evidence, redacted by whoever made it."""
 
     step: str
@@ -68,7 +68,7 @@ class TrialMade:
 
 
 @dataclass(frozen=True, slots=True)
-class Concluded:
+class DetectionResult:
     """How a test ended. `values` are the capabilities it measured: what it could not measure is left out."""
 
     verdict: str
@@ -81,7 +81,7 @@ class Concluded:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DetectionSignals:
     """What people want of a running test; `mine` False: somebody else has it, stop at once."""
 
     mine: bool
@@ -89,7 +89,7 @@ class Wanted:
     skip: str = ""
 
 
-def open_test(asked: Asked) -> Opened:
+def open_test(asked: DetectionRequest) -> OpenedDetection:
     """Queue a test of the model as it is now, or find the one that is open.
 
     Raises NotFound, ConfigError where models may not be tested.
@@ -106,14 +106,14 @@ def open_test(asked: Asked) -> Opened:
             row = Detection.objects.create(
                 profile=profile, build_key=build, kind=asked.kind, trigger=asked.trigger, actor_id=asked.actor
             )
-            return Opened(row.pk, fresh=True)
+            return OpenedDetection(row.pk, fresh=True)
     except IntegrityError:
         # The constraint decides, not a look beforehand: that is what makes fifty people cause one test.
         open_ones = Detection.objects.filter(build_key=build, kind=asked.kind, status__in=OPEN)
         # Whoever asks now does not wait until the server is idle.
         open_ones.filter(status="queued", trigger="drift").update(trigger=asked.trigger)
         found = open_ones.first()
-        return Opened(found.pk, fresh=False) if found else open_test(asked)
+        return OpenedDetection(found.pk, fresh=False) if found else open_test(asked)
 
 
 def check_rate(actor: int | None) -> None:
@@ -144,28 +144,28 @@ def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[
 
 
 @transaction.atomic
-def renew(detection: int, owner: str, progress: Sequence[JSON]) -> Wanted:
+def renew(detection: int, owner: str, progress: Sequence[JSON]) -> DetectionSignals:
     """Say that the worker is alive, write down how far it is, hear what people want."""
     mine = Detection.objects.filter(pk=detection, owner=owner, status="running")
     if not mine.update(lease_until=leases.in_future(LEASE), progress=list(progress)):
-        return Wanted(mine=False)
+        return DetectionSignals(mine=False)
     cancel, skip = mine.values_list("cancel_requested_at", "skip_requested").get()
-    return Wanted(mine=True, cancel=cancel is not None, skip=skip)
+    return DetectionSignals(mine=True, cancel=cancel is not None, skip=skip)
 
 
 @transaction.atomic
-def add_trial(detection: int, owner: str, trial: TrialMade) -> bool:
+def add_trial(detection: int, owner: str, trial: TrialRecord) -> bool:
     """Keep the evidence of one trial; False where the test is not this worker's any more."""
     row = Detection.objects.select_for_update().filter(pk=detection, owner=owner, status="running").first()
     if row is None:
         return False
     seq = (row.trials.aggregate(newest=Max("seq"))["newest"] or 0) + 1
-    Trial.objects.create(detection=row, seq=seq, **{name: getattr(trial, name) for name in TrialMade.__slots__})
+    Trial.objects.create(detection=row, seq=seq, **{name: getattr(trial, name) for name in TrialRecord.__slots__})
     return True
 
 
 @transaction.atomic
-def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
+def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
     """End a test with its verdict; what it measured becomes claims for everyone. False where it is another's.
 
     The claims hold for the build that was tested: where the model changed meanwhile, none is made.
@@ -198,7 +198,7 @@ def conclude(detection: int, owner: str, concluded: Concluded) -> bool:
     return True
 
 
-def _mark_server(row: Detection, concluded: Concluded) -> None:
+def _mark_server(row: Detection, concluded: DetectionResult) -> None:
     """Note or drop that the model's server lacks a setting for tools."""
     lacks = concluded.verdict == "misconfigured"
     flag = str(concluded.detail.get("flag") or (concluded.reason if lacks else ""))
@@ -208,9 +208,9 @@ def _mark_server(row: Detection, concluded: Concluded) -> None:
         missing_flags.solved(row.profile_id)
 
 
-def _measure(row: Detection, concluded: Concluded) -> list[str]:
+def _measure(row: Detection, concluded: DetectionResult) -> list[str]:
     """Keep what a test measured as its claims; the capabilities of which an earlier test found the same."""
-    made = overrides.Decision(
+    made = overrides.NewOverride(
         row.profile_id, "", None, "auto_detected", actor=row.actor_id, reason=concluded.reason, detection=row.pk
     )
     found = concluded.values.items()
@@ -293,10 +293,10 @@ def _status(detection: int) -> str:
     return found
 
 
-def _tell(row: Detection, before: Any, concluded: Concluded, confirmed: Sequence[str]) -> None:
+def _tell(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
     again = f"Confirmed: {', '.join(map(reasons.label, confirmed))}." if confirmed else ""
     event_log.record(
-        event_log.Happening(
+        event_log.HistoryEvent(
             "detection",
             row.profile_id,
             "tools",

@@ -10,7 +10,7 @@ from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
 from toolsupport.registry.knowledge import event_log, stale_tests
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 
 TRIES = 3  # tests of one build that prove nothing: a server that cannot be tested is not asked forever
 PROVES_NOTHING = ("inconclusive", "misconfigured", "")
@@ -57,14 +57,14 @@ def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
 def _note(profile: ModelProfile, text: str) -> None:
     holds = event_log.holds(profile.pk, "tools")
     evidence = {"build": profile.build.key}
-    event_log.record(event_log.Happening("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
+    event_log.record(event_log.HistoryEvent("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
 
 
 def _test(profile: ModelProfile, kinds: Iterable[str]) -> None:
     """Queue what has to be tested again; a whole test covers the others."""
     for kind in ("tools",) if "tools" in kinds else sorted(kinds):
         if _worth_a_try(profile, kind):
-            detections.open_test(Asked(profile.pk, "drift", kind))
+            detections.open_test(DetectionRequest(profile.pk, "drift", kind))
 
 
 def _worth_a_try(profile: ModelProfile, kind: str) -> bool:

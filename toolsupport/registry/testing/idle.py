@@ -14,7 +14,7 @@ def never() -> Collection[int]:
     return ()
 
 
-class Quiet:
+class IdleCheck:
     """Asked for a server again and again, says True once it has been idle for SECONDS.
 
     `in_use` gives the servers (ids) that answer somebody at this moment.

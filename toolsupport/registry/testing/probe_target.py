@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from toolsupport.core import format_choice, server_flags
 from toolsupport.core.formats import code_mode
-from toolsupport.core.types import Brief, Endpoint, LeftOut
+from toolsupport.core.types import Endpoint, RequestSpec, ToolFilter
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import (
     effective_values,
@@ -36,21 +36,21 @@ def _parsers(profile: ModelProfile) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class DetectionTarget:
     """What a test is about; the endpoint holds a key and is never stored."""
 
     profile: int
     build: str
     kind: str
     endpoint: Endpoint
-    brief: Brief
+    brief: RequestSpec
     family_formats: tuple[str, ...]
     thinks: bool | None
     parsers: Mapping[str, str]
     runs_code: bool
 
 
-def tested(detection: int) -> Tested:
+def tested(detection: int) -> DetectionTarget:
     """Raises Detection.DoesNotExist, ConfigError (the server's key cannot be read)."""
     row = Detection.objects.select_related("profile__server").get(pk=detection)
     profile = row.profile
@@ -58,7 +58,7 @@ def tested(detection: int) -> Tested:
     asked = model_settings.of(profile)
     family = effective_values.family_of(profile)
     thinking = capabilities["thinking"].value
-    made = Brief(
+    made = RequestSpec(
         model=profile.name,
         capabilities=capabilities,
         # The context is the one of ordinary turns: another one would load the model anew.
@@ -67,7 +67,7 @@ def tested(detection: int) -> Tested:
         think=asked.think,
         begins_inside=reasoning_starts.known(profile),
     )
-    return Tested(
+    return DetectionTarget(
         profile=profile.pk,
         build=row.build_key,
         kind=row.kind,
@@ -83,6 +83,6 @@ def tested(detection: int) -> Tested:
 def _runs_code(disabled: tuple[str, ...]) -> bool:
     """Whether calls written as code may be run here: the team allows them, and the tool that runs them is on."""
     team = team_settings.everything()
-    off = {*disabled, *team["disabled_formats"], *LeftOut.read(team["left_out"]).tools}
+    off = {*disabled, *team["disabled_formats"], *ToolFilter.read(team["left_out"]).tools}
     on = tool_settings.enabled(code_mode.TOOL, "A3", team)
     return on and switches.of(team).allows_code_mode and not off & {format_choice.CODE, code_mode.TOOL}

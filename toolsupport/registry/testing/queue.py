@@ -21,7 +21,7 @@ NAMES = ("pk", "trigger", "profile_id", "profile__loaded", "profile__server_id",
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class QueuedDetection:
     """A test that waits or runs, with what decides whether it may run beside another one."""
 
     pk: int
@@ -67,17 +67,17 @@ def rounds(tests: Iterable[int]) -> int:
     return max((-(-count // limit(kind)) for (_, kind), count in counted.items()), default=0)
 
 
-def _has_room(entry: Entry) -> bool:
+def _has_room(entry: QueuedDetection) -> bool:
     Server.objects.select_for_update().get(pk=entry.server)
     running = [other for other in _entries("running") if other.server == entry.server]
     together = entry.loaded and all(other.loaded and other.profile != entry.profile for other in running)
     return len(running) < (MOST if together else limit(entry.kind))
 
 
-def _entries(status: str) -> list[Entry]:
+def _entries(status: str) -> list[QueuedDetection]:
     rows = Detection.objects.filter(status=status).order_by("pk")
-    return [Entry(*row) for row in rows.values_list(*NAMES)]
+    return [QueuedDetection(*row) for row in rows.values_list(*NAMES)]
 
 
-def _order(entry: Entry) -> tuple[bool, int]:
+def _order(entry: QueuedDetection) -> tuple[bool, int]:
     return entry.trigger == "drift", entry.pk

@@ -6,39 +6,39 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from toolsupport.simulator.nouns import Call
+from toolsupport.simulator.nouns import SimulatedCall
 
 
-def plain(calls: Sequence[Call]) -> str:
+def plain(calls: Sequence[SimulatedCall]) -> str:
     return f"[{', '.join(expression(call) for call in calls)}]"
 
 
-def lines(calls: Sequence[Call]) -> str:
+def lines(calls: Sequence[SimulatedCall]) -> str:
     """One call a line behind a sentence, without any marks."""
     return "\n".join(["I will call it now.", "", *(expression(call) for call in calls)])
 
 
-def llama4(calls: Sequence[Call]) -> str:
+def llama4(calls: Sequence[SimulatedCall]) -> str:
     return f"<|python_start|>{plain(calls)}<|python_end|>"
 
 
-def lfm2(calls: Sequence[Call]) -> str:
+def lfm2(calls: Sequence[SimulatedCall]) -> str:
     return f"<|tool_call_start|>{plain(calls)}<|tool_call_end|>"
 
 
-def olmo3(calls: Sequence[Call]) -> str:
+def olmo3(calls: Sequence[SimulatedCall]) -> str:
     """One call a line; its values are written as JSON (`true`, `null`), as this family does."""
     lines = "\n".join(expression(call, json.dumps) for call in calls)
     return f"<function_calls>\n{lines}\n</function_calls>"
 
 
-def code(calls: Sequence[Call]) -> str:
+def code(calls: Sequence[SimulatedCall]) -> str:
     """A program that prints what its calls give."""
     lines = "\n".join(f"print({expression(call)})" for call in calls)
     return f"```python\n{lines}\n```"
 
 
-def expression(call: Call, write: Callable[[Any], str] = repr) -> str:
+def expression(call: SimulatedCall, write: Callable[[Any], str] = repr) -> str:
     """One call; arguments whose names Python could not read come as `**{…}`."""
     named = [f"{name}={write(value)}" for name, value in call.arguments.items() if name.isidentifier()]
     odd = {name: value for name, value in call.arguments.items() if not name.isidentifier()}

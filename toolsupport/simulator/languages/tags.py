@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolsupport.simulator.nouns import Call
+from toolsupport.simulator.nouns import SimulatedCall
 
 
-def qwen3_coder(calls: Sequence[Call]) -> str:
+def qwen3_coder(calls: Sequence[SimulatedCall]) -> str:
     return "\n".join(map(_call, calls))
 
 
-def _call(call: Call) -> str:
+def _call(call: SimulatedCall) -> str:
     values = "".join(f"<parameter={name}>\n{_value(value)}\n</parameter>\n" for name, value in call.arguments.items())
     return f"<tool_call>\n<function={call.name}>\n{values}</function>\n</tool_call>"
 

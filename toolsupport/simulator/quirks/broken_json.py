@@ -6,20 +6,20 @@ import json
 from collections.abc import Callable, Sequence
 
 from toolsupport.simulator.languages.objects import as_object, hermes
-from toolsupport.simulator.nouns import Call, Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.quirks.writes import written
 from toolsupport.simulator.reading import told
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """The honest calls, broken in the next way for each answer that stands in the conversation."""
     heard = told.prompt(prompt)
     answers = sum(said.role == "assistant" for said in heard.messages)
     return written(honest.reply(heard), lambda calls: broken(calls, answers))
 
 
-def broken(calls: Sequence[Call], turn: int) -> str:
+def broken(calls: Sequence[SimulatedCall], turn: int) -> str:
     """The calls, broken in the way of this turn, or in the next one where that would change nothing."""
     ways = [BREAKS[(turn + further) % len(BREAKS)] for further in range(len(BREAKS))]
     texts = ("\n".join(map(way, calls)) for way in ways)
@@ -30,31 +30,31 @@ def _tagged(body: str) -> str:
     return f"<tool_call>\n{body}\n</tool_call>"
 
 
-def single_quotes(call: Call) -> str:
+def single_quotes(call: SimulatedCall) -> str:
     return _tagged(repr(as_object(call)))
 
 
-def trailing_comma(call: Call) -> str:
+def trailing_comma(call: SimulatedCall) -> str:
     return _tagged(json.dumps(as_object(call))[:-1] + ",}")
 
 
-def missing_brace(call: Call) -> str:
+def missing_brace(call: SimulatedCall) -> str:
     return _tagged(json.dumps(as_object(call))[:-1])
 
 
-def raw_newline(call: Call) -> str:
+def raw_newline(call: SimulatedCall) -> str:
     return _tagged(json.dumps(as_object(call)).replace("\\n", "\n"))
 
 
-def arguments_as_text(call: Call) -> str:
+def arguments_as_text(call: SimulatedCall) -> str:
     return _tagged(json.dumps({"name": call.name, "arguments": json.dumps(call.arguments)}))
 
 
-def unclosed_tag(call: Call) -> str:
+def unclosed_tag(call: SimulatedCall) -> str:
     return f"<tool_call>\n{json.dumps(as_object(call))}"
 
 
-BREAKS: tuple[Callable[[Call], str], ...] = (
+BREAKS: tuple[Callable[[SimulatedCall], str], ...] = (
     single_quotes,
     trailing_comma,
     missing_brace,

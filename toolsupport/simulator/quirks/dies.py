@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Ending, Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, ReplyEnding, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.rules.samples import FILLER
 
 TOKENS = 40
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """What the honest model says, broken off after 40 tokens; "error in mid-stream" asks for an error line instead."""
     said = honest.reply(prompt)
-    ending = Ending.ERROR if re.search(r"\berror\b.*\bmid-?\s?stream", prompt.asked, re.IGNORECASE) else Ending.CUT
+    ending = (
+        ReplyEnding.ERROR if re.search(r"\berror\b.*\bmid-?\s?stream", prompt.asked, re.IGNORECASE) else ReplyEnding.CUT
+    )
     content = said.content if said.calls else said.content + FILLER
     return replace(said, content=content, ending=ending, tokens=TOKENS)

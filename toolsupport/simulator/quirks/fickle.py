@@ -5,13 +5,13 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Call, Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import honest, shell
 from toolsupport.simulator.rules.arguments import fill
-from toolsupport.simulator.rules.wishes import Kind, Wish
+from toolsupport.simulator.rules.wishes import Intent, IntentKind
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """What the honest model says, or for about half of all wordings the same done wrong."""
     said = honest.reply(prompt)
     if not prompt.tools or works(prompt):
@@ -21,13 +21,13 @@ def reply(prompt: Prompt) -> Reply:
         return honest.reply(replace(prompt, messages=unanswered))
     if not said.calls:
         tool = prompt.tools[0]
-        return Reply(calls=(Call(tool.name, fill(tool, Wish(Kind.UNKNOWN, prompt.asked))),))
+        return SimulatedReply(calls=(SimulatedCall(tool.name, fill(tool, Intent(IntentKind.UNKNOWN, prompt.asked))),))
     if any(shell.kind_of(tool) for tool in prompt.tools if tool.name == said.calls[0].name):
-        return Reply(shell.CANNOT)
+        return SimulatedReply(shell.CANNOT)
     return replace(said, calls=said.calls[:1])
 
 
-def works(prompt: Prompt) -> bool:
+def works(prompt: ModelInput) -> bool:
     """Decided by all words of people and tools so far: asked the same again, it does the same."""
     words = "\n".join(said.content for said in prompt.messages if said.role in ("user", "tool"))
     return zlib.crc32(words.encode("utf-8", "replace")) // 64 % 2 > 0

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 
 REJECTED = re.compile(r"\bno (?:such )?tool\b|\bunknown (?:tool|function)\b|\btool\b.*\bnot (?:found|offered)\b", re.I)
@@ -21,7 +21,7 @@ NAMES: tuple[Callable[[str], str], ...] = (
 )
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """The honest calls under wrong names; after "did you mean", under their own."""
     rejections = [said for said in prompt.results if REJECTED.search(said.content)]
     served = tuple(said for said in prompt.messages if said not in rejections)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import fickle, honest
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """What the honest model says, or an announcement in the place of its calls."""
     said = honest.reply(prompt)
     if not said.calls or prompt.results or fickle.works(prompt):
         return said
-    return Reply(f"Let me use {' and '.join(call.name for call in said.calls)} for that.")
+    return SimulatedReply(f"Let me use {' and '.join(call.name for call in said.calls)} for that.")

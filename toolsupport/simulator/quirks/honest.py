@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from toolsupport.simulator.nouns import Call, Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.rules import adding, answers, handed_on, offers, searching
-from toolsupport.simulator.rules.wishes import Wish, understand
+from toolsupport.simulator.rules.wishes import Intent, understand
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """Calls for what tools serve and has no result yet; otherwise the answer."""
     wishes = understand(prompt.asked, [tool.name for tool in prompt.tools])
     unsearched = searching.without_searches(wishes, prompt)
     wishes = adding.in_steps(wishes, unsearched)
     search = searching.search(wishes, prompt)
     if search is not None:
-        return Reply(calls=(search,))
+        return SimulatedReply(calls=(search,))
     prompt = unsearched
     calls = planned(wishes, prompt)
-    return Reply(calls=calls) if calls else Reply(content=answer(wishes, prompt))
+    return SimulatedReply(calls=calls) if calls else SimulatedReply(content=answer(wishes, prompt))
 
 
-def planned(wishes: list[Wish], prompt: Prompt) -> tuple[Call, ...]:
+def planned(wishes: list[Intent], prompt: ModelInput) -> tuple[SimulatedCall, ...]:
     """The calls that are still to be made; results come in the order of the wishes they serve."""
     served = [found for found in (offers.find(wish, prompt.tools) for wish in wishes) if found]
     left = served[len(prompt.results) :]
@@ -32,7 +32,7 @@ def planned(wishes: list[Wish], prompt: Prompt) -> tuple[Call, ...]:
     return tuple(handed_on.received(left[0][0], calls[0], result.content) for result in given) or calls[:1]
 
 
-def answer(wishes: list[Wish], prompt: Prompt) -> str:
+def answer(wishes: list[Intent], prompt: ModelInput) -> str:
     """What is said of each wish, from its tool's result where there is one."""
     given = iter(prompt.results)
     said = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolsupport.simulator.nouns import Call, Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.quirks.writes import written
 from toolsupport.simulator.reading import told
@@ -13,16 +13,16 @@ TRIES = 2
 GIVES_UP = "I tried to call a tool, and cannot write the call properly. I give up: please do without it."
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """Two calls that nobody can read, then words."""
     heard = told.prompt(prompt)
     if len(heard.results) >= TRIES:
-        return Reply(GIVES_UP)
+        return SimulatedReply(GIVES_UP)
     # What came back so far says that the call could not be read: it is tried again.
-    unanswered = Prompt(tuple(said for said in heard.messages if said not in heard.results), heard.tools)
+    unanswered = ModelInput(tuple(said for said in heard.messages if said not in heard.results), heard.tools)
     return written(honest.reply(unanswered), hopeless)
 
 
-def hopeless(calls: Sequence[Call]) -> str:
+def hopeless(calls: Sequence[SimulatedCall]) -> str:
     """A call without a name, whose brackets cross; there is nothing in it to mend."""
     return '<tool_call>\n{"name": , {"arguments": [}: ]\n</tool_call>'

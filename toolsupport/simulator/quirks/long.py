@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.rules.samples import LONG
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """Calls as the honest model makes them; an answer is followed by about 600 tokens more."""
     said = honest.reply(prompt)
     more = "" if LONG in said.content else f"\n\n{LONG}"

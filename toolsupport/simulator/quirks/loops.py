@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """The first call of all; an answer only where it has none to make, as when tools are no longer offered."""
     unanswered = replace(prompt, messages=tuple(said for said in prompt.messages if said.role != "tool"))
     said = honest.reply(unanswered)

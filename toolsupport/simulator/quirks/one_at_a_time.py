@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """The honest calls, one after the other."""
     said = honest.reply(prompt)
     return replace(said, calls=said.calls[:1])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """What the honest model says, without its calls."""
     said = honest.reply(prompt)
-    return Reply() if said.calls else said
+    return SimulatedReply() if said.calls else said

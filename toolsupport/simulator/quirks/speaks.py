@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.simulator.languages import objects
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 
 WORDS = "This is the call that would help:\n\n```json\n{}\n```"
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """The honest calls, each as a fence of JSON in prose."""
     said = honest.reply(prompt)
     if not said.calls:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """What the honest model says, after thoughts about it unless thinking is off."""
     said = honest.reply(prompt)
     return replace(said, thinking=thoughts(prompt, said)) if prompt.think else said
 
 
-def thoughts(prompt: Prompt, said: Reply) -> str:
+def thoughts(prompt: ModelInput, said: SimulatedReply) -> str:
     asked = prompt.asked if len(prompt.asked) < 200 else f"{prompt.asked[:200]}…"
     offered = ", ".join(tool.name for tool in prompt.tools) or "none"
     steps = [f"The person says: {json.dumps(asked, ensure_ascii=False)}.", f"Tools I may use: {offered}."]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest, thinks, writes
 from toolsupport.simulator.reading import told
 
 CONSIDERED = "considered-and-dropped.txt"
 
 
-def in_marks(write: writes.Language, opening: str = "<think>\n") -> Callable[[Prompt], Reply]:
+def in_marks(write: writes.Language, opening: str = "<think>\n") -> Callable[[ModelInput], SimulatedReply]:
     """A model that calls in a language of its own, after thoughts that a mark closes."""
 
-    def reply(prompt: Prompt) -> Reply:
+    def reply(prompt: ModelInput) -> SimulatedReply:
         read = told.prompt(prompt)
         said = honest.reply(read)
         written = writes.written(said, write)

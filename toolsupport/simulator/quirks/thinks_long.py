@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 
 LINES, ENDLESS_LINES = 90, 900
 LINE = "Step {}: I look at the demand once more and weigh what it asks of me.\n"
 
 
-def reply(prompt: Prompt) -> Reply:
+def reply(prompt: ModelInput) -> SimulatedReply:
     """What the honest model says, after about a thousand tokens of thoughts unless thinking is off."""
     said = honest.reply(prompt)
     return replace(said, thinking=_thoughts(LINES)) if prompt.think else said
 
 
-def without_end(prompt: Prompt) -> Reply:
+def without_end(prompt: ModelInput) -> SimulatedReply:
     """The same with more thoughts than a test has tokens for, wherever a call is wanted."""
     said = honest.reply(prompt)
     return replace(said, thinking=_thoughts(ENDLESS_LINES)) if prompt.think and said.calls else said
 
 
-def instead_of_calling(prompt: Prompt) -> Reply:
+def instead_of_calling(prompt: ModelInput) -> SimulatedReply:
     """A model that calls only with thinking off: else it thinks about the call and asks back."""
     said = honest.reply(prompt)
     if not prompt.think or not said.calls:
         return said
-    return Reply("Shall I do that for you?", thinking=f"{_thoughts(2)}I could call {said.calls[0].name}.")
+    return SimulatedReply("Shall I do that for you?", thinking=f"{_thoughts(2)}I could call {said.calls[0].name}.")
 
 
 def _thoughts(lines: int) -> str:

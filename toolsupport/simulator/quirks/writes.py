@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Call, Prompt, Reply
+from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.reading import told
 
-Language = Callable[[Sequence[Call]], str]
+Language = Callable[[Sequence[SimulatedCall]], str]
 
 
-def in_language(write: Language) -> Callable[[Prompt], Reply]:
+def in_language(write: Language) -> Callable[[ModelInput], SimulatedReply]:
     """A model that calls as the honest one does, in a language of its own."""
 
-    def reply(prompt: Prompt) -> Reply:
+    def reply(prompt: ModelInput) -> SimulatedReply:
         return written(honest.reply(told.prompt(prompt)), write)
 
     return reply
 
 
-def written(said: Reply, write: Language) -> Reply:
+def written(said: SimulatedReply, write: Language) -> SimulatedReply:
     """The same reply with its calls as text, streamed in awkward pieces."""
     return replace(said, content=write(said.calls), calls=(), awkward=True) if said.calls else said

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from toolsupport.simulator.nouns import Said
+from toolsupport.simulator.nouns import HistoryMessage
 from toolsupport.simulator.reading import values, written_tags
 
 TAGS = ("tool_response", "tool_result", "tool_output", "function_result", "function_response", "result", "observation")
@@ -29,48 +29,48 @@ END = re.compile(r"\n\(end[^()\n]*\)\s*\Z", re.IGNORECASE)
 CONTENTS = ("content", "result", "output", "response")
 
 
-def results(text: str) -> tuple[Said, ...]:
+def results(text: str) -> tuple[HistoryMessage, ...]:
     """Every result in a message, in order; none where the message carries none."""
     return next((found for reader in READERS if (found := tuple(reader(text)))), ())
 
 
-def _mistral(text: str) -> Iterator[Said]:
+def _mistral(text: str) -> Iterator[HistoryMessage]:
     for inner in MISTRAL.findall(text):
         yield from _results(inner)
 
 
-def _tags(text: str) -> Iterator[Said]:
+def _tags(text: str) -> Iterator[HistoryMessage]:
     inside = next((inner for _, inner in written_tags.blocks(text, OUTER)), text)
     for attributes, inner in written_tags.blocks(inside, TAGS):
         yield from _results(inner, attributes.get("name", ""))
 
 
-def _results_alone(text: str) -> Iterator[Said]:
+def _results_alone(text: str) -> Iterator[HistoryMessage]:
     """Results between tags for many, without tags of their own."""
     for _, inner in written_tags.blocks(text, OUTER):
         yield from _results(inner)
 
 
-def _pipes(text: str) -> Iterator[Said]:
+def _pipes(text: str) -> Iterator[HistoryMessage]:
     for _, inner in PIPES.findall(text):
         yield from _results(inner)
 
 
-def _fences(text: str) -> Iterator[Said]:
+def _fences(text: str) -> Iterator[HistoryMessage]:
     for match in FENCE.finditer(text):
         yield from _results(match["inner"])
 
 
-def _sentences(text: str) -> Iterator[Said]:
+def _sentences(text: str) -> Iterator[HistoryMessage]:
     found = list(SENTENCE.finditer(text))
     ends = [*(later.start() for later in found[1:]), len(text)]
     for match, after in zip(found, ends, strict=False):
         inner = END.sub("", text[match.end() : after])
         fenced = WHOLE_FENCE.fullmatch(inner)
-        yield Said("tool", (fenced.group(2) if fenced else inner).strip(), name=match["name"])
+        yield HistoryMessage("tool", (fenced.group(2) if fenced else inner).strip(), name=match["name"])
 
 
-def _objects(text: str) -> list[Said]:
+def _objects(text: str) -> list[HistoryMessage]:
     """A message that is nothing but JSON: an object, an array, or one object a line."""
     found, rest = list[Any](), text.strip()
     while rest:
@@ -82,7 +82,7 @@ def _objects(text: str) -> list[Said]:
     return [_of_object(value) for value in found] if all(map(_is_result, found)) else []
 
 
-READERS: tuple[Callable[[str], Iterable[Said]], ...] = (
+READERS: tuple[Callable[[str], Iterable[HistoryMessage]], ...] = (
     _mistral,
     _tags,
     _results_alone,
@@ -93,14 +93,14 @@ READERS: tuple[Callable[[str], Iterable[Said]], ...] = (
 )
 
 
-def _results(inner: str, name: str = "") -> Iterator[Said]:
+def _results(inner: str, name: str = "") -> Iterator[HistoryMessage]:
     """What stands between two markers: JSON that names its tool, or the result itself."""
     value, end = values.at(inner.strip(), 0)
     given = value if isinstance(value, list) else [value]
     if end == len(inner.strip()) and given and all(map(_is_result, given)):
         yield from map(_of_object, given)
     else:
-        yield Said("tool", inner.strip("\r\n"), name=name)
+        yield HistoryMessage("tool", inner.strip("\r\n"), name=name)
 
 
 def _is_result(value: Any) -> bool:
@@ -108,7 +108,7 @@ def _is_result(value: Any) -> bool:
     return named and any(key in value for key in CONTENTS)
 
 
-def _of_object(value: Any) -> Said:
+def _of_object(value: Any) -> HistoryMessage:
     content = next(value[key] for key in CONTENTS if key in value)
     name = value.get("name") or value.get("tool") or ""
-    return Said("tool", content if isinstance(content, str) else json.dumps(content), name=str(name))
+    return HistoryMessage("tool", content if isinstance(content, str) else json.dumps(content), name=str(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import Prompt, Said, Tool
+from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool
 from toolsupport.simulator.reading import (
     carried,
     written_json,
@@ -14,23 +14,23 @@ from toolsupport.simulator.reading import (
     written_tags,
 )
 
-Reader = Callable[[str], Iterable[Tool]]
+Reader = Callable[[str], Iterable[OfferedTool]]
 
 # In order of trust: where two of them find the same name, the first one that knows its parameters is believed.
 READERS: tuple[Reader, ...] = (written_json.tools, written_tags.tools, written_python.tools, written_lists.tools)
 LONGEST = 300_000
 
 
-def prompt(given: Prompt) -> Prompt:
+def prompt(given: ModelInput) -> ModelInput:
     """The same conversation, as if its tools and results had come in fields of their own."""
     system = "\n".join(said.content for said in given.messages if said.role in ("system", "developer"))
     found = tools(system) or given.tools
     return replace(given, messages=tuple(_messages(given, {tool.name for tool in found})), tools=found)
 
 
-def tools(text: str) -> tuple[Tool, ...]:
+def tools(text: str) -> tuple[OfferedTool, ...]:
     """Every tool that a text describes, in the order of the first reader that found it."""
-    found: dict[str, Tool] = {}
+    found: dict[str, OfferedTool] = {}
     for reader in READERS:
         for tool in reader(text[:LONGEST]):
             known = found.get(tool.name)
@@ -39,7 +39,7 @@ def tools(text: str) -> tuple[Tool, ...]:
     return tuple(found.values())
 
 
-def _messages(given: Prompt, names: Collection[str]) -> Iterator[Said]:
+def _messages(given: ModelInput, names: Collection[str]) -> Iterator[HistoryMessage]:
     """Results come in a user's message, right after the calls they belong to."""
     before = ""
     for said in given.messages:
@@ -48,7 +48,7 @@ def _messages(given: Prompt, names: Collection[str]) -> Iterator[Said]:
         before = said.role
 
 
-def _named(result: Said, names: Collection[str]) -> Said:
+def _named(result: HistoryMessage, names: Collection[str]) -> HistoryMessage:
     """A result whose first line may be the name of its tool."""
     first, _, rest = result.content.partition("\n")
     name = first.strip().removesuffix(":")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.reading import schemas, values
 
 SCHEMAS = ("parameters", "input_schema", "inputSchema", "arguments", "args", "schema")
@@ -22,24 +22,24 @@ BEFORE = 600
 NESTED = re.compile(r"\n[ \t]+[`\"]?(\w+)[`\"]?[ \t]*:[ \t]*\Z")
 
 
-def tools(text: str) -> Iterator[Tool]:
+def tools(text: str) -> Iterator[OfferedTool]:
     """Objects with a name and a schema, wherever they stand; schemas that follow a name."""
     for place, value in values.objects(text):
         found = [tool for tool in map(of, values.inside(value)) if tool]
         yield from found
         if not found and isinstance(value.get("properties"), dict):
             name = _title(text[max(0, place - BEFORE) : place])
-            yield from [Tool(name, "", value)] if name else []
+            yield from [OfferedTool(name, "", value)] if name else []
 
 
-def of(value: Any) -> Tool | None:
+def of(value: Any) -> OfferedTool | None:
     """The tool an object describes. An example of a call has a name too, but values where the schema would be."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str) or not value["name"]:
         return None
     description = value.get("description")
     words = description if isinstance(description, str) else ""
     schema = _schema(value, described=bool(words))
-    return None if schema is None else Tool(value["name"], words, schema)
+    return None if schema is None else OfferedTool(value["name"], words, schema)
 
 
 def _schema(value: JSON, described: bool) -> JSON | None:

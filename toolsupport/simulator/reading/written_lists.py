@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolsupport.simulator.nouns import Tool
+from toolsupport.simulator.nouns import OfferedTool
 from toolsupport.simulator.reading import schemas
 from toolsupport.simulator.reading.schemas import Parameter
 
@@ -25,7 +25,7 @@ TITLE = re.compile(
 WORDS = {"parameters", "arguments", "args", "inputs", "input", "returns", "description", "example", "tools", "required"}
 
 
-def tools(text: str) -> Iterator[Tool]:
+def tools(text: str) -> Iterator[OfferedTool]:
     """Every title that is followed by lines of parameters."""
     title, about, parameters = "", "", list[Parameter]()
     for line in [*text.splitlines(), "# end"]:
@@ -34,7 +34,7 @@ def tools(text: str) -> Iterator[Tool]:
             parameters.append(_parameter(parameter))
         elif heading and heading["name"].lower() not in WORDS:
             if parameters:
-                yield Tool(title, about, schemas.of_parameters(parameters))
+                yield OfferedTool(title, about, schemas.of_parameters(parameters))
             title, about, parameters = heading["name"], heading["about"] or "", []
         elif line.strip() and title and not parameters:
             about = about or line.strip()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.reading import schemas, values
 from toolsupport.simulator.reading.schemas import Parameter
 
@@ -28,7 +28,7 @@ MARK = re.compile(r"[()\[\]{}<>\"']")
 LONGEST, MOST = 4000, 1000
 
 
-def tools(text: str) -> Iterator[Tool]:
+def tools(text: str) -> Iterator[OfferedTool]:
     """Every signature: after `def`, `function` or `type`, or at the beginning of a line."""
     found = list(islice(SIGNATURE.finditer(text), MOST))
     ends = [*(match.start() for match in found[1:]), len(text)]
@@ -38,7 +38,7 @@ def tools(text: str) -> Iterator[Tool]:
             yield tool
 
 
-def _tool(match: re.Match[str], text: str) -> Tool | None:
+def _tool(match: re.Match[str], text: str) -> OfferedTool | None:
     """The tool that a signature begins, where it is a definition; the text ends before the next one."""
     end = closing(text, match.end())
     parameters = read(text[match.end() : end]) if end > 0 else None
@@ -50,7 +50,7 @@ def _tool(match: re.Match[str], text: str) -> Tool | None:
     # it stands alone in a list.
     alone = match["item"] and not parameters and text[end + 1 :].split("\n")[0].strip(" `*") == ""
     if match["defined"] or about or alone or any(each.schema for each in known):
-        return Tool(match["defined"] or match["name"], about, schemas.of_parameters(known))
+        return OfferedTool(match["defined"] or match["name"], about, schemas.of_parameters(known))
     return None
 
 

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.reading import schemas, values
 from toolsupport.simulator.reading.schemas import Parameter
 
@@ -15,14 +15,14 @@ PARAMETER = ("parameter", "param", "argument", "arg")
 NAMES = ("name", "tool_name", "function_name")
 
 
-def tools(text: str) -> Iterator[Tool]:
+def tools(text: str) -> Iterator[OfferedTool]:
     """Every `<tool>` or `<function>` that has a name, as an attribute or in a tag of its own."""
     for attributes, inner in blocks(text, TOOL):
         own = next((inner[: inner.find(f"<{tag}")] for tag in ("parameters", *PARAMETER) if f"<{tag}" in inner), inner)
         name = attributes.get("name") or _first(own, NAMES)
         about = attributes.get("description") or _first(own, ("description",))
         if name:
-            yield Tool(name, about, _schema(inner))
+            yield OfferedTool(name, about, _schema(inner))
 
 
 def _schema(inner: str) -> JSON:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from toolsupport.simulator.rules import arithmetic, results, samples
-from toolsupport.simulator.rules.results import Outcome
-from toolsupport.simulator.rules.wishes import Kind, Wish
+from toolsupport.simulator.rules.results import ToolOutcome
+from toolsupport.simulator.rules.wishes import Intent, IntentKind
 
 WHY = "The page *Why these tools* says why."
 SHOWN_LINES = 12
@@ -15,24 +15,24 @@ SHOWN_ENTRIES = 40
 SHOWN_TEXT = 4000
 
 
-def without_tool(wish: Wish) -> str:
+def without_tool(wish: Intent) -> str:
     """The answer to a wish that no offered tool serves."""
     return PLAIN[wish.kind](wish)
 
 
-def _fixed(text: str) -> Callable[[Wish], str]:
+def _fixed(text: str) -> Callable[[Intent], str]:
     return lambda wish: text
 
 
-def _cannot(what: str) -> Callable[[Wish], str]:
-    def say(wish: Wish) -> str:
+def _cannot(what: str) -> Callable[[Intent], str]:
+    def say(wish: Intent) -> str:
         target = f" `{wish['path'] or wish['command']}`" if wish["path"] not in ("", ".") or wish["command"] else ""
         return f"I cannot {what}{target} here: no tool for it was offered to me. {WHY}"
 
     return say
 
 
-def _compute(wish: Wish) -> str:
+def _compute(wish: Intent) -> str:
     try:
         return f"{_shown(wish['expression'])} = **{arithmetic.work_out(wish['expression'])}**"
     except ValueError as error:
@@ -43,31 +43,31 @@ def _shown(expression: str) -> str:
     return expression.replace("**", "^").replace("*", " × ")
 
 
-PLAIN: dict[Kind, Callable[[Wish], str]] = {
-    Kind.CALL: _fixed("The tool you name was not offered to me, so I cannot call it."),
-    Kind.LIST: _cannot("look at the folder"),
-    Kind.READ: _cannot("read"),
-    Kind.WRITE: _cannot("write"),
-    Kind.APPEND: _cannot("add to"),
-    Kind.EDIT: _cannot("change"),
-    Kind.REMEMBER: _cannot("remember that"),
-    Kind.RUN: _cannot("run"),
-    Kind.QUERY: _cannot("ask a database"),
-    Kind.TIME: _cannot("look at a clock"),
-    Kind.CONVERT: _cannot("convert times"),
-    Kind.COMPUTE: _compute,
-    Kind.PROGRAM: _fixed(f"I cannot run Python here: no tool for it was offered to me. {WHY}"),
-    Kind.TABLE: _fixed(samples.TABLE),
-    Kind.CODE: _fixed(samples.CODE),
-    Kind.LONG: _fixed(samples.LONG),
-    Kind.ABOUT: _fixed(samples.ABOUT),
-    Kind.GREET: _fixed(samples.GREETING),
-    Kind.THANKS: _fixed(samples.THANKS),
-    Kind.UNKNOWN: _fixed(samples.UNKNOWN),
+PLAIN: dict[IntentKind, Callable[[Intent], str]] = {
+    IntentKind.CALL: _fixed("The tool you name was not offered to me, so I cannot call it."),
+    IntentKind.LIST: _cannot("look at the folder"),
+    IntentKind.READ: _cannot("read"),
+    IntentKind.WRITE: _cannot("write"),
+    IntentKind.APPEND: _cannot("add to"),
+    IntentKind.EDIT: _cannot("change"),
+    IntentKind.REMEMBER: _cannot("remember that"),
+    IntentKind.RUN: _cannot("run"),
+    IntentKind.QUERY: _cannot("ask a database"),
+    IntentKind.TIME: _cannot("look at a clock"),
+    IntentKind.CONVERT: _cannot("convert times"),
+    IntentKind.COMPUTE: _compute,
+    IntentKind.PROGRAM: _fixed(f"I cannot run Python here: no tool for it was offered to me. {WHY}"),
+    IntentKind.TABLE: _fixed(samples.TABLE),
+    IntentKind.CODE: _fixed(samples.CODE),
+    IntentKind.LONG: _fixed(samples.LONG),
+    IntentKind.ABOUT: _fixed(samples.ABOUT),
+    IntentKind.GREET: _fixed(samples.GREETING),
+    IntentKind.THANKS: _fixed(samples.THANKS),
+    IntentKind.UNKNOWN: _fixed(samples.UNKNOWN),
 }
 
 
-def with_result(wish: Wish, content: str) -> str:
+def with_result(wish: Intent, content: str) -> str:
     """The answer to a wish once its tool has given something back."""
     outcome = results.read(content)
     if outcome.wrong:
@@ -75,12 +75,12 @@ def with_result(wish: Wish, content: str) -> str:
     return RESULTS.get(wish.kind, _quote)(wish, outcome)
 
 
-def _failed(wish: Wish, outcome: Outcome) -> str:
+def _failed(wish: Intent, outcome: ToolOutcome) -> str:
     target = f" with `{wish['path']}`" if wish["path"] not in ("", ".") else ""
     return f"That did not work{target}. The tool said:\n\n> {outcome.wrong}"
 
 
-def _list(wish: Wish, outcome: Outcome) -> str:
+def _list(wish: Intent, outcome: ToolOutcome) -> str:
     names = results.entries(outcome.text)
     place = "This folder" if wish["path"] in ("", ".") else f"The folder `{wish['path']}`"
     if not names:
@@ -90,7 +90,7 @@ def _list(wish: Wish, outcome: Outcome) -> str:
     return f"{place} holds {len(names)} {'entry' if len(names) == 1 else 'entries'}:\n{shown}{more}"
 
 
-def _read(wish: Wish, outcome: Outcome) -> str:
+def _read(wish: Intent, outcome: ToolOutcome) -> str:
     path, topic = wish["path"], wish["topic"]
     found = results.look_up(outcome.text, topic) if topic else ""
     if found:
@@ -130,22 +130,22 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text[:SHOWN_TEXT]}\n{fence}"
 
 
-def _done(words: str) -> Callable[[Wish, Outcome], str]:
+def _done(words: str) -> Callable[[Intent, ToolOutcome], str]:
     return lambda wish, outcome: words.format(path=wish["path"])
 
 
-def _run(wish: Wish, outcome: Outcome) -> str:
+def _run(wish: Intent, outcome: ToolOutcome) -> str:
     if not outcome.text.strip():
         return f"I ran `{wish['command']}`. It printed nothing."
     return f"I ran `{wish['command']}`. It printed:\n\n{fenced(outcome.text.rstrip())}"
 
 
-def _rows(wish: Wish, outcome: Outcome) -> str:
+def _rows(wish: Intent, outcome: ToolOutcome) -> str:
     lines = outcome.text.partition("\n\n[")[0].splitlines()
     return f"The database says:\n\n{_table(lines[: SHOWN_ENTRIES + 1])}" if lines else "The database gave no rows."
 
 
-def _time(wish: Wish, outcome: Outcome) -> str:
+def _time(wish: Intent, outcome: ToolOutcome) -> str:
     """The moment that a result tells, of its target where it has one."""
     told = results.look_up(outcome.text, "target") or outcome.text
     try:
@@ -156,7 +156,7 @@ def _time(wish: Wish, outcome: Outcome) -> str:
     return f"{then} **{moment:%H:%M}** in {wish['place']}, on {moment:%A, %d %B %Y}."
 
 
-def _remembered(wish: Wish, outcome: Outcome) -> str:
+def _remembered(wish: Intent, outcome: ToolOutcome) -> str:
     if wish["keeper"] and outcome.text.strip() == "[]":
         return f"`{wish['keeper']}` added nothing: it knows the *{wish['subject']}* already."
     if wish["keeper"]:
@@ -164,31 +164,31 @@ def _remembered(wish: Wish, outcome: Outcome) -> str:
     return "Noted: I will remember that in this conversation."
 
 
-def _computed(wish: Wish, outcome: Outcome) -> str:
+def _computed(wish: Intent, outcome: ToolOutcome) -> str:
     return f"{_shown(wish['expression'])} = **{outcome.text.strip()}**"
 
 
-def _programmed(wish: Wish, outcome: Outcome) -> str:
+def _programmed(wish: Intent, outcome: ToolOutcome) -> str:
     if wish["column"]:
         return f"The sum of column `{wish['column']}` in `{wish['path']}` is **{outcome.text.strip()}**."
     return f"The program gave:\n\n{fenced(outcome.text.rstrip())}"
 
 
-def _quote(wish: Wish, outcome: Outcome) -> str:
+def _quote(wish: Intent, outcome: ToolOutcome) -> str:
     return f"The tool answered:\n\n{fenced(outcome.text.strip())}"
 
 
-RESULTS: dict[Kind, Callable[[Wish, Outcome], str]] = {
-    Kind.LIST: _list,
-    Kind.READ: _read,
-    Kind.WRITE: _done("Done: I wrote `{path}`."),
-    Kind.APPEND: _done("Done: I added it to `{path}`."),
-    Kind.EDIT: _done("Done: I changed `{path}`."),
-    Kind.REMEMBER: _remembered,
-    Kind.RUN: _run,
-    Kind.COMPUTE: _computed,
-    Kind.PROGRAM: _programmed,
-    Kind.QUERY: _rows,
-    Kind.TIME: _time,
-    Kind.CONVERT: _time,
+RESULTS: dict[IntentKind, Callable[[Intent, ToolOutcome], str]] = {
+    IntentKind.LIST: _list,
+    IntentKind.READ: _read,
+    IntentKind.WRITE: _done("Done: I wrote `{path}`."),
+    IntentKind.APPEND: _done("Done: I added it to `{path}`."),
+    IntentKind.EDIT: _done("Done: I changed `{path}`."),
+    IntentKind.REMEMBER: _remembered,
+    IntentKind.RUN: _run,
+    IntentKind.COMPUTE: _computed,
+    IntentKind.PROGRAM: _programmed,
+    IntentKind.QUERY: _rows,
+    IntentKind.TIME: _time,
+    IntentKind.CONVERT: _time,
 }

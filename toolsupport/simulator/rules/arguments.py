@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.rules import phrases
 from toolsupport.simulator.rules.offers import MEANINGS
-from toolsupport.simulator.rules.wishes import Kind, Wish
+from toolsupport.simulator.rules.wishes import Intent, IntentKind
 
 MISSING = object()
 VALUE = r"(`[^`\n]+`|\"[^\"\n]*\"|'[^'\n]+'|\[[^\]\n]*\]|\{[^}\n]*\}|[^\s,;]+)"
@@ -19,9 +19,9 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
 TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
-def fill(tool: Tool, wish: Wish) -> JSON:
+def fill(tool: OfferedTool, wish: Intent) -> JSON:
     """The arguments of a call: what was said, else a required parameter's likeliest value."""
-    given = _object_in(wish.text) if wish.kind == Kind.CALL else {}
+    given = _object_in(wish.text) if wish.kind == IntentKind.CALL else {}
     found = {name: _value(name, schema, wish, given) for name, schema in tool.properties.items()}
     found |= {name: _likely(name, tool.properties[name], wish) for name in tool.required if found[name] is MISSING}
     return {name: value for name, value in found.items() if value is not MISSING}
@@ -35,13 +35,13 @@ def kind_of(schema: JSON) -> str:
     return next((name for name in names if isinstance(name, str) and name != "null"), fallback)
 
 
-def _value(name: str, schema: JSON, wish: Wish, given: JSON) -> Any:
+def _value(name: str, schema: JSON, wish: Intent, given: JSON) -> Any:
     """What was said for a parameter, or MISSING."""
     if name in given:
         return given[name]
     if "const" in schema:
         return schema["const"]
-    said = _explicit(name, schema, wish.text) if wish.kind in (Kind.CALL, Kind.UNKNOWN) else MISSING
+    said = _explicit(name, schema, wish.text) if wish.kind in (IntentKind.CALL, IntentKind.UNKNOWN) else MISSING
     if said is not MISSING:
         return said
     things = _things(schema, wish)
@@ -51,10 +51,10 @@ def _value(name: str, schema: JSON, wish: Wish, given: JSON) -> Any:
     return convert(meant, schema) if meant else _choice(schema, wish.text)
 
 
-def _things(schema: JSON, wish: Wish) -> list[JSON]:
+def _things(schema: JSON, wish: Intent) -> list[JSON]:
     """What was said as a list of one object, where a list of objects is wanted that have what was said."""
     items = schema.get("items")
-    thing = Tool("", "", items if isinstance(items, dict) else {})
+    thing = OfferedTool("", "", items if isinstance(items, dict) else {})
     meant = {wish[MEANINGS.get(name.lower(), "")] for name in thing.properties}
     return [fill(thing, wish)] if kind_of(schema) == "array" and any(meant) else []
 
@@ -132,7 +132,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _likely(name: str, schema: JSON, wish: Wish) -> Any:
+def _likely(name: str, schema: JSON, wish: Intent) -> Any:
     """A value for a required parameter nobody spoke of: its default, a loose word of its type, else an empty one."""
     if "default" in schema:
         return schema["default"]
@@ -146,15 +146,15 @@ def _likely(name: str, schema: JSON, wish: Wish) -> Any:
     return _inner(schema, wish) if kind == "object" else empty[kind] if kind in empty else _words(name, wish)
 
 
-def _numbers(kind: str, wish: Wish) -> list[str]:
+def _numbers(kind: str, wish: Intent) -> list[str]:
     return NUMBER.findall(wish.text) if kind in ("integer", "number") else []
 
 
-def _inner(schema: JSON, wish: Wish) -> JSON:
-    return fill(Tool("", "", schema), wish)
+def _inner(schema: JSON, wish: Intent) -> JSON:
+    return fill(OfferedTool("", "", schema), wish)
 
 
-def _words(name: str, wish: Wish) -> str:
+def _words(name: str, wish: Intent) -> str:
     """Words for a required text: a path, a quotation, a proper name, else all that was said."""
     if MEANINGS.get(name.lower()) == "path":
         return next(iter(phrases.files(wish.text)), phrases.folder(wish.text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolsupport.simulator.nouns import JSON, Call, Tool
+from toolsupport.simulator.nouns import JSON, OfferedTool, SimulatedCall
 from toolsupport.simulator.rules import phrases, results
 from toolsupport.simulator.rules.arguments import MISSING, convert, kind_of
 
@@ -27,7 +27,7 @@ def wanted(words: str) -> bool:
     return bool(WANTED.search(phrases.QUOTED.sub("", words)))
 
 
-def received(tool: Tool, call: Call, content: str) -> Call:
+def received(tool: OfferedTool, call: SimulatedCall, content: str) -> SimulatedCall:
     """The call with what a result says of its parameters; where it names none of them, with the secret in it."""
     text = results.read(content).text
     named = {name: _named(text, name, schema) for name, schema in tool.properties.items()}
@@ -37,7 +37,7 @@ def received(tool: Tool, call: Call, content: str) -> Call:
             name for name in (*sorted(tool.required), *tool.properties) if kind_of(tool.properties[name]) == "string"
         ]
         found = {texts[0]: secret(text)} if texts else {}
-    return Call(call.name, {**call.arguments, **found})
+    return SimulatedCall(call.name, {**call.arguments, **found})
 
 
 def _named(text: str, name: str, schema: JSON) -> Any:

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toolsupport.simulator.nouns import Tool
+from toolsupport.simulator.nouns import OfferedTool
 from toolsupport.simulator.rules import facts
-from toolsupport.simulator.rules.wishes import Kind, Wish
+from toolsupport.simulator.rules.wishes import Intent, IntentKind
 
 # What parameters are called that mean the same.
 SYNONYMS = {
@@ -35,7 +35,7 @@ MEANINGS = {name: meaning for meaning, names in SYNONYMS.items() for name in nam
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class ToolRole:
     """What a tool of one kind is called, says of itself, and takes. `never` are parameters that speak against it."""
 
     verbs: frozenset[str]
@@ -45,9 +45,9 @@ class Role:
     never: frozenset[str] = frozenset()
 
 
-def _role(words: str, about: str, takes: str, never: str = "") -> Role:
+def _role(words: str, about: str, takes: str, never: str = "") -> ToolRole:
     verbs, _, nouns = words.partition("|")
-    return Role(_set(verbs), _set(nouns), about, _set(takes), _set(never))
+    return ToolRole(_set(verbs), _set(nouns), about, _set(takes), _set(never))
 
 
 def _set(words: str) -> frozenset[str]:
@@ -55,47 +55,49 @@ def _set(words: str) -> frozenset[str]:
 
 
 ROLES = {
-    Kind.LIST: _role(
+    IntentKind.LIST: _role(
         "list ls dir browse tree show get | directory directories folder folders files dir ls contents entries",
         r"\b(?:list|show|entries|names)\b.*\b(?:director|folder|files)",
         "",
         "content command old expression",
     ),
-    Kind.READ: _role(
+    IntentKind.READ: _role(
         "read open cat view load get show fetch | file text document contents content",
         r"\b(?:read|return|show|get)s?\b.*\b(?:contents?|text|file)\b",
         "path",
         "content command old",
     ),
-    Kind.WRITE: _role(
+    IntentKind.WRITE: _role(
         "write save create put store | file text document note contents",
         r"\b(?:write|save|create|store)s?\b.*\bfile",
         "path content",
         "old command",
     ),
-    Kind.APPEND: _role("append add | file text document note", r"\bappends?\b", "path content", "old command"),
-    Kind.EDIT: _role("edit replace patch change | file text", r"\b(?:replace|edit)s?\b", "path old new", "command"),
-    Kind.REMEMBER: _role(
+    IntentKind.APPEND: _role("append add | file text document note", r"\bappends?\b", "path content", "old command"),
+    IntentKind.EDIT: _role(
+        "edit replace patch change | file text", r"\b(?:replace|edit)s?\b", "path old new", "command"
+    ),
+    IntentKind.REMEMBER: _role(
         "memory remember memorize save note dump | memory memo note remember dump",
         r"\b(?:remember|memor)",
         "content",
         "path old command",
     ),
-    Kind.RUN: _role(
+    IntentKind.RUN: _role(
         "bash shell run exec execute sh terminal | bash shell command terminal cmd sh",
         r"\b(?:run|execute)s?\b.*\b(?:command|shell|bash)",
         "command",
     ),
-    Kind.QUERY: _role("execute run | sql", r"\b(?:run)s?\b.*\bSQL\b", "source"),
-    Kind.TIME: _role("get current now | time clock", r"\btime\b", "zone", "clock"),
-    Kind.CONVERT: _role("convert | time timezone", r"\bconvert", "zone_from zone_to clock"),
-    Kind.COMPUTE: _role(
+    IntentKind.QUERY: _role("execute run | sql", r"\b(?:run)s?\b.*\bSQL\b", "source"),
+    IntentKind.TIME: _role("get current now | time clock", r"\btime\b", "zone", "clock"),
+    IntentKind.CONVERT: _role("convert | time timezone", r"\bconvert", "zone_from zone_to clock"),
+    IntentKind.COMPUTE: _role(
         "calc calculator calculate compute evaluate eval math | calc calculator calculate compute math expression",
         r"\b(?:calculat|arithmetic|mathemat)",
         "expression",
         "path content",
     ),
-    Kind.PROGRAM: _role(
+    IntentKind.PROGRAM: _role(
         "python code run execute | python execution code interpreter",
         r"\bpython\b",
         "code",
@@ -111,11 +113,11 @@ GRAPHS = (
 FINDER = _role("search find discover | tool tools", r"\b(?:find|search)\b.*\btools?\b", "expression")
 # How a shell does what no other tool does.
 SHELL = {
-    Kind.LIST: "ls {path}",
-    Kind.READ: "cat {path}",
-    Kind.WRITE: "printf '%s\\n' {content} > {path}",
-    Kind.APPEND: "echo {content} >> {path}",
-    Kind.EDIT: "sed -i {script} {path}",
+    IntentKind.LIST: "ls {path}",
+    IntentKind.READ: "cat {path}",
+    IntentKind.WRITE: "printf '%s\\n' {content} > {path}",
+    IntentKind.APPEND: "echo {content} >> {path}",
+    IntentKind.EDIT: "sed -i {script} {path}",
 }
 
 # Words in the names of tools that say nothing about what a tool is for.
@@ -124,7 +126,7 @@ PLAIN = _set(
 )
 
 
-def meanings(tool: Tool) -> set[str]:
+def meanings(tool: OfferedTool) -> set[str]:
     """What the tool's parameters mean, where their names tell."""
     return {MEANINGS[name.lower()] for name in tool.properties if name.lower() in MEANINGS}
 
@@ -134,7 +136,7 @@ def words(name: str) -> list[str]:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", " ", name).lower().split()
 
 
-def score(tool: Tool, role: Role) -> int:
+def score(tool: OfferedTool, role: ToolRole) -> int:
     """How well a tool plays a role; 0 is not at all."""
     given, named = meanings(tool), set(words(tool.name))
     if role.takes - given or role.never & given:
@@ -144,25 +146,25 @@ def score(tool: Tool, role: Role) -> int:
     return by_name + by_words
 
 
-def find(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+def find(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """The tool that serves a wish, and the wish as that tool would be asked; None where none fits."""
     if wish.kind in FINDERS:
         return FINDERS[wish.kind](wish, tools)
-    if wish.kind == Kind.CALL:
+    if wish.kind == IntentKind.CALL:
         return next(((tool, wish) for tool in tools if tool.name == wish["tool"]), None)
     if wish.kind in ROLES:
         return _best(wish, tools) or _through_shell(wish, tools)
-    return _by_subject(wish, tools) if wish.kind == Kind.UNKNOWN else None
+    return _by_subject(wish, tools) if wish.kind == IntentKind.UNKNOWN else None
 
 
-def _of_database(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+def _of_database(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """The tool that asks databases, with the first database that its definition names."""
     found = _best(wish, tools)
     named = re.search(r"\bDatabases: ([\w-]+)", found[0].description) if found else None
     return (found[0], replace(wish, values={**wish.values, "source": named[1]})) if found and named else None
 
 
-def _of_memory(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+def _of_memory(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """A tool that keeps facts about things, else one that keeps a text."""
     graph = next(filter(None, (_player(role, tools) for role in GRAPHS)), None)
     if graph is None:
@@ -170,42 +172,42 @@ def _of_memory(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
     return graph, replace(wish, values={**wish.values, **facts.values(wish["content"]), "keeper": graph.name})
 
 
-FINDERS = {Kind.QUERY: _of_database, Kind.REMEMBER: _of_memory}
+FINDERS = {IntentKind.QUERY: _of_database, IntentKind.REMEMBER: _of_memory}
 
 
-def finder(tools: Sequence[Tool]) -> Tool | None:
+def finder(tools: Sequence[OfferedTool]) -> OfferedTool | None:
     """The tool that finds more tools."""
     return _player(FINDER, tools)
 
 
-def _best(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+def _best(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     best = _player(ROLES[wish.kind], tools)
     return (best, wish) if best else None
 
 
-def _player(role: Role, tools: Sequence[Tool]) -> Tool | None:
+def _player(role: ToolRole, tools: Sequence[OfferedTool]) -> OfferedTool | None:
     """The tool that plays a role best."""
     best = max(tools, key=lambda tool: score(tool, role), default=None)
     return best if best and score(best, role) else None
 
 
-def _through_shell(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+def _through_shell(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     if wish.kind not in SHELL:
         return None
-    values = dict(wish.values) | ({"script": _script(wish)} if wish.kind == Kind.EDIT else {})
+    values = dict(wish.values) | ({"script": _script(wish)} if wish.kind == IntentKind.EDIT else {})
     quoted = {name: shlex.quote(value) for name, value in values.items()}
     command = SHELL[wish.kind].format(**{"path": ".", "content": "''", **quoted})
-    found = _best(Wish(Kind.RUN, wish.text, {"command": command}), tools)
+    found = _best(Intent(IntentKind.RUN, wish.text, {"command": command}), tools)
     return (found[0], replace(wish, values={**wish.values, "command": command})) if found else None
 
 
-def _script(wish: Wish) -> str:
+def _script(wish: Intent) -> str:
     """What sed is told: the old text to the letter, and the new one."""
     old, new = re.sub(r"([\\/.*\[\]^$])", r"\\\1", wish["old"]), re.sub(r"([\\/&])", r"\\\1", wish["new"])
     return f"s/{old}/{new}/"
 
 
-def _by_subject(wish: Wish, tools: Sequence[Tool]) -> tuple[Tool, Wish] | None:
+def _by_subject(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """A tool with a telling word in its name that the person used as well: `get_weather` for the weather."""
     said = set(re.findall(r"[a-z0-9]+", wish.text.lower()))
     return next(((tool, wish) for tool in tools if said & (set(words(tool.name)) - PLAIN)), None)

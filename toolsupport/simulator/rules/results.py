@@ -27,33 +27,33 @@ MARK = re.compile(r"^(?:[-*•]\s+|\[(?:file|dir|FILE|DIR)\]\s+)|\s{2,}.*$|\t.*$
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ToolOutcome:
     """What a tool gave back: its text, or what went wrong in words."""
 
     text: str
     wrong: str = ""
 
 
-def read(content: str) -> Outcome:
+def read(content: str) -> ToolOutcome:
     """A tool's result, unwrapped. Errors are known by an `error` key or by their first line; a program's last tells."""
     value = as_json(content)
     if isinstance(value, dict):
         return _object(value, content)
     said = content.strip()
     if said.startswith(CRASHED):
-        return Outcome(content, said.split("\n")[-1])
+        return ToolOutcome(content, said.split("\n")[-1])
     short = said.count("\n") < ERROR_LINES and len(said) < ERROR_LENGTH
     first = said.split("\n")[0]
-    return Outcome(content, first if short and WRONG.search(first) else "")
+    return ToolOutcome(content, first if short and WRONG.search(first) else "")
 
 
-def _object(value: JSON, content: str) -> Outcome:
+def _object(value: JSON, content: str) -> ToolOutcome:
     error = value.get("error")
     if error:
         message = error.get("message") if isinstance(error, dict) else error
-        return Outcome("", str(message))
+        return ToolOutcome("", str(message))
     inner = next((value[name] for name in TEXTS if isinstance(value.get(name), str)), None)
-    return Outcome(content if inner is None else inner)
+    return ToolOutcome(content if inner is None else inner)
 
 
 def as_json(text: str) -> Any:

@@ -12,7 +12,7 @@ from toolsupport.simulator.rules import arithmetic, phrases, programs, times
 Values = Mapping[str, str]
 
 
-class Kind(StrEnum):
+class IntentKind(StrEnum):
     """What can be wanted. CALL is a tool that was named outright."""
 
     CALL = "call"
@@ -39,17 +39,25 @@ class Kind(StrEnum):
 
 # What a tool can serve, and what stands aside when something else is wanted too.
 TOOLFUL = {
-    *(Kind.CALL, Kind.LIST, Kind.READ, Kind.WRITE, Kind.APPEND, Kind.EDIT, Kind.REMEMBER),
-    *(Kind.RUN, Kind.QUERY, Kind.TIME, Kind.CONVERT, Kind.COMPUTE, Kind.PROGRAM),
+    *(
+        IntentKind.CALL,
+        IntentKind.LIST,
+        IntentKind.READ,
+        IntentKind.WRITE,
+        IntentKind.APPEND,
+        IntentKind.EDIT,
+        IntentKind.REMEMBER,
+    ),
+    *(IntentKind.RUN, IntentKind.QUERY, IntentKind.TIME, IntentKind.CONVERT, IntentKind.COMPUTE, IntentKind.PROGRAM),
 }
-POLITE = {Kind.GREET, Kind.THANKS}
+POLITE = {IntentKind.GREET, IntentKind.THANKS}
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Intent:
     """One thing that is wanted; `values` are the path, content, command … that were said, `text` all the words."""
 
-    kind: Kind
+    kind: IntentKind
     text: str
     values: Values = field(default_factory=dict)
 
@@ -135,35 +143,35 @@ def _compute(clause: str) -> Values | None:
 REMEMBER = r"\W*(?:please\s+)?(?:remember|memori[sz]e|keep in mind|(?:don't|do not) forget)"
 
 # Tried in order on each clause: the first whose words are there and whose reader finds what it needs.
-RULES: tuple[tuple[Kind, str, Reader], ...] = (
-    (Kind.PROGRAM, programs.ASKED, programs.values),
-    (Kind.REMEMBER, REMEMBER, _remember),
-    (Kind.RUN, r"^\W*(?:please\s+)?(?:run|execute)\b", _run),
-    (Kind.EDIT, r"\b(?:replace|change)\b", _edit),
-    (Kind.APPEND, r"\b(?:append|add)\b", _append),
-    (Kind.WRITE, r"\b(?:write|save|put|create|store)\b", _write),
-    (Kind.QUERY, r"\bhow many orders\b", _query),
-    (Kind.TIME, times.ASKED, times.current),
-    (Kind.CONVERT, times.ASKED, times.converted),
-    (Kind.COMPUTE, r"\d", _compute),
+RULES: tuple[tuple[IntentKind, str, Reader], ...] = (
+    (IntentKind.PROGRAM, programs.ASKED, programs.values),
+    (IntentKind.REMEMBER, REMEMBER, _remember),
+    (IntentKind.RUN, r"^\W*(?:please\s+)?(?:run|execute)\b", _run),
+    (IntentKind.EDIT, r"\b(?:replace|change)\b", _edit),
+    (IntentKind.APPEND, r"\b(?:append|add)\b", _append),
+    (IntentKind.WRITE, r"\b(?:write|save|put|create|store)\b", _write),
+    (IntentKind.QUERY, r"\bhow many orders\b", _query),
+    (IntentKind.TIME, times.ASKED, times.current),
+    (IntentKind.CONVERT, times.ASKED, times.converted),
+    (IntentKind.COMPUTE, r"\d", _compute),
     (
-        Kind.READ,
+        IntentKind.READ,
         r"\b(?:read|open|show|cat|display|print|view|look|summari[sz]e|what|what's|which|tell|contents?|find|get|give)\b",
         _read,
     ),
-    (Kind.LIST, r"^\W*(?:ls|dir)\b", _list),
+    (IntentKind.LIST, r"^\W*(?:ls|dir)\b", _list),
     (
-        Kind.LIST,
+        IntentKind.LIST,
         r"\b(?:list|show|what|what's|which|see|look|any|display|browse|how many)\b.*"
         r"(?:\b(?:folder|directory|dir|files|workspace|around here|in here)\b|\w/|/\w)",
         _list,
     ),
-    (Kind.TABLE, r"\btable\b", _nothing),
-    (Kind.CODE, r"\b(?:code|function|script|snippet|program)\b", _nothing),
-    (Kind.LONG, r"\b(?:long|story|essay|poem|at length|in detail|article)\b", _nothing),
-    (Kind.ABOUT, r"\b(?:who|what) are you\b|\bhelp\b|\bwhat can you do\b|\byour name\b", _nothing),
-    (Kind.THANKS, r"\b(?:thanks|thank you|thx|cheers)\b", _nothing),
-    (Kind.GREET, r"^\W*(?:hi|hello|hey|hiya|howdy|greetings|good (?:morning|day|afternoon|evening))\b", _nothing),
+    (IntentKind.TABLE, r"\btable\b", _nothing),
+    (IntentKind.CODE, r"\b(?:code|function|script|snippet|program)\b", _nothing),
+    (IntentKind.LONG, r"\b(?:long|story|essay|poem|at length|in detail|article)\b", _nothing),
+    (IntentKind.ABOUT, r"\b(?:who|what) are you\b|\bhelp\b|\bwhat can you do\b|\byour name\b", _nothing),
+    (IntentKind.THANKS, r"\b(?:thanks|thank you|thx|cheers)\b", _nothing),
+    (IntentKind.GREET, r"^\W*(?:hi|hello|hey|hiya|howdy|greetings|good (?:morning|day|afternoon|evening))\b", _nothing),
 )
 
 VERB = (
@@ -188,38 +196,38 @@ def clauses(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def understand(text: str, names: Collection[str] = ()) -> list[Wish]:
+def understand(text: str, names: Collection[str] = ()) -> list[Intent]:
     """Everything that is wanted, in order, never nothing; `names` are the tools that may be named outright."""
     text = text[:LONGEST]
     named = _named(text, names)
     if named:
         return named
-    wishes: list[Wish] = []
+    wishes: list[Intent] = []
     for clause in clauses(text):
         _add(wishes, clause)
     serious = [wish for wish in wishes if wish.kind not in POLITE]
-    return serious or wishes[:1] or [Wish(Kind.UNKNOWN, text)]
+    return serious or wishes[:1] or [Intent(IntentKind.UNKNOWN, text)]
 
 
-def _named(text: str, names: Collection[str]) -> list[Wish]:
+def _named(text: str, names: Collection[str]) -> list[Intent]:
     found = []
     for name in names:
         asked = rf"(?<![\w-]){re.escape(name)}(?![\w-])" if name else r"(?!)"
         urged = re.search(rf"\b(?:call|use|invoke|using|calling|run|try)\b[^.?!\n]*?{asked}", text, re.I)
         denied = re.search(rf"\b(?:not|don't|never|without)\s+(?:\w+\s+){{0,3}}[`\"']?{asked}", text, re.I)
         if urged and not denied:
-            found.append((urged.end(), Wish(Kind.CALL, text, {"tool": name})))
+            found.append((urged.end(), Intent(IntentKind.CALL, text, {"tool": name})))
     wishes = [wish for _, wish in sorted(found, key=lambda item: item[0])]
     return _each_time(wishes[0]) if len(wishes) == 1 else wishes
 
 
-def _each_time(wish: Wish) -> list[Wish]:
+def _each_time(wish: Intent) -> list[Intent]:
     """A call that is wanted several times: "once with code=a, and once with code=b"."""
     times = ONCE.split(wish.text)[1:]
     return [replace(wish, text=f"with {words}") for words in times] if len(times) > 1 else [wish]
 
 
-def _add(wishes: list[Wish], clause: str) -> None:
+def _add(wishes: list[Intent], clause: str) -> None:
     """One more clause: a wish of its own, the same again for another path, or what to look for in the last."""
     wish = _match(clause)
     last = wishes[-1] if wishes and wishes[-1].kind in TOOLFUL else None
@@ -233,9 +241,9 @@ def _add(wishes: list[Wish], clause: str) -> None:
         wishes[-1] = replace(last, values={**last.values, "topic": phrases.topic(clause)})
 
 
-def _match(clause: str) -> Wish | None:
+def _match(clause: str) -> Intent | None:
     for kind, pattern, reader in RULES:
         values = reader(clause) if re.search(pattern, clause, re.IGNORECASE) else None
         if values is not None:
-            return Wish(kind, clause, values)
+            return Intent(kind, clause, values)
     return None

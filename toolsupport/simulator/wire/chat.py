@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import Desk
+from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.duration import DEFAULT
 from toolsupport.simulator.memory import CONTEXT
-from toolsupport.simulator.models import Model, render
-from toolsupport.simulator.nouns import JSON, Call, Ending, Prompt, Reply, tokens
+from toolsupport.simulator.models import SimulatedModel, render
+from toolsupport.simulator.nouns import JSON, ModelInput, ReplyEnding, SimulatedCall, SimulatedReply, tokens
 
 # What Ollama writes into a stream that breaks (docs/api/errors).
 BROKEN = "an error was encountered while running the model"
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-class Cut(Exception):
+class ConnectionCut(Exception):
     """The connection is to be cut here, as when a server dies."""
 
 
@@ -30,7 +30,7 @@ class ChatRequest:
     """A chat request that can be answered; `model` is the name as it was given."""
 
     model: str
-    prompt: Prompt
+    prompt: ModelInput
     stream: bool = True
     think: bool | str | None = None
     options: JSON = field(default_factory=dict)
@@ -51,7 +51,7 @@ class ChatRequest:
 
 
 @dataclass(slots=True)
-class Clock:
+class ReplyTiming:
     """The moments of one reply, in nanoseconds."""
 
     started: int = field(default_factory=time.perf_counter_ns)
@@ -79,7 +79,7 @@ def chunk(model: str, message: JSON, **end: object) -> JSON:
     return {"model": model, "created_at": gojson.now(), "message": spoken, "done": False, **end}
 
 
-def call_json(request: ChatRequest, index: int, call: Call) -> JSON:
+def call_json(request: ChatRequest, index: int, call: SimulatedCall) -> JSON:
     """A whole call; the id follows from the conversation, so that the same question gives the same bytes."""
     seed = hashlib.sha256(f"{request.model} {index} {request.prompt!r}".encode("utf-8", "replace")).digest()
     name = "".join(LETTERS[byte % len(LETTERS)] for byte in seed[:8])
@@ -87,7 +87,7 @@ def call_json(request: ChatRequest, index: int, call: Call) -> JSON:
     return {"id": f"call_{name}", "function": function}
 
 
-def pieces(request: ChatRequest, reply: Reply) -> Iterator[tuple[int, JSON]]:
+def pieces(request: ChatRequest, reply: SimulatedReply) -> Iterator[tuple[int, JSON]]:
     """What is said, piece by piece, with the number of tokens each one costs."""
     yield from ((1, {"thinking": token}) for token in tokens(reply.thinking))
     yield from ((1, {"content": token}) for token in reply.pieces)
@@ -96,9 +96,9 @@ def pieces(request: ChatRequest, reply: Reply) -> Iterator[tuple[int, JSON]]:
         yield cost, {"tool_calls": [call_json(request, index, call)]}
 
 
-async def load(desk: Desk, client: Client, request: ChatRequest, model: Model) -> Clock:
+async def load(desk: SimulatorState, client: Client, request: ChatRequest, model: SimulatedModel) -> ReplyTiming:
     """Wait until the model is in memory."""
-    clock = Clock()
+    clock = ReplyTiming()
     seconds = desk.memory.load(model.name, request.whole("num_ctx", CONTEXT), model.slow)
     if seconds:
         await client.pause(seconds)
@@ -107,14 +107,14 @@ async def load(desk: Desk, client: Client, request: ChatRequest, model: Model) -
 
 
 @dataclass(slots=True)
-class Speaker:
+class ReplyStreamer:
     """Speaks one reply at the model's pace."""
 
-    desk: Desk
+    desk: SimulatorState
     client: Client
     request: ChatRequest
-    model: Model
-    clock: Clock
+    model: SimulatedModel
+    clock: ReplyTiming
 
     async def speak(self) -> AsyncGenerator[JSON, None]:
         """The chunks of the reply. The last is the one with `done`, or `{"error": …}`. Raises Cut."""
@@ -126,7 +126,7 @@ class Speaker:
                 if 0 <= limit < written + cost:
                     reason = "length"
                     break
-                if reply.ending != Ending.STOP and written >= reply.tokens:
+                if reply.ending != ReplyEnding.STOP and written >= reply.tokens:
                     break
                 await self.client.pause(self.desk.pace * self.model.pace)
                 self.clock.first = self.clock.first or time.perf_counter_ns()
@@ -136,10 +136,10 @@ class Speaker:
         finally:
             self.desk.memory.keep(self.model.name, self.request.keep_alive)
 
-    def _end(self, reply: Reply, reason: str, written: int) -> JSON:
-        if reply.ending == Ending.CUT:
-            raise Cut
-        if reply.ending == Ending.ERROR:
+    def _end(self, reply: SimulatedReply, reason: str, written: int) -> JSON:
+        if reply.ending == ReplyEnding.CUT:
+            raise ConnectionCut
+        if reply.ending == ReplyEnding.ERROR:
             return {"error": BROKEN}
         figures = self.clock.metrics(self.request.read, written)
         return chunk(self.request.model, {}, done=True, done_reason=reason, **figures)

@@ -7,12 +7,12 @@ import time
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import Desk
-from toolsupport.simulator.http11 import PLAIN, Request, Response
-from toolsupport.simulator.models import FAMILY, MODELS, Model
+from toolsupport.simulator.desk import SimulatorState
+from toolsupport.simulator.http11 import PLAIN, ReceivedRequest, Response
+from toolsupport.simulator.models import FAMILY, MODELS, SimulatedModel
 from toolsupport.simulator.nouns import JSON
 from toolsupport.simulator.schemas import SHOW
-from toolsupport.simulator.wire.native import Refused, body, error, model_of
+from toolsupport.simulator.wire.native import RequestRejected, body, error, model_of
 from toolsupport.simulator.wire.openai import JSON_TYPE
 from toolsupport.simulator.wire.openai import error as openai_error
 
@@ -23,7 +23,7 @@ FOREVER = 100 * 365 * 86400.0
 LICENSE = "A rule-based simulation, made to try tool calling out. It is no language model."
 
 
-def details(model: Model) -> JSON:
+def details(model: SimulatedModel) -> JSON:
     return {
         "parent_model": "",
         "format": FAMILY,
@@ -34,34 +34,34 @@ def details(model: Model) -> JSON:
     }
 
 
-async def alive(desk: Desk, client: Client, request: Request) -> Response:
+async def alive(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /."""
     return Response(b"Ollama is running", content_type=PLAIN)
 
 
-async def version(desk: Desk, client: Client, request: Request) -> Response:
+async def version(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/version."""
     return Response(gojson.encode({"version": VERSION}))
 
 
-async def tags(desk: Desk, client: Client, request: Request) -> Response:
+async def tags(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/tags."""
     return Response(gojson.encode({"models": [_tag(desk.build(model)) for model in MODELS.values()]}))
 
 
-def _tag(model: Model) -> JSON:
+def _tag(model: SimulatedModel) -> JSON:
     names = {"name": f"{model.name}:latest", "model": f"{model.name}:latest"}
     made = {"modified_at": model.modified_at, "size": model.size, "digest": model.digest}
     return {**names, **made, "details": details(model)}
 
 
-async def loaded(desk: Desk, client: Client, request: Request) -> Response:
+async def loaded(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/ps."""
     present = sorted(desk.memory.present().items(), key=lambda item: -item[1][1])
     return Response(gojson.encode({"models": [_loaded(desk.build(MODELS[name]), *there) for name, there in present]}))
 
 
-def _loaded(model: Model, context: int, seconds: float) -> JSON:
+def _loaded(model: SimulatedModel, context: int, seconds: float) -> JSON:
     stays = FOREVER if math.isinf(seconds) else seconds
     names = {"name": f"{model.name}:latest", "model": f"{model.name}:latest"}
     return {
@@ -75,17 +75,17 @@ def _loaded(model: Model, context: int, seconds: float) -> JSON:
     }
 
 
-async def show(desk: Desk, client: Client, request: Request) -> Response:
+async def show(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """POST /api/show."""
     try:
         given = body(request.body, SHOW)
         model = model_of(given.get("model") or given.get("name") or "")
-    except Refused as refused:
+    except RequestRejected as refused:
         return error(refused)
     return Response(gojson.encode(_shown(desk.build(model))))
 
 
-def _shown(model: Model) -> JSON:
+def _shown(model: SimulatedModel) -> JSON:
     info = {f"{FAMILY}.context_length": model.context, "general.architecture": FAMILY, "general.parameter_count": 0}
     shown = {
         "license": LICENSE,
@@ -99,21 +99,21 @@ def _shown(model: Model) -> JSON:
     return {**shown, **known, "modified_at": model.modified_at}
 
 
-def _openai_model(model: Model, name: str) -> JSON:
+def _openai_model(model: SimulatedModel, name: str) -> JSON:
     return {"id": name, "object": "model", "created": model.modified // SECOND, "owned_by": "library"}
 
 
-async def openai_models(desk: Desk, client: Client, request: Request) -> Response:
+async def openai_models(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /v1/models."""
     data = [_openai_model(model, f"{model.name}:latest") for model in MODELS.values()]
     return Response(gojson.encode({"object": "list", "data": data}) + b"\n", content_type=JSON_TYPE)
 
 
-async def openai_model(desk: Desk, client: Client, request: Request) -> Response:
+async def openai_model(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /v1/models/NAME."""
     name = request.path.removeprefix("/v1/models/")
     try:
         model = model_of(name)
-    except Refused as refused:
+    except RequestRejected as refused:
         return openai_error(str(refused), refused.status, "api_error")
     return Response(gojson.encode(_openai_model(model, name)) + b"\n", content_type=JSON_TYPE)

@@ -9,16 +9,16 @@ from typing import Any
 
 from toolsupport.simulator import duration, gojson, gosyntax
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import Desk
+from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.gosyntax import Malformed
-from toolsupport.simulator.gotypes import Struct, Where
-from toolsupport.simulator.http11 import Request, Response, Stream
+from toolsupport.simulator.gotypes import GoPath, GoStruct
+from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.memory import CONTEXT
-from toolsupport.simulator.models import Model, Refusal, find, is_name, render
-from toolsupport.simulator.nouns import JSON, Call, Prompt, Said, Tool
+from toolsupport.simulator.models import SimulatedModel, ToolsRefusal, find, is_name, render
+from toolsupport.simulator.nouns import JSON, HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 from toolsupport.simulator.schemas import NATIVE, OPTIONS
 from toolsupport.simulator.wire import window
-from toolsupport.simulator.wire.chat import ChatRequest, Speaker, chunk, collect, load
+from toolsupport.simulator.wire.chat import ChatRequest, ReplyStreamer, chunk, collect, load
 
 NDJSON = "application/x-ndjson"
 
@@ -28,7 +28,7 @@ TOO_LARGE = "model requires more system memory ({:.1f} GiB) than is available ({
 TOKENS_PER_GIB = 2048
 
 
-class Refused(Exception):
+class RequestRejected(Exception):
     """A request that is not answered: the text goes into `error`; `kind` and `code` are for OpenAI's envelope."""
 
     def __init__(self, text: str, status: int = 400) -> None:
@@ -38,49 +38,49 @@ class Refused(Exception):
         self.code: int | None = None
 
 
-def refused_tools(model: Model, refusal: Refusal) -> Refused:
-    refused = Refused(refusal.text.format(model.name))
+def refused_tools(model: SimulatedModel, refusal: ToolsRefusal) -> RequestRejected:
+    refused = RequestRejected(refusal.text.format(model.name))
     refused.kind, refused.code = refusal.kind, refusal.code
     return refused
 
 
-def error(refused: Refused) -> Response:
+def error(refused: RequestRejected) -> Response:
     return Response(gojson.encode({"error": str(refused)}), refused.status)
 
 
-def body(data: bytes, kind: Struct) -> JSON:
+def body(data: bytes, kind: GoStruct) -> JSON:
     """The object in a request's body. Raises Refused with Go's words."""
     try:
         value = gosyntax.decode(data)
     except Malformed as malformed:
-        raise Refused("missing request body" if str(malformed) == "EOF" else str(malformed)) from None
-    fault = kind.fault(value, Where())
+        raise RequestRejected("missing request body" if str(malformed) == "EOF" else str(malformed)) from None
+    fault = kind.fault(value, GoPath())
     if fault:
-        raise Refused(fault)
+        raise RequestRejected(fault)
     return value or {}
 
 
-def model_of(name: str) -> Model:
+def model_of(name: str) -> SimulatedModel:
     """Raises Refused where there is no such model."""
     if not is_name(name):
-        raise Refused("model is required")
+        raise RequestRejected("model is required")
     model = find(name)
     if model is None:
-        raise Refused(f"model '{name}' not found", 404)
+        raise RequestRejected(f"model '{name}' not found", 404)
     return model
 
 
-def tool(value: Any) -> Tool:
+def tool(value: Any) -> OfferedTool:
     function = (value or {}).get("function") or {}
-    return Tool(function.get("name") or "", function.get("description") or "", function.get("parameters") or {})
+    return OfferedTool(function.get("name") or "", function.get("description") or "", function.get("parameters") or {})
 
 
-def said(value: Any) -> Said:
+def said(value: Any) -> HistoryMessage:
     message = value or {}
     functions = [(call or {}).get("function") or {} for call in message.get("tool_calls") or []]
-    calls = tuple(Call(function.get("name") or "", function.get("arguments") or {}) for function in functions)
+    calls = tuple(SimulatedCall(function.get("name") or "", function.get("arguments") or {}) for function in functions)
     role = (message.get("role") or "").lower()
-    return Said(role, message.get("content") or "", calls, message.get("tool_name") or "")
+    return HistoryMessage(role, message.get("content") or "", calls, message.get("tool_name") or "")
 
 
 def chat_request(data: bytes) -> ChatRequest:
@@ -89,7 +89,7 @@ def chat_request(data: bytes) -> ChatRequest:
     messages = tuple(said(message) for message in given.get("messages") or [])
     return ChatRequest(
         model=given.get("model") or "",
-        prompt=Prompt(messages, tuple(tool(item) for item in given.get("tools") or [])),
+        prompt=ModelInput(messages, tuple(tool(item) for item in given.get("tools") or [])),
         stream=given.get("stream") is not False,
         think=given.get("think"),
         options=given.get("options") or {},
@@ -98,31 +98,31 @@ def chat_request(data: bytes) -> ChatRequest:
     )
 
 
-def admit(request: ChatRequest) -> tuple[Model, ChatRequest]:
+def admit(request: ChatRequest) -> tuple[SimulatedModel, ChatRequest]:
     """The model, and the request as it reaches it. Raises Refused where the server would refuse."""
     model = model_of(request.model)
     if request.think and not model.thinks:
-        raise Refused(f"{gojson.text(request.model)} does not support thinking")
+        raise RequestRejected(f"{gojson.text(request.model)} does not support thinking")
     if request.prompt.tools and model.refusal:
         raise refused_tools(model, model.refusal)
     for name, value in request.options.items():
-        if name in OPTIONS and OPTIONS[name].fault(value, Where()):
-            raise Refused(f'option "{name}" must be of type {OPTIONS[name].go}', 500)
+        if name in OPTIONS and OPTIONS[name].fault(value, GoPath()):
+            raise RequestRejected(f'option "{name}" must be of type {OPTIONS[name].go}', 500)
     # A model that can think does so unless it is told not to.
     think = model.thinks and request.think is not False
     tools = request.prompt.tools if model.reads_tools else ()
-    seen = replace(request, prompt=Prompt(request.prompt.messages, tools, think))
+    seen = replace(request, prompt=ModelInput(request.prompt.messages, tools, think))
     return model, window.cut(seen) if model.truncates else seen
 
 
-def check_memory(model: Model, request: ChatRequest) -> None:
+def check_memory(model: SimulatedModel, request: ChatRequest) -> None:
     """Raises Refused where the model does not load with so large a context."""
     context = request.whole("num_ctx", CONTEXT)
     if context > model.holds > 0:
-        raise Refused(TOO_LARGE.format(context / TOKENS_PER_GIB, model.holds / TOKENS_PER_GIB), 500)
+        raise RequestRejected(TOO_LARGE.format(context / TOKENS_PER_GIB, model.holds / TOKENS_PER_GIB), 500)
 
 
-async def speak(desk: Desk, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:
+async def speak(desk: SimulatorState, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:
     """One chunk that says it all, or the chunks as they come. Raises Refused."""
     if not request.prompt.messages and request.keep_alive == 0:
         desk.memory.unload(model_of(request.model).name)
@@ -136,18 +136,18 @@ async def speak(desk: Desk, client: Client, request: ChatRequest) -> JSON | Asyn
     if request.render_only:
         rendered = {"rendered_template": render(request.prompt)}
         return {**chunk(request.model, {"role": ""}), "_debug_info": rendered}
-    spoken = Speaker(desk, client, request, model, clock).speak()
+    spoken = ReplyStreamer(desk, client, request, model, clock).speak()
     return spoken if request.stream else await collect(spoken)
 
 
-async def chat(desk: Desk, client: Client, request: Request) -> Response | Stream:
+async def chat(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """POST /api/chat."""
     try:
         answer = await speak(desk, client, chat_request(request.body))
-    except Refused as refused:
+    except RequestRejected as refused:
         return error(refused)
     if isinstance(answer, AsyncGenerator):
-        return Stream(_lines(answer), NDJSON)
+        return StreamedResponse(_lines(answer), NDJSON)
     return Response(gojson.encode(answer), 500 if "error" in answer else 200)
 
 
@@ -157,11 +157,11 @@ async def _lines(spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, No
             yield gojson.encode(piece) + b"\n"
 
 
-async def generate(desk: Desk, client: Client, request: Request) -> Response:
+async def generate(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """POST /api/generate, which no simulated model can do."""
     try:
         name = body(request.body, NATIVE).get("model") or ""
         model_of(name)
-    except Refused as refused:
+    except RequestRejected as refused:
         return error(refused)
-    return error(Refused(f"{gojson.text(name)} does not support generate"))
+    return error(RequestRejected(f"{gojson.text(name)} does not support generate"))

@@ -12,12 +12,12 @@ from typing import Any
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import Desk
-from toolsupport.simulator.http11 import Request, Response, Stream
-from toolsupport.simulator.nouns import JSON, Call, Prompt, Said
+from toolsupport.simulator.desk import SimulatorState
+from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
+from toolsupport.simulator.nouns import JSON, HistoryMessage, ModelInput, SimulatedCall
 from toolsupport.simulator.schemas import LEVELS, OPENAI
 from toolsupport.simulator.wire.chat import ChatRequest
-from toolsupport.simulator.wire.native import Refused, body, speak, tool
+from toolsupport.simulator.wire.native import RequestRejected, body, speak, tool
 
 FINGERPRINT = "fp_ollama"
 JSON_TYPE = "application/json"
@@ -39,7 +39,7 @@ def arguments(text: Any) -> JSON:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise Refused("invalid tool call arguments")
+        raise RequestRejected("invalid tool call arguments")
     return value
 
 
@@ -50,7 +50,7 @@ def text_of(content: Any, calls: Any) -> str:
     if isinstance(content, list):
         return "\n".join(filter(None, map(part, content)))
     if calls is None:
-        raise Refused(f"invalid message content type: {GO_KINDS[type(content)]}")
+        raise RequestRejected(f"invalid message content type: {GO_KINDS[type(content)]}")
     return ""
 
 
@@ -59,17 +59,19 @@ def part(value: Any) -> str:
     given = value if isinstance(value, dict) else {}
     text = "" if given.get("type") == "image_url" else given.get("text")
     if given.get("type") not in ("text", "image_url") or not isinstance(text, str):
-        raise Refused("invalid message format")
+        raise RequestRejected("invalid message format")
     return text
 
 
-def said(value: Any) -> Said:
+def said(value: Any) -> HistoryMessage:
     message = value or {}
     given = message.get("tool_calls")
     functions = [(call or {}).get("function") or {} for call in given or []]
-    calls = tuple(Call(function.get("name") or "", arguments(function.get("arguments"))) for function in functions)
+    calls = tuple(
+        SimulatedCall(function.get("name") or "", arguments(function.get("arguments"))) for function in functions
+    )
     role = (message.get("role") or "").lower()
-    return Said(role, text_of(message.get("content"), given), calls, message.get("name") or "")
+    return HistoryMessage(role, text_of(message.get("content"), given), calls, message.get("name") or "")
 
 
 def think(effort: str | None) -> bool | str | None:
@@ -77,46 +79,46 @@ def think(effort: str | None) -> bool | str | None:
         return effort or None
     if effort == "none":
         return False
-    raise Refused(f'invalid reasoning value: \'{effort}\' (must be "high", "medium", "low", or "none")')
+    raise RequestRejected(f'invalid reasoning value: \'{effort}\' (must be "high", "medium", "low", or "none")')
 
 
 def chat_request(given: JSON) -> ChatRequest:
     """The native request that asks the same. Raises Refused."""
     if not given.get("messages"):
-        raise Refused("[] is too short - 'messages'")
+        raise RequestRejected("[] is too short - 'messages'")
     messages = tuple(said(message) for message in given["messages"])
     return ChatRequest(
         model=given.get("model") or "",
-        prompt=Prompt(messages, tuple(tool(item) for item in given.get("tools") or [])),
+        prompt=ModelInput(messages, tuple(tool(item) for item in given.get("tools") or [])),
         stream=given.get("stream") is True,
         think=think(given.get("reasoning_effort")),
         options={native: given[name] for name, native in OPTIONS.items() if given.get(name) is not None},
     )
 
 
-async def chat(desk: Desk, client: Client, request: Request) -> Response | Stream:
+async def chat(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """POST /v1/chat/completions."""
     try:
         given = body(request.body, OPENAI)
         asked = chat_request(given)
-    except Refused as refused:
+    except RequestRejected as refused:
         text = "EOF" if str(refused) == "missing request body" else str(refused)
         return error(text, 400, "invalid_request_error")
     try:
         answer = await speak(desk, client, asked)
-    except Refused as refused:
+    except RequestRejected as refused:
         # The wrapper around the native handler calls every error of its own kind.
         return error(str(refused), refused.status, refused.kind, refused.code)
-    writer = Writer(request.body, bool((given.get("stream_options") or {}).get("include_usage")))
+    writer = ChunkConverter(request.body, bool((given.get("stream_options") or {}).get("include_usage")))
     if isinstance(answer, AsyncGenerator):
-        return Stream(writer.events(answer), SSE)
+        return StreamedResponse(writer.events(answer), SSE)
     if "error" in answer:
         return error(answer["error"], 500, "api_error")
     return Response(gojson.encode(writer.whole(answer)) + b"\n", content_type=JSON_TYPE)
 
 
 @dataclass(slots=True)
-class Writer:
+class ChunkConverter:
     """Turns the native chunks of one reply into OpenAI's."""
 
     seed: bytes

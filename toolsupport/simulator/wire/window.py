@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.simulator.memory import CONTEXT
-from toolsupport.simulator.nouns import Prompt, Said
+from toolsupport.simulator.nouns import HistoryMessage, ModelInput
 from toolsupport.simulator.wire.chat import ChatRequest
 
 
@@ -14,7 +14,7 @@ def cut(request: ChatRequest) -> ChatRequest:
     limit = max(1, request.whole("num_ctx", CONTEXT))
     if request.read <= limit:
         return request
-    prompt = Prompt((), think=request.prompt.think)
+    prompt = ModelInput((), think=request.prompt.think)
     for said in reversed(request.prompt.messages):
         more = replace(prompt, messages=(said, *prompt.messages))
         if replace(request, prompt=more).read > limit:
@@ -24,6 +24,6 @@ def cut(request: ChatRequest) -> ChatRequest:
     return replace(request, prompt=prompt, pinned=limit)
 
 
-def _end(said: Said, limit: int) -> Said:
+def _end(said: HistoryMessage, limit: int) -> HistoryMessage:
     """The end of a message that alone is too long, measured roughly in characters."""
     return replace(said, content=said.content[-limit * 4 :])

@@ -11,7 +11,7 @@ from toolsupport.core.types import is_json_object
 from toolsupport.detection import KINDS
 from toolsupport.registry.models import api_catalogue
 from toolsupport.registry.people.permissions import Action, requires
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.web.pages import detections
 
 # Which error is told with which status and code.
@@ -48,7 +48,7 @@ def detect(request: HttpRequest, model_id: str) -> JsonResponse:
         return _error(400, "invalid_value", f"There is no test {kind!r}, only {', '.join(KINDS)}.", "kind")
     try:
         profile = api_catalogue.number(model_id)
-        return JsonResponse({"detection": detections.open_test(request, Asked(profile, "api", kind)).id})
+        return JsonResponse({"detection": detections.open_test(request, DetectionRequest(profile, "api", kind)).id})
     except tuple(ERRORS) as error:
         return _wrong(error, "model")
 

@@ -26,7 +26,7 @@ NEEDED = (
 WRONG = "This API key is not known, or no longer in force. You make a new one on the page of your account."
 
 
-class Rate:
+class RateLimiter:
     """Counts the requests of each key in the present minute."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Rate:
         return 0 if self._counted[key] <= most else math.ceil(MINUTE - now % MINUTE)
 
 
-rate = Rate()
+rate = RateLimiter()
 
 
 @sync_and_async_middleware
@@ -80,7 +80,7 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     return None
 
 
-def _let_in(request: HttpRequest, holder: api_keys.Holder) -> None:
+def _let_in(request: HttpRequest, holder: api_keys.KeyHolder) -> None:
     async def person() -> User:
         return holder.person
 

@@ -7,14 +7,14 @@ from typing import Any
 from django import forms
 
 from toolsupport.registry.models import custom_models
-from toolsupport.registry.models.custom_models import Written
-from toolsupport.registry.models.profiles import Page
+from toolsupport.registry.models.custom_models import ModelDescription
+from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.servers import servers
 
 BILLION = 10**9
 
 
-class DefineForm(forms.Form):
+class ModelDefinitionForm(forms.Form):
     """A model of a server, by the name that the server wants in a request."""
 
     server = forms.TypedChoiceField(coerce=int, label="Server")
@@ -26,7 +26,7 @@ class DefineForm(forms.Form):
         self.fields["server"].choices = there  # type: ignore[attr-defined]
 
 
-class WrittenForm(forms.Form):
+class ModelDescriptionForm(forms.Form):
     """What a person writes of a model; an empty field leaves it to the server and the family table."""
 
     enabled = forms.BooleanField(required=False, label="Can be chosen")
@@ -47,7 +47,7 @@ class WrittenForm(forms.Form):
         self.fields["family"].choices = families  # type: ignore[attr-defined]
 
     @classmethod
-    def of(cls, page: Page) -> WrittenForm:
+    def of(cls, page: ModelPage) -> ModelDescriptionForm:
         profile, written = page.profile, page.profile.by_hand
         count = written.get("parameter_count")
         return cls(
@@ -60,7 +60,7 @@ class WrittenForm(forms.Form):
             }
         )
 
-    def written(self) -> Written:
+    def written(self) -> ModelDescription:
         given = dict(self.cleaned_data)
         billions = given.pop("billions")
-        return Written(**given, parameter_count=round(billions * BILLION) if billions else None)
+        return ModelDescription(**given, parameter_count=round(billions * BILLION) if billions else None)

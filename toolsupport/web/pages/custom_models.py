@@ -9,14 +9,14 @@ from django.views.decorators.http import require_http_methods
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.models import custom_models, profiles
 from toolsupport.registry.people.permissions import Action, requires
-from toolsupport.web.pages.custom_model_forms import DefineForm, WrittenForm
+from toolsupport.web.pages.custom_model_forms import ModelDefinitionForm, ModelDescriptionForm
 
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
 def add(request: HttpRequest) -> HttpResponse:
     """Define a model that its server need not list."""
-    form = DefineForm(request.POST or None)
+    form = ModelDefinitionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             return redirect("model", custom_models.define(form.cleaned_data["server"], form.cleaned_data["name"]))
@@ -30,7 +30,7 @@ def add(request: HttpRequest) -> HttpResponse:
 def write(request: HttpRequest, profile_id: int) -> HttpResponse:
     """Write what a model is, or take it out of every choice."""
     page = profiles.shown(profile_id)
-    form = WrittenForm(request.POST) if request.method == "POST" else WrittenForm.of(page)
+    form = ModelDescriptionForm(request.POST) if request.method == "POST" else ModelDescriptionForm.of(page)
     if request.method == "POST" and form.is_valid():
         custom_models.write(profile_id, form.written())
         return redirect("model", profile_id)

@@ -15,10 +15,10 @@ from toolsupport.detection import DETECTORS, KINDS
 from toolsupport.detection.test_run import longest
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import profiles
-from toolsupport.registry.models.profiles import Page
+from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.people.permissions import Action, actions, requires
 from toolsupport.registry.testing import detection_reports, detections
-from toolsupport.registry.testing.detections import Asked
+from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.web.pages import model_context, model_filters
 from toolsupport.web.pages.htmx import wants_part
 
@@ -35,7 +35,7 @@ def start(request: HttpRequest, profile_id: int) -> HttpResponse:
     kind = wanted if wanted in KINDS else "tools"
     said = ""
     try:
-        open_test(request, Asked(profile_id, "page", kind))
+        open_test(request, DetectionRequest(profile_id, "page", kind))
     except (Busy, ConfigError) as error:
         said = str(error)
     return _tests(request, profile_id, said)
@@ -89,7 +89,7 @@ def start_all(request: HttpRequest) -> HttpResponse:
     try:
         for row in model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing()):
             if row.enabled and not row.gone:
-                opened.append(open_test(request, Asked(row.id, "bulk")))
+                opened.append(open_test(request, DetectionRequest(row.id, "bulk")))
     except (Busy, ConfigError) as error:
         return _bulk(request, 0, str(error))
     fresh = [test.id for test in opened if test.fresh]
@@ -111,14 +111,14 @@ def cancel_all(request: HttpRequest) -> HttpResponse:
     return _bulk(request, 0, "Cancelled.")
 
 
-def open_test(request: HttpRequest, asked: Asked) -> detections.Opened:
+def open_test(request: HttpRequest, asked: DetectionRequest) -> detections.OpenedDetection:
     """Open a test in the name of whoever asks. Raises NotFound, Busy, ConfigError."""
     if Action.DECIDE_FOR_ALL not in actions(request.user):
         detections.check_rate(request.user.pk)
-    return detections.open_test(Asked(asked.profile, asked.trigger, asked.kind, request.user.pk))
+    return detections.open_test(DetectionRequest(asked.profile, asked.trigger, asked.kind, request.user.pk))
 
 
-def context(request: HttpRequest, page: Page) -> dict[str, Any]:
+def context(request: HttpRequest, page: ModelPage) -> dict[str, Any]:
     """What the part of the tests on a model's page needs."""
     allowed = actions(request.user)
     thinks = any(cell.capability == "thinking" and cell.state == "yes" for cell in page.cells)

@@ -13,12 +13,12 @@ from toolsupport.core import format_choice
 from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
 from toolsupport.registry.history import timeline_filters
 from toolsupport.registry.metrics import insights
-from toolsupport.registry.models.profiles import Editor, Page
+from toolsupport.registry.models.profiles import DecisionEditor, ModelPage
 from toolsupport.registry.settings.model_settings import (
     KEEP_ALIVE,
     LONGEST_WAIT,
     THINK_LEVELS,
-    Options,
+    ModelOptions,
 )
 
 DECISIONS = (("yes", "Yes"), ("no", "No"), ("evidence", "Follow the evidence"))
@@ -42,7 +42,7 @@ class DecisionForm(forms.Form):
     newest = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
     @classmethod
-    def of(cls, editor: Editor) -> DecisionForm:
+    def of(cls, editor: DecisionEditor) -> DecisionForm:
         decision = {True: "yes", False: "no", None: "evidence"}[editor.decided]
         return cls(initial={"decision": decision, "newest": editor.newest})
 
@@ -132,16 +132,16 @@ class OptionsForm(forms.Form):
     )
 
     @classmethod
-    def of(cls, page: Page) -> OptionsForm:
+    def of(cls, page: ModelPage) -> OptionsForm:
         return cls(initial={name: _as_chosen(value) for name, value in asdict(page.options).items()})
 
-    def options(self) -> Options:
+    def options(self) -> ModelOptions:
         chosen = dict(self.cleaned_data)
         chosen["think"] = THINK[chosen["think"]]
         for switch in ("parallel_tool_calls", "strong_nudge", "learns", "translation", "grows"):
             chosen[switch] = SWITCH[chosen[switch]]
         chosen["disabled_formats"] = tuple(chosen["disabled_formats"])
-        return Options(**chosen)
+        return ModelOptions(**chosen)
 
 
 def _as_chosen(value: Any) -> Any:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import Conflict
 from toolsupport.registry.history import timeline
-from toolsupport.registry.history.timeline_query import Filter, Place
+from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.people.permissions import Action, actions, requires
 from toolsupport.registry.testing import detection_reports
@@ -31,7 +31,7 @@ ONE = "toolsupport/history_entry.html"
 @requires(Action.SEE_MODELS)
 def listed(request: HttpRequest) -> HttpResponse:
     """One page of the timeline; `after` is where the page before it ended."""
-    form, after = HistoryForm(request.GET), Place.read(request.GET.get("after", ""))
+    form, after = HistoryForm(request.GET), TimelineCursor.read(request.GET.get("after", ""))
     found = timeline.page(filter_of(form), after)
     if after is None and not form.chosen():
         timeline.mark_read(request.user.pk or 0)
@@ -50,7 +50,7 @@ def entry(request: HttpRequest, entry_id: int) -> HttpResponse:
 @requires(Action.REVIEW)
 def act(request: HttpRequest, entry_id: int) -> HttpResponse:
     """Agree, disagree, revert, accept or reject."""
-    judgement = reviews.Judgement(entry_id, request.user.pk or 0, request.POST.get("note", "").strip()[:2000])
+    judgement = reviews.NewReview(entry_id, request.user.pk or 0, request.POST.get("note", "").strip()[:2000])
     deed = request.POST.get("do", "")
     try:
         reviews.act(deed, judgement)
@@ -81,12 +81,12 @@ DONE = {
 }
 
 
-def filter_of(form: HistoryForm) -> Filter:
+def filter_of(form: HistoryForm) -> TimelineFilter:
     """What the form asks for; a field that makes no sense is left open."""
     form.is_valid()
     given = form.cleaned_data
     since, until = given.get("since"), given.get("until")
-    return Filter(
+    return TimelineFilter(
         profile=given.get("profile"),
         server=given.get("server"),
         source=given.get("source", ""),

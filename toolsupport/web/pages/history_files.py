@@ -13,8 +13,8 @@ from asgiref.sync import sync_to_async
 
 from toolsupport.core import spreadsheet
 from toolsupport.registry.history import timeline
-from toolsupport.registry.history.timeline import Entry
-from toolsupport.registry.history.timeline_query import Filter
+from toolsupport.registry.history.timeline import TimelineEntry
+from toolsupport.registry.history.timeline_query import TimelineFilter
 
 COLUMNS = (
     *("id", "at", "kind", "server", "model", "capability", "before", "after", "source", "verdict", "actor", "text"),
@@ -22,20 +22,20 @@ COLUMNS = (
 )
 
 
-def plain(entry: Entry) -> dict[str, Any]:
+def plain(entry: TimelineEntry) -> dict[str, Any]:
     """An entry as files say it."""
     values = asdict(entry) | {"at": entry.at.isoformat()}
     return {name: values[name] for name in COLUMNS}
 
 
-def as_csv(wanted: Filter) -> Iterator[str]:
+def as_csv(wanted: TimelineFilter) -> Iterator[str]:
     """A line of headings, then a line for each entry."""
     yield spreadsheet.lines([COLUMNS])
     for entries in timeline.batches(wanted):
         yield spreadsheet.lines([[_text(value) for value in plain(entry).values()] for entry in entries])
 
 
-def as_json(wanted: Filter) -> Iterator[str]:
+def as_json(wanted: TimelineFilter) -> Iterator[str]:
     """A list of objects."""
     number = count()
     yield "["
@@ -45,7 +45,7 @@ def as_json(wanted: Filter) -> Iterator[str]:
 
 
 # How a file ends → (its type, what writes it).
-FILES: Mapping[str, tuple[str, Callable[[Filter], Iterator[str]]]] = MappingProxyType(
+FILES: Mapping[str, tuple[str, Callable[[TimelineFilter], Iterator[str]]]] = MappingProxyType(
     {"csv": ("text/csv; charset=utf-8", as_csv), "json": ("application/json", as_json)}
 )
 

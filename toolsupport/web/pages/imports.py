@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.user_models import MOST_BYTES
-from toolsupport.registry.models.user_models_merge import Plan, Ticks
+from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
 from toolsupport.registry.people.permissions import Action, requires
 from toolsupport.services import user_models_files
 
@@ -37,7 +37,7 @@ def take(request: HttpRequest) -> HttpResponseBase:
 @requires(Action.ADMINISTER)
 def merge(request: HttpRequest) -> HttpResponse:
     """Merge the file of a preview, with the ticks that were set."""
-    ticks = Ticks(request.user.pk, _indexes(request.POST, "confirm"), _indexes(request.POST, "outrank"))
+    ticks = MergeConsent(request.user.pk, _indexes(request.POST, "confirm"), _indexes(request.POST, "outrank"))
     try:
         merged = user_models_files.merge(request.POST.get("file", ""), ticks)
     except (ConfigError, NotFound) as error:
@@ -67,7 +67,7 @@ def _indexes(sent: QueryDict, name: str) -> frozenset[int]:
     )
 
 
-def _counted(plans: Iterable[Plan]) -> dict[str, int]:
+def _counted(plans: Iterable[MergePlan]) -> dict[str, int]:
     counts = {"new": 0, "known": 0, "aside": 0}
     for plan in plans:
         counts[plan.state] += 1

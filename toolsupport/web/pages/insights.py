@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from toolsupport.registry.metrics import insights
-from toolsupport.registry.metrics.insights import Filter
+from toolsupport.registry.metrics.insights import InsightsFilter
 from toolsupport.registry.people.permissions import Action, may, requires
 from toolsupport.web.pages.forms import InsightsForm
 from toolsupport.web.pages.htmx import wants_part
@@ -33,8 +33,8 @@ def _first_day() -> str:
     return (timezone.now().date() - timedelta(days=DAYS - 1)).isoformat()
 
 
-def filter_of(form: InsightsForm) -> Filter:
+def filter_of(form: InsightsForm) -> InsightsFilter:
     """What the form asks for; a field that makes no sense is left open."""
     form.is_valid()
     given = form.cleaned_data
-    return Filter(given.get("profile"), given.get("format", ""), given.get("since"), given.get("until"))
+    return InsightsFilter(given.get("profile"), given.get("format", ""), given.get("since"), given.get("until"))

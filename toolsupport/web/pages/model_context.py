@@ -8,12 +8,12 @@ from django.http import HttpRequest
 
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import capability_details
-from toolsupport.registry.models.profiles import Page
+from toolsupport.registry.models.profiles import ModelPage
 from toolsupport.registry.people.permissions import Action, actions
 from toolsupport.web.pages.capability_form import choices
 
 
-def known(request: HttpRequest, page: Page) -> dict[str, Any]:
+def known(request: HttpRequest, page: ModelPage) -> dict[str, Any]:
     """Each capability with what can be chosen for it, and what this person may do about it."""
     allowed = actions(request.user)
     decidable = capability_details.decidable(page.profile)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from toolsupport.registry.models.profiles import Row
+from toolsupport.registry.models.profiles import ModelRow
 
 # What a filter is called, and which of its values a model has.
-FILTERS: Mapping[str, tuple[str, Callable[[Row], str]]] = MappingProxyType(
+FILTERS: Mapping[str, tuple[str, Callable[[ModelRow], str]]] = MappingProxyType(
     {
         "server": ("Server", lambda row: row.server),
         "family": ("Family", lambda row: row.family),
@@ -21,7 +21,7 @@ REVIEW = "review"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FilterChoice:
     """A filter as the page shows it; `chosen` is "" where it is open."""
 
     name: str
@@ -30,19 +30,19 @@ class Choice:
     chosen: str
 
 
-def sifted(rows: Sequence[Row], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[Row, ...]:
+def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[ModelRow, ...]:
     """The models that every filter lets through; `needing` are the ids of those that need review."""
     kept = [row for row in rows if all(_passes(row, name, wanted) for name in FILTERS)]
     return tuple(row for row in kept if not wanted.get(REVIEW) or row.id in needing)
 
 
-def choices(rows: Sequence[Row], wanted: Mapping[str, str]) -> tuple[Choice, ...]:
+def choices(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> tuple[FilterChoice, ...]:
     """What can be chosen among these models."""
     return tuple(
-        Choice(name, title, tuple(sorted({value(row) for row in rows} - {""})), wanted.get(name, ""))
+        FilterChoice(name, title, tuple(sorted({value(row) for row in rows} - {""})), wanted.get(name, ""))
         for name, (title, value) in FILTERS.items()
     )
 
 
-def _passes(row: Row, name: str, wanted: Mapping[str, str]) -> bool:
+def _passes(row: ModelRow, name: str, wanted: Mapping[str, str]) -> bool:
     return not wanted.get(name) or FILTERS[name][1](row) == wanted[name]

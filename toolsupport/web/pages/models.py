@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.registry.knowledge import overrides, reviews
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import capability_details, profiles
 from toolsupport.registry.people.permissions import Action, actions, requires
 from toolsupport.registry.settings import model_settings
@@ -98,7 +98,7 @@ def options(request: HttpRequest, profile_id: int) -> HttpResponse:
 
 
 def _decide(form: DecisionForm, profile_id: int, actor: int | None) -> None:
-    decision = Decision(
+    decision = NewOverride(
         profile=profile_id,
         capability="tools",
         value=form.value,
@@ -118,7 +118,7 @@ def _decide_capability(form: CapabilityForm, profile_id: int, request: HttpReque
     proposed = Action.DECIDE_FOR_ALL not in actions(request.user)
     if proposed and form.meant is None:
         raise NotAllowed("Only a reviewer or an administrator can withdraw decisions.")
-    decision = Decision(
+    decision = NewOverride(
         profile=profile_id,
         capability=given["capability"],
         value=form.meant,

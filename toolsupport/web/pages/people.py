@@ -66,7 +66,7 @@ def switch(request: HttpRequest, person_id: int) -> HttpResponse:
     return _answer(request, {"said": "They may sign in again." if active else "Signed out everywhere, and kept out."})
 
 
-def _handed_over(request: HttpRequest, link: accounts.Link) -> dict[str, Any]:
+def _handed_over(request: HttpRequest, link: accounts.PasswordLink) -> dict[str, Any]:
     return {"link": request.build_absolute_uri(f"/join/?token={link.token}"), "link_of": link.name}
 
 

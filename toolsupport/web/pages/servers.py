@@ -12,7 +12,7 @@ from toolsupport import providers
 from toolsupport.registry.people.permissions import Action, actions, requires
 from toolsupport.registry.servers import servers
 from toolsupport.services import refresh as services_refresh
-from toolsupport.services.refresh import Refreshed
+from toolsupport.services.refresh import RefreshResult
 from toolsupport.web.pages.form_page import board, made
 from toolsupport.web.pages.forms import ServerForm
 
@@ -65,7 +65,7 @@ def _checked(request: HttpRequest, server_id: int) -> HttpResponse:
     return _answer(request, {"said": _words(asked), "said_of": server_id})
 
 
-def _words(asked: Refreshed) -> str:
+def _words(asked: RefreshResult) -> str:
     if asked.why:
         return f"It does not answer: {asked.why}"
     return f"It answered with {asked.models} model{'' if asked.models == 1 else 's'}."

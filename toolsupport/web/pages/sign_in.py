@@ -19,7 +19,7 @@ from toolsupport.registry.people.permissions import public
 from toolsupport.web.pages.people_forms import JoinForm, LoginForm, SetupForm
 
 
-class SignIn(LoginView):
+class SignInView(LoginView):
     """Django's own, with our form, which counts the tries."""
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
@@ -29,7 +29,7 @@ class SignIn(LoginView):
 
 
 sign_in = public(
-    SignIn.as_view(
+    SignInView.as_view(
         form_class=LoginForm,
         redirect_authenticated_user=True,
         extra_context={"needs_setup": first_admin.needs_setup},

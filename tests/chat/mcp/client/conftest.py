@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from chat.mcp.client import host as hosting
-from chat.mcp.client.host import Host
+from chat.mcp.client.host import McpHost
 from toolsupport.core import remote_tools
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import JSON
@@ -79,10 +79,10 @@ def server(request: pytest.FixtureRequest) -> Iterator[RemoteServer]:
 
 
 @asynccontextmanager
-async def hosted(server: RemoteServer) -> AsyncIterator[tuple[Host, Heard]]:
+async def hosted(server: RemoteServer) -> AsyncIterator[tuple[McpHost, Heard]]:
     """A host that serves; left as a stopping process leaves it."""
     heard = Heard()
-    host = Host(server, heard)
+    host = McpHost(server, heard)
     serving = asyncio.create_task(host.serve())
     try:
         yield host, heard

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from chat.mcp.client import host as hosting
-from chat.mcp.client.host import Host
-from chat.mcp.client.results import Reader
+from chat.mcp.client.host import McpHost
+from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
 from tests.chat.mcp.client.conftest import Heard, hosted, over_pipes
 from toolsupport.core.errors import ToolError
@@ -19,7 +19,7 @@ from toolsupport.core.remote_tools import RemoteServer
 pytestmark = pytest.mark.asyncio
 
 
-async def ask(host: Host, heard: Heard, name: str, **arguments: Any) -> Any:
+async def ask(host: McpHost, heard: Heard, name: str, **arguments: Any) -> Any:
     return await host.call(heard.tool(name, host.server), arguments, lambda *_: None)
 
 
@@ -81,7 +81,7 @@ async def test_what_nobody_can_read_is_an_error(server: RemoteServer, name: str,
     async with hosted(server) as (host, heard):
         await heard.until(lists=1)
         with pytest.raises(ToolError):
-            Reader("hostile", Workspace(tmp_path)).read(await ask(host, heard, name))
+            ResultReader("hostile", Workspace(tmp_path)).read(await ask(host, heard, name))
         await heard.until(lists=2)
         assert said(await ask(host, heard, "echo", text="still there")) == "still there"
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from chat.mcp.client.results import Reader
+from chat.mcp.client.results import ResultReader
 from chat.tools.files.workspace import Workspace
 from toolsupport.core.errors import ToolError
 
 
 def read(tmp_path: Path, content: Any, **more: Any) -> str:
-    return Reader("box", Workspace(tmp_path, quota=100)).read({"content": content} | more).content
+    return ResultReader("box", Workspace(tmp_path, quota=100)).read({"content": content} | more).content
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_structured_result_is_added_where_the_text_says_less(
 
 def test_an_error_of_the_tool_is_one(tmp_path: Path) -> None:
     failed = {"content": [{"type": "text", "text": "no such thing"}], "isError": True}
-    assert Reader("box", Workspace(tmp_path)).read(failed).is_error
+    assert ResultReader("box", Workspace(tmp_path)).read(failed).is_error
 
 
 def test_the_same_bytes_are_kept_once_and_called_by_a_known_ending(tmp_path: Path) -> None:

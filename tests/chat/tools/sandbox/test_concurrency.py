@@ -14,8 +14,8 @@ from chat.tools.execute_sql import TOOL as SQL
 from chat.tools.files.workspace import Workspace
 from chat.tools.python_execution import TOOL as PYTHON
 from chat.tools.sandbox import concurrency, shell_process
-from chat.tools.sandbox.concurrency import Gate
-from chat.tools.sandbox.python_interpreter import Ended
+from chat.tools.sandbox.concurrency import ConcurrencyLimiter
+from chat.tools.sandbox.python_interpreter import ProgramResult
 from chat.tools.tool import Tool, ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.sources.types import Table
@@ -43,7 +43,7 @@ class Work:
             self.full.set()
         await self.go.wait()
         self.inside, self.done = self.inside - 1, self.done + 1
-        return Ended(None)
+        return ProgramResult(None)
 
     async def ask(self, *_: Any) -> Table:
         await self.do()
@@ -52,7 +52,7 @@ class Work:
 
 async def test_who_comes_later_waits_and_says_so() -> None:
     said: list[str] = []
-    context, work, gate = replace(CONTEXT, say=said.append), Work(), Gate("programs")
+    context, work, gate = replace(CONTEXT, say=said.append), Work(), ConcurrencyLimiter("programs")
 
     async def enter() -> None:
         async with gate.entered(context):
@@ -68,7 +68,7 @@ async def test_who_comes_later_waits_and_says_so() -> None:
 
 async def test_after_a_while_it_is_told_that_it_was_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrency, "PATIENCE", 0.01)
-    gate = Gate("programs")
+    gate = ConcurrencyLimiter("programs")
     async with gate.entered(CONTEXT), gate.entered(CONTEXT):
         with pytest.raises(ToolError, match="too many programs ran at once"):
             async with gate.entered(CONTEXT):
@@ -78,7 +78,7 @@ async def test_after_a_while_it_is_told_that_it_was_not_run(monkeypatch: pytest.
 
 
 async def test_whoever_is_stopped_while_waiting_takes_no_place() -> None:
-    gate, waits = Gate("programs"), asyncio.Event()
+    gate, waits = ConcurrencyLimiter("programs"), asyncio.Event()
     context = replace(CONTEXT, say=lambda _: waits.set())
 
     async def enter() -> None:
@@ -109,9 +109,9 @@ async def test_each_kind_has_its_gate(tool: Tool, arguments: Any, monkeypatch: p
     work = Work()
     monkeypatch.setattr("chat.tools.sandbox.python_interpreter.start", work.do)
 
-    async def command(*_: Any) -> shell_process.Ended:
+    async def command(*_: Any) -> shell_process.CommandResult:
         await work.do()
-        return shell_process.Ended("", 0, "", cut=False)
+        return shell_process.CommandResult("", 0, "", cut=False)
 
     monkeypatch.setattr(shell_process, "run", command)
     context = replace(CONTEXT, databases=work)  # type: ignore[arg-type]

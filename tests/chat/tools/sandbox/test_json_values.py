@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.tools.sandbox.json_values import CHARACTERS, LARGEST, NotPlain, plain, told
+from chat.tools.sandbox.json_values import CHARACTERS, LARGEST, UnsupportedValue, plain, readable_copy
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(max_size=20) | st.dates()
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -37,7 +37,7 @@ JSON = st.recursive(
 def test_what_comes_out_can_be_written_and_read_again(value: object) -> None:
     try:
         found = plain(value)
-    except NotPlain:
+    except UnsupportedValue:
         return
     written = json.dumps(found, allow_nan=False, ensure_ascii=False).encode()
     assert json.loads(written) == found and b"\\u0000" not in written
@@ -45,7 +45,7 @@ def test_what_comes_out_can_be_written_and_read_again(value: object) -> None:
 
 @given(ANYTHING)
 def test_everything_can_be_told(value: object) -> None:
-    assert json.dumps(told(value), allow_nan=False, ensure_ascii=False).encode()
+    assert json.dumps(readable_copy(value), allow_nan=False, ensure_ascii=False).encode()
 
 
 @given(JSON)
@@ -86,8 +86,8 @@ def endless() -> list[Any]:
     ids=["deep", "shared", "endless", "long", "long keys"],
 )
 def test_too_much_is_refused_and_not_walked_through(value: object, words: str) -> None:
-    for copy in (plain, told):
-        with pytest.raises(NotPlain, match=words):
+    for copy in (plain, readable_copy):
+        with pytest.raises(UnsupportedValue, match=words):
             copy(value)
 
 
@@ -105,12 +105,12 @@ def test_too_much_is_refused_and_not_walked_through(value: object, words: str) -
     ids=["set", "bytes", "date", "infinity", "65 bits", "too long for Python", "keys"],
 )
 def test_what_is_no_json_is_told_but_does_not_travel(value: object, shown: object) -> None:
-    assert told(value) == shown
-    with pytest.raises(NotPlain):
+    assert readable_copy(value) == shown
+    with pytest.raises(UnsupportedValue):
         plain(value)
 
 
 @pytest.mark.parametrize("value", ["a\0b", "\ud800", ["\0"], {"\0": 1}])
 def test_what_cannot_be_kept_is_no_argument_and_never_replaced(value: object) -> None:
-    with pytest.raises(NotPlain, match="cannot be kept"):
+    with pytest.raises(UnsupportedValue, match="cannot be kept"):
         plain(value)

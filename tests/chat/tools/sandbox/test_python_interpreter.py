@@ -10,22 +10,30 @@ from pathlib import Path
 import pytest
 
 from chat.tools.sandbox import python_interpreter
-from chat.tools.sandbox.python_interpreter import Answer, Broke, Called, Ended, Limits, Printed, Step
+from chat.tools.sandbox.python_interpreter import (
+    FunctionCall,
+    FunctionResult,
+    PrintedOutput,
+    ProgramError,
+    ProgramResult,
+    PythonLimits,
+    StepResult,
+)
 
 pytestmark = pytest.mark.asyncio
-SHORT = Limits(seconds=0.3, memory=64 * 2**20)
+SHORT = PythonLimits(seconds=0.3, memory=64 * 2**20)
 
 
-def printed(most: int = 10_000) -> Printed:
-    return Printed(most, lambda text: None)
+def printed(most: int = 10_000) -> PrintedOutput:
+    return PrintedOutput(most, lambda text: None)
 
 
-async def ran(code: str, answers: Sequence[Answer] = (), into: Printed | None = None) -> Step:
+async def ran(code: str, answers: Sequence[FunctionResult] = (), into: PrintedOutput | None = None) -> StepResult:
     """A program with the functions `look` and `tell`, each call of which gets the next answer."""
     functions, into = ("look", "tell"), into or printed()
     step = await python_interpreter.start(code, functions, into, SHORT)
     for answer in answers:
-        assert isinstance(step, Called), step
+        assert isinstance(step, FunctionCall), step
         step = await python_interpreter.go_on(step.state, answer, functions, (into, SHORT))
     return step
 
@@ -45,12 +53,12 @@ async def ran(code: str, answers: Sequence[Answer] = (), into: Printed | None = 
     ],
 )
 async def test_python_works(code: str, value: object) -> None:
-    assert await ran(code) == Ended(value)
+    assert await ran(code) == ProgramResult(value)
 
 
 async def test_what_is_printed_is_told_at_once_and_kept() -> None:
     said: list[str] = []
-    into = Printed(100, said.append)
+    into = PrintedOutput(100, said.append)
     await python_interpreter.start("print('one')\nprint('two', 3)", (), into)
     assert into.text == "".join(said) == "one\ntwo 3\n" and not into.more
 
@@ -61,22 +69,22 @@ async def test_what_is_printed_is_told_at_once_and_kept() -> None:
 )
 async def test_a_call_pauses_and_goes_on_with_its_answer(code: str) -> None:
     step = await ran(code)
-    assert isinstance(step, Called)
+    assert isinstance(step, FunctionCall)
     assert (step.name, step.args, step.named) == ("look", (1,), {"b": 2})
-    assert await ran(code, [Answer("seen")]) == Ended("seen")
+    assert await ran(code, [FunctionResult("seen")]) == ProgramResult("seen")
 
 
 async def test_an_answer_may_be_an_exception_that_the_program_catches() -> None:
     code = "try:\n  look()\nexcept PermissionError as e:\n  words = str(e)\nwords"
-    assert await ran(code, [Answer("not today", "PermissionError")]) == Ended("not today")
-    broke = await ran("look()", [Answer("not today", "PermissionError")])
-    assert isinstance(broke, Broke) and broke.error.endswith("PermissionError: not today")
+    assert await ran(code, [FunctionResult("not today", "PermissionError")]) == ProgramResult("not today")
+    broke = await ran("look()", [FunctionResult("not today", "PermissionError")])
+    assert isinstance(broke, ProgramError) and broke.error.endswith("PermissionError: not today")
     assert "line 1, in <module>\n    look()" in broke.error
 
 
 async def test_what_was_there_before_a_pause_is_there_after_it() -> None:
     into, code = printed(), "x = [1]\nprint('a')\nx.append(look())\nprint('b')\nx.append(tell())\nx"
-    assert await ran(code, [Answer(2), Answer({"c": 3})], into) == Ended([1, 2, {"c": 3}])
+    assert await ran(code, [FunctionResult(2), FunctionResult({"c": 3})], into) == ProgramResult([1, 2, {"c": 3}])
     assert into.text == "a\nb\n"
 
 
@@ -138,20 +146,20 @@ async def test_what_a_program_may_not_do_ends_it_with_words(code: str) -> None:
     into = printed(1000)
     async with asyncio.timeout(20):
         step = await ran(code, into=into)
-    assert isinstance(step, Broke), step
+    assert isinstance(step, ProgramError), step
     assert 0 < len(step.error) < 21_000 and "root:" not in step.error
     assert len(into.text) <= 1000
 
 
 async def test_a_flood_is_cut_and_says_so() -> None:
     into = printed(1000)
-    assert await ran("for i in range(5000): print(i)", into=into) == Ended(None)
+    assert await ran("for i in range(5000): print(i)", into=into) == ProgramResult(None)
     assert len(into.text) == 1000 and into.more
 
 
 async def test_a_name_that_is_no_function_here_says_which_are() -> None:
     broke = await ran("bash('ls')")
-    assert isinstance(broke, Broke) and "The functions of tools here are: look, tell." in broke.error
+    assert isinstance(broke, ProgramError) and "The functions of tools here are: look, tell." in broke.error
 
 
 def workers() -> set[str]:
@@ -175,8 +183,8 @@ async def test_a_program_that_is_stopped_leaves_no_process() -> None:
     def say(text: str) -> None:
         loop.call_soon_threadsafe(said.set)
 
-    into = Printed(100, say)
-    endless = python_interpreter.start("print('begun')\nwhile True: pass", (), into, Limits(60))
+    into = PrintedOutput(100, say)
+    endless = python_interpreter.start("print('begun')\nwhile True: pass", (), into, PythonLimits(60))
     task = asyncio.create_task(endless)
     async with asyncio.timeout(10):
         await said.wait()
@@ -191,7 +199,7 @@ async def test_a_program_that_is_stopped_leaves_no_process() -> None:
 
 async def test_many_programs_at_once_do_not_meet() -> None:
     steps = await asyncio.gather(*(python_interpreter.start(f"x = {n}\nx * 2", (), printed()) for n in range(20)))
-    assert steps == [Ended(n * 2) for n in range(20)]
+    assert steps == [ProgramResult(n * 2) for n in range(20)]
 
 
 async def test_the_sandbox_tests_itself(monkeypatch: pytest.MonkeyPatch) -> None:

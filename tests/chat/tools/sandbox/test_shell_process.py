@@ -18,7 +18,7 @@ import pytest
 from chat.tools.files.workspace import Workspace
 from chat.tools.sandbox import bwrap, self_test, shell_process, usage
 from chat.tools.sandbox.bwrap import MIB
-from chat.tools.sandbox.shell_process import LIMITS, Ended, Heard
+from chat.tools.sandbox.shell_process import LIMITS, CommandResult, OutputBuffer
 from toolsupport.core.errors import ToolError
 
 WHY_NOT = self_test.why_not()
@@ -30,7 +30,7 @@ def unheard(_: str) -> None:
     """Nobody looks on."""
 
 
-async def run(workspace: Workspace, command: str, say: Callable[[str], None] = unheard, **limits: Any) -> Ended:
+async def run(workspace: Workspace, command: str, say: Callable[[str], None] = unheard, **limits: Any) -> CommandResult:
     workspace.root.mkdir(parents=True, exist_ok=True)
     return await shell_process.run(workspace, command, say, replace(LIMITS, **limits))
 
@@ -52,7 +52,7 @@ async def output(workspace: Workspace, command: str) -> str:
 async def test_it_works_in_the_workspace(workspace: Workspace) -> None:
     workspace.write("src/a.txt", [b"before"])
     ended = await run(workspace, "cat src/a.txt; echo after > src/b.txt; rm src/a.txt; echo to stderr >&2; exit 3")
-    assert ended == Ended("beforeto stderr\n", 3)
+    assert ended == CommandResult("beforeto stderr\n", 3)
     assert [entry.path for entry in workspace.entries("src").entries] == ["src/b.txt"]
     assert workspace.read("src/b.txt", 100).data == b"after\n"
 
@@ -293,7 +293,7 @@ async def test_bytes_that_are_no_text(workspace: Workspace) -> None:
 
 
 async def test_a_character_that_comes_in_pieces() -> None:
-    heard = Heard(limit=5)
+    heard = OutputBuffer(limit=5)
     assert [heard.take(bytes([byte])) for byte in "ä€x".encode()] == ["", "ä", "", "", "€", ""]
     assert heard.size == 6
 
@@ -366,4 +366,4 @@ async def test_what_is_no_command(workspace: Workspace, command: str) -> None:
 async def test_the_gauges_see_children() -> None:
     used = usage.used_by(os.getpid())
     assert used.memory > MIB and used.cpu > 0 and used.processes >= 1
-    assert usage.used_by(2**30) == usage.Used(0, 0, 1)
+    assert usage.used_by(2**30) == usage.ResourceUsage(0, 0, 1)

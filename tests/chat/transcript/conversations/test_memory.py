@@ -10,16 +10,16 @@ from chat.models import Conversation, Memory
 from chat.tools.diff_preview import basis_of
 from chat.transcript.conversations import memory as conversations_memory
 from chat.transcript.conversations.export import export
-from chat.transcript.conversations.memory import StoredMemory
+from chat.transcript.conversations.memory import ConversationMemory
 from chat.transcript.settings import prompt_context, turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport import exchange
 from toolsupport.core.errors import Conflict, NotFound, ToolError
-from toolsupport.core.types import Message, Role
+from toolsupport.core.types import ChatMessage, Role
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db
 
@@ -95,7 +95,7 @@ def test_too_much_is_said_to_be_too_much(alice: User, conversation: Conversation
 
 def begun(conversation: Conversation) -> TurnStore:
     return TurnStore(
-        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.Sent("1", "hi"), "me").turn
+        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.SentMessage("1", "hi"), "me").turn
     )
 
 
@@ -103,7 +103,7 @@ def begun(conversation: Conversation) -> TurnStore:
 @pytest.mark.asyncio
 async def test_the_handle_of_a_tool_writes_over_what_the_model_knows_only() -> None:
     conversation = await in_database(ConversationFactory)()
-    memory = StoredMemory(await in_database(begun)(conversation), "")
+    memory = ConversationMemory(await in_database(begun)(conversation), "")
     await memory.write("one", basis_of(""))
     assert memory.text == "one" and await in_database(prompt_context.memory_of)(conversation.pk) == "one"
     await in_database(write)(conversation.owner, conversation, "a person's")
@@ -117,9 +117,9 @@ async def test_the_handle_of_a_tool_writes_over_what_the_model_knows_only() -> N
 def test_a_short_prompt_leaves_it_out(alice: User, conversation: Conversation) -> None:  # F8
     write(alice, conversation, "Maria likes tea.")
     profile = ModelProfileFactory(options={"turn_context": "minimal_system"})
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     for holder, told in ((profile, False), (conversation.profile, True)):
         conversation.profile = holder
         brief = turn_settings.briefing(conversation).brief
-        sent = exchange.make_request(brief, (Message(Role.USER, "hi"),)).messages
+        sent = exchange.make_request(brief, (ChatMessage(Role.USER, "hi"),)).messages
         assert any("Maria likes tea." in message.content for message in sent) is told

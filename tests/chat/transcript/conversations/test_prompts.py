@@ -13,14 +13,14 @@ from django.db import connection
 from chat.models import Conversation, Prompt
 from chat.tools.stores import NamedPrompt
 from chat.transcript.conversations import prompts
-from chat.transcript.conversations.prompts import StoredPrompts, Written
+from chat.transcript.conversations.prompts import ConversationPrompts, PromptDraft
 from chat.transcript.settings import turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict, NotFound, ToolError
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db
 
@@ -28,12 +28,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def conversation(alice: User) -> Conversation:
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     return ConversationFactory(owner=alice, profile=profile, settings={"system": "Base."})
 
 
 def write(person: User, name: str, text: str, basis: int = 0) -> str:
-    return prompts.write(person, Written(name, f"When {name} is wanted", text, basis))
+    return prompts.write(person, PromptDraft(name, f"When {name} is wanted", text, basis))
 
 
 def system(conversation: Conversation) -> str:
@@ -111,9 +111,9 @@ def test_of_eight_who_edit_at_once_one_wins() -> None:
 
 @pytest.mark.parametrize(
     "written",
-    [Written("", "", "x"), Written("?!", "", "x"), Written("a", "", " "), Written("a", "d" * 201, "x")],
+    [PromptDraft("", "", "x"), PromptDraft("?!", "", "x"), PromptDraft("a", "", " "), PromptDraft("a", "d" * 201, "x")],
 )
-def test_what_cannot_be_kept_is_refused(bob: User, written: Written) -> None:
+def test_what_cannot_be_kept_is_refused(bob: User, written: PromptDraft) -> None:
     with pytest.raises(ValueError, match=r"needs a name|at most"):
         prompts.write(bob, written)
     assert not Prompt.objects.exists()
@@ -146,7 +146,7 @@ def test_a_choice_is_the_owners_alone(conversation: Conversation, person: str, r
 
 def begun(conversation: Conversation) -> TurnStore:
     return TurnStore(
-        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.Sent("1", "hi"), "me").turn
+        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.SentMessage("1", "hi"), "me").turn
     )
 
 
@@ -155,7 +155,7 @@ def begun(conversation: Conversation) -> TurnStore:
 async def test_the_handle_of_a_tool_chooses_all_or_none() -> None:
     conversation, bob = await in_database(ConversationFactory)(), await in_database(UserFactory)()
     await in_database(write)(bob, "brief", "Be brief.")
-    handle = StoredPrompts(await in_database(begun)(conversation), [NamedPrompt("brief"), NamedPrompt("gone")])
+    handle = ConversationPrompts(await in_database(begun)(conversation), [NamedPrompt("brief"), NamedPrompt("gone")])
     with pytest.raises(ToolError, match="no prompt named gone"):
         await handle.choose(["brief", "gone"])
     assert "Be brief." not in await in_database(system)(conversation)

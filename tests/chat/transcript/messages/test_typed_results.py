@@ -9,12 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from chat.mcp.client.results import Reader
+from chat.mcp.client.results import ResultReader
 from chat.models import Conversation
 from chat.templatetags.readable import typed_parts
 from chat.tools.files.workspace import Workspace
 from chat.transcript.conversations import conversations
-from chat.transcript.messages.typed_results import Part, pictures
+from chat.transcript.messages.typed_results import ResultPart, pictures
 from chat.transcript.settings import turn_settings
 from tests.chat.mcp.client.hostile import KINDS
 from tests.factories import ModelProfileFactory
@@ -23,7 +23,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def test_parts_are_named_and_nothing_is_lost(tmp_path: Path) -> None:
-    result = Reader("box", Workspace(tmp_path)).read({"content": KINDS, "structuredContent": {"a": 1}}).content
+    result = ResultReader("box", Workspace(tmp_path)).read({"content": KINDS, "structuredContent": {"a": 1}}).content
     found = typed_parts(result)
     kinds = ["text", "image", "audio", "audio", "resource", "resource", "resource link", "structured"]
     assert [part.kind for part in found] == kinds
@@ -47,7 +47,7 @@ def test_only_kept_images_are_pictures(result: str) -> None:
 
 
 def test_plain_words_are_one_part() -> None:
-    assert typed_parts("One [image] line.\n\nAnother.") == [Part("text", "One [image] line.\n\nAnother.")]
+    assert typed_parts("One [image] line.\n\nAnother.") == [ResultPart("text", "One [image] line.\n\nAnother.")]
 
 
 def given(person: User, result: str) -> int:

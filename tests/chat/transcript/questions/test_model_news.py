@@ -14,17 +14,17 @@ from tests.factories import ConversationFactory, ModelProfileFactory, UserFactor
 from toolsupport.core.types import ChatSettings
 from toolsupport.models import Detection, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import request_context
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import detection_reports, detections
-from toolsupport.registry.testing.detections import Concluded, TrialMade
-from toolsupport.services.learning import Chosen, learn
+from toolsupport.registry.testing.detections import DetectionResult, TrialRecord
+from toolsupport.services.learning import LearningChoice, learn
 
 pytestmark = pytest.mark.django_db
 
-NOTHING = Concluded("inconclusive", {"why": "The answer holds no call."})
-MISTRAL = Concluded("text", {"format": "mistral"}, {"format": "mistral"}, "Written as text it calls: mistral.")
+NOTHING = DetectionResult("inconclusive", {"why": "The answer holds no call."})
+MISTRAL = DetectionResult("text", {"format": "mistral"}, {"format": "mistral"}, "Written as text it calls: mistral.")
 
 
 @pytest.fixture
@@ -32,18 +32,18 @@ def chat(alice: User) -> Conversation:
     """Alice chose text mode in it: Hermes at first, as long as nobody knows better."""
     profile = ModelProfileFactory(name="strange:1b")
     made: Conversation = ConversationFactory(owner=alice, profile=profile)
-    chosen = learn("text", Chosen(profile.pk, str(made.pk), alice.pk))
+    chosen = learn("text", LearningChoice(profile.pk, str(made.pk), alice.pk))
     Conversation.objects.filter(pk=made.pk).update(settings=dict(chosen.settings))
     made.refresh_from_db()
     return made
 
 
-def concluded(trials: Sequence[tuple[str, bool | None]], end: Concluded) -> int:
+def concluded(trials: Sequence[tuple[str, bool | None]], end: DetectionResult) -> int:
     """The test that text mode has asked for, with (format, passed) of each trial."""
     test = detections.claim("worker")
     assert test is not None
     for n, (name, passed) in enumerate(trials, start=1):
-        detections.add_trial(test, "worker", TrialMade("formats", n, {}, {"subject": name}, passed))
+        detections.add_trial(test, "worker", TrialRecord("formats", n, {}, {"subject": name}, passed))
     assert detections.conclude(test, "worker", end)
     return test
 
@@ -89,7 +89,7 @@ def test_without_any_that_works_its_tools_are_off(chat: Conversation):
 
 
 @pytest.mark.parametrize(("end", "left"), [(MISTRAL, "mistral"), (NOTHING, "")])
-def test_also_where_text_is_on_for_all_models(chat: Conversation, end: Concluded, left: str):
+def test_also_where_text_is_on_for_all_models(chat: Conversation, end: DetectionResult, left: str):
     team_settings.put("text_formats", "all")
     trials = [("hermes", False), ("mistral", end is MISTRAL), ("mistral", end is MISTRAL)]
     told(chat, concluded(trials, end))
@@ -105,11 +105,11 @@ def test_what_proved_nothing_changes_nothing(chat: Conversation, passed: bool | 
 
 def test_a_format_that_worked_for_everyone_is_left_as_well(alice: User):
     profile = ModelProfileFactory(name="strange:1b")
-    overrides.add(Decision(profile.pk, "tools", False, "auto_detected"))
-    overrides.add(Decision(profile.pk, "format", "hermes", "auto_detected"))
+    overrides.add(NewOverride(profile.pk, "tools", False, "auto_detected"))
+    overrides.add(NewOverride(profile.pk, "format", "hermes", "auto_detected"))
     chat = ConversationFactory(owner=alice, profile=profile)
     assert asked_in(chat) == "hermes"
-    detections.open_test(detections.Asked(profile.pk, "page", "formats"))
+    detections.open_test(detections.DetectionRequest(profile.pk, "page", "formats"))
     test = concluded([("hermes", False), ("hermes", False)], NOTHING)
     assert asked_in(chat) == "" and effective_values.known(profile)["format"].value is False
     assert told(chat, test).endswith("calls written as Hermes do not arrive. Tools are off in this chat.")
@@ -117,10 +117,10 @@ def test_a_format_that_worked_for_everyone_is_left_as_well(alice: User):
 
 def test_a_person_who_decided_for_everyone_keeps_it(alice: User):
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", False, actor=UserFactory().pk))
-    overrides.add(Decision(profile.pk, "format", "hermes", actor=UserFactory().pk))
+    overrides.add(NewOverride(profile.pk, "tools", False, actor=UserFactory().pk))
+    overrides.add(NewOverride(profile.pk, "format", "hermes", actor=UserFactory().pk))
     chat = ConversationFactory(owner=alice, profile=profile)
-    detections.open_test(detections.Asked(profile.pk, "page", "formats"))
+    detections.open_test(detections.DetectionRequest(profile.pk, "page", "formats"))
     concluded([("hermes", False), ("hermes", False)], NOTHING)
     assert asked_in(chat) == "hermes"
 
@@ -135,8 +135,8 @@ def test_undoing_the_test_brings_the_format_back(chat: Conversation, bob: User):
 def test_other_chats_and_models_stay_as_they_are(chat: Conversation, alice: User):
     other = ConversationFactory(owner=alice, profile=chat.profile)
     assert chat.profile_id is not None
-    overrides.add(Decision(chat.profile_id, "tools", False, "runtime_error", session=str(other.pk)))
-    overrides.add(Decision(chat.profile_id, "format", "pythonic", session=str(other.pk)))
+    overrides.add(NewOverride(chat.profile_id, "tools", False, "runtime_error", session=str(other.pk)))
+    overrides.add(NewOverride(chat.profile_id, "format", "pythonic", session=str(other.pk)))
     concluded([("hermes", False)], NOTHING)
     assert (asked_in(chat), asked_in(other)) == ("", "pythonic")
     assert str(other.pk) not in str(Detection.objects.get().detail)

@@ -17,8 +17,8 @@ from chat.transcript.questions import questions
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle, record
 from chat.transcript.turns.lifecycle import (
-    Outcome,
-    Sent,
+    SentMessage,
+    TurnOutcome,
     accept,
     claim,
     end,
@@ -39,8 +39,10 @@ def conversation(alice: User) -> Conversation:
     return ConversationFactory(owner=alice, title="")
 
 
-def sent(alice: User, conversation: Conversation, client_id: str = "c1", text: str = "hello") -> lifecycle.Accepted:
-    return accept(alice, str(conversation.pk), Sent(client_id, text))
+def sent(
+    alice: User, conversation: Conversation, client_id: str = "c1", text: str = "hello"
+) -> lifecycle.AcceptedMessage:
+    return accept(alice, str(conversation.pk), SentMessage(client_id, text))
 
 
 def run_out(turn_id: int) -> None:
@@ -65,9 +67,9 @@ def test_the_same_client_id_is_one_turn(alice: User, conversation: Conversation)
 
 def test_a_foreign_conversation_looks_like_none(bob: User, conversation: Conversation) -> None:
     with pytest.raises(NotFound) as foreign:
-        accept(bob, str(conversation.pk), Sent("c", "x"))
+        accept(bob, str(conversation.pk), SentMessage("c", "x"))
     with pytest.raises(NotFound) as absent:
-        accept(bob, "00000000-0000-0000-0000-000000000000", Sent("c", "x"))
+        accept(bob, "00000000-0000-0000-0000-000000000000", SentMessage("c", "x"))
     assert str(foreign.value) == str(absent.value)
 
 
@@ -109,7 +111,7 @@ def test_a_message_gives_a_conversation_without_a_model_the_first_choice(alice: 
 
 
 def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conversation: Conversation) -> None:
-    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), "me")
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), "me")
     turn = Turn.objects.get(pk=accepted.turn)
     assert (turn.status, turn.owner) == ("running", "me")
     assert turn.capabilities["tools"]["reason"] and turn.capabilities["tools"]["source"] == "default"
@@ -120,9 +122,9 @@ def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conver
 
 
 def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conversation) -> None:
-    accepted = accept(alice, str(conversation.pk), Sent("c1", "hello"), "me")
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), "me")
     assert accepted.reply is not None
-    ended = end("me", accepted.turn, Outcome("done", reply=(accepted.reply.id, "whole text", "hm", 7)))
+    ended = end("me", accepted.turn, TurnOutcome("done", reply=(accepted.reply.id, "whole text", "hm", 7)))
     assert ended is not None and ended.messages[0].html == "<p>whole text</p>\n"
     stored = Message.objects.get(pk=accepted.reply.id)
     assert (stored.content, stored.thinking, stored.thinking_ms, stored.finished) == ("whole text", "hm", 7, True)
@@ -147,7 +149,7 @@ def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Convers
 
 
 def test_a_turn_that_died_before_its_first_heartbeat_is_interrupted(alice: User, conversation: Conversation) -> None:
-    turn_id = accept(alice, str(conversation.pk), Sent("c1", "hello"), owner="dead").turn
+    turn_id = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), owner="dead").turn
     # As the statement that begins a turn leaves it in SQLite: with three digits, where Django compares with six.
     raw_sql.change("UPDATE chat_turn SET lease_until = %s WHERE id = %s", "2026-01-01 00:00:00.260", turn_id)
     assert [one.turn for one in settle()[0]] == [turn_id]
@@ -177,7 +179,7 @@ def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Con
     pulse = keep_alive("me", [turn_id], [(reply.id, "more than so far", "")])
     assert pulse.lost == {turn_id}
     assert Message.objects.get(pk=reply.id).content == "so far"
-    assert end("me", turn_id, Outcome("done")) is None
+    assert end("me", turn_id, TurnOutcome("done")) is None
 
 
 def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -> None:
@@ -185,12 +187,12 @@ def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -
     claim(turn_id, "me")
     assert request_stop(alice, str(conversation.pk)) == (turn_id, None)
     assert keep_alive("me", [turn_id], []).stop == {turn_id}
-    end("me", turn_id, Outcome("stopped", "Stopped by you."))
+    end("me", turn_id, TurnOutcome("stopped", "Stopped by you."))
     assert request_stop(alice, str(conversation.pk)) == (None, None)
 
 
-def asked_call(number: int, name: str = "read_file") -> record.AskedCall:
-    return record.AskedCall(ToolCall(f"c{number}", name, {"path": "a"}), "native", "A1")
+def asked_call(number: int, name: str = "read_file") -> record.RequestedCall:
+    return record.RequestedCall(ToolCall(f"c{number}", name, {"path": "a"}), "native", "A1")
 
 
 def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: Conversation) -> None:
@@ -198,10 +200,10 @@ def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: 
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
     record.finish_reply(
-        TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, (asked_call(0), asked_call(1)))
+        TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, (asked_call(0), asked_call(1)))
     )
     before, call = record.start_call(TurnStore("me", turn_id), "c0")
-    ended = end("me", turn_id, Outcome("stopped", "Stopped by you.", {"output_tokens": 3}))
+    ended = end("me", turn_id, TurnOutcome("stopped", "Stopped by you.", {"output_tokens": 3}))
     assert ended is not None
     assert ended.seq == before + len(ended.messages) + 1 == Conversation.objects.get().tail
     last = ended.messages[-1]
@@ -216,12 +218,12 @@ def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> 
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
     record.reject_call(
-        TurnStore("me", turn_id), claimed.reply.id, record.Rejection("c9", "nothing", "No such tool.", "")
+        TurnStore("me", turn_id), claimed.reply.id, record.CallRejection("c9", "nothing", "No such tool.", "")
     )
     calls = (asked_call(0), asked_call(1, "list_directory"))
-    record.finish_reply(TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, calls))
+    record.finish_reply(TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, calls))
     _, first = record.start_call(TurnStore("me", turn_id), "c0")
-    record.finish_call(TurnStore("me", turn_id), int(first.id), policy.Outcome("done", ToolResult("contents"), 5))
+    record.finish_call(TurnStore("me", turn_id), int(first.id), policy.CallOutcome("done", ToolResult("contents"), 5))
     say(conversation, "tools_refused", {"model": "m"})
     conversation.refresh_from_db()
     log = canonical(conversation)
@@ -237,11 +239,11 @@ def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversatio
     assert claimed is not None and claimed.reply is not None
     store, raw = TurnStore("me", turn_id), '<tool_call>{"name": </tool_call>'
     for rejection in (
-        record.Rejection("c1", "", "Cannot be read.", raw, format="hermes"),
-        record.Rejection("c2", "read_file", "No path.", "{}"),
+        record.CallRejection("c1", "", "Cannot be read.", raw, format="hermes"),
+        record.CallRejection("c2", "read_file", "No path.", "{}"),
     ):
         record.reject_call(store, claimed.reply.id, rejection)
-    _, shown = record.finish_reply(store, claimed.reply.id, record.Reply(f"Look at {{}}: {raw}", "", None))
+    _, shown = record.finish_reply(store, claimed.reply.id, record.FinishedReply(f"Look at {{}}: {raw}", "", None))
     assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
     assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
     card = fragments.call(shown.calls[0])
@@ -256,24 +258,24 @@ def test_a_parked_turn_goes_on_from_rows_alone(alice: User, conversation: Conver
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
     calls = (asked_call(0), asked_call(1, "write_file"), asked_call(2))
-    record.finish_reply(TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, calls))
+    record.finish_reply(TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, calls))
     _, first = record.start_call(TurnStore("me", turn_id), "c0")
-    record.finish_call(TurnStore("me", turn_id), int(first.id), policy.Outcome("done", ToolResult("contents"), 5))
-    asking = questions.Asking(calls[1].call, "Write?", "+x", grantable=True)
+    record.finish_call(TurnStore("me", turn_id), int(first.id), policy.CallOutcome("done", ToolResult("contents"), 5))
+    asking = questions.ApprovalRequest(calls[1].call, "Write?", "+x", grantable=True)
     parked = questions.park(
-        TurnStore("me", turn_id), record.run_of(turn_id, "c1"), asking, questions.Spent({"output_tokens": 7})
+        TurnStore("me", turn_id), record.run_of(turn_id, "c1"), asking, questions.TurnUsage({"output_tokens": 7})
     )
     assert parked is not None and parked.call.question == parked.question
     assert settle() == ([], []) and claim(turn_id, "another") is None
-    closed = questions.answer(alice, parked.question.id, questions.Answer("once"))
+    closed = questions.answer(alice, parked.question.id, questions.SubmittedAnswer("once"))
     assert closed.turn == turn_id
     with pytest.raises(Conflict):
-        questions.answer(alice, parked.question.id, questions.Answer("deny"))
+        questions.answer(alice, parked.question.id, questions.SubmittedAnswer("deny"))
     again = claim(turn_id, "another")
     assert again is not None and again.claimed is not None and again.claimed.resumed is not None
     resumed = again.claimed.resumed
     assert [call.id for call in resumed.pending] == ["c1", "c2"]
-    assert resumed.decisions == {"c1": questions.Decision(True, level="A1")}
+    assert resumed.decisions == {"c1": questions.ApprovalDecision(True, level="A1")}
     assert [message.call_id for message in again.claimed.history if message.role == Role.TOOL] == ["c0"]
     assert (resumed.rounds, [call.id for call in resumed.done], resumed.usage) == (1, ["c0"], {"output_tokens": 7})
 
@@ -283,14 +285,14 @@ def test_an_approval_is_for_exactly_this_call(alice: User, bob: User, conversati
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
     record.finish_reply(
-        TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, (asked_call(0, "write_file"),))
+        TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, (asked_call(0, "write_file"),))
     )
-    asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.Spent({}))
+    asking = questions.ApprovalRequest(asked_call(0, "write_file").call, "Write?", "", grantable=True)
+    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.TurnUsage({}))
     assert parked is not None
     with pytest.raises(NotFound):
-        questions.answer(bob, parked.question.id, questions.Answer("once"))
-    questions.answer(alice, parked.question.id, questions.Answer("once"))
+        questions.answer(bob, parked.question.id, questions.SubmittedAnswer("once"))
+    questions.answer(alice, parked.question.id, questions.SubmittedAnswer("once"))
     ToolRun.objects.update(arguments={"path": "elsewhere"})
     again = claim(turn_id, "me")
     assert again is not None and again.claimed is not None and again.claimed.resumed is not None
@@ -302,14 +304,14 @@ def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
     claimed = claim(turn_id, "me")
     assert claimed is not None and claimed.reply is not None
     record.finish_reply(
-        TurnStore("me", turn_id), claimed.reply.id, record.Reply("", "", None, (asked_call(0, "write_file"),))
+        TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, (asked_call(0, "write_file"),))
     )
-    asking = questions.Asking(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.Spent({}))
+    asking = questions.ApprovalRequest(asked_call(0, "write_file").call, "Write?", "", grantable=True)
+    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.TurnUsage({}))
     assert parked is not None and questions.expire() == []
     Question.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict, match="over"):
-        questions.answer(alice, parked.question.id, questions.Answer("once"))
+        questions.answer(alice, parked.question.id, questions.SubmittedAnswer("once"))
     assert [(one.answer, one.turn) for one in questions.expire()] == [("expired", turn_id)]
     again = claim(turn_id, "me")
     assert again is not None and again.claimed is not None and again.claimed.resumed is not None

@@ -10,7 +10,7 @@ from django.db import DataError, OperationalError
 
 from chat.broadcast import fragments
 from chat.models import ResultTable, ToolRun
-from chat.tools.policy import Outcome
+from chat.tools.policy import CallOutcome
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle, record
 from tests.factories import ConversationFactory
@@ -19,16 +19,18 @@ from toolsupport.core.types import ToolCall, ToolResult
 
 pytestmark = pytest.mark.django_db
 QUERY = ToolCall("c1", "execute_sql", {"source": "shop", "query": "SELECT 1"})
-TABLE = Outcome("done", ToolResult("a\n1\n\n[1 row.]", table="a\n1\n"), 5)
+TABLE = CallOutcome("done", ToolResult("a\n1\n\n[1 row.]", table="a\n1\n"), 5)
 
 
 @pytest.fixture
 def run(alice: User) -> ToolRun:
     """A query that runs, in an answer of this process."""
-    accepted = lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), lifecycle.Sent("c1", "go"), "me")
+    accepted = lifecycle.accept(
+        alice, str(ConversationFactory(owner=alice).pk), lifecycle.SentMessage("c1", "go"), "me"
+    )
     assert accepted.reply is not None
-    store, asked = TurnStore("me", accepted.turn), record.AskedCall(QUERY, "native", "A1")
-    record.finish_reply(store, accepted.reply.id, record.Reply("", "", None, (asked,)))
+    store, asked = TurnStore("me", accepted.turn), record.RequestedCall(QUERY, "native", "A1")
+    record.finish_reply(store, accepted.reply.id, record.FinishedReply("", "", None, (asked,)))
     record.start_call(store, QUERY.id)
     return ToolRun.objects.get()
 

@@ -11,8 +11,8 @@ from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say, show
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import lifecycle, record, regenerate
-from chat.transcript.turns.lifecycle import START, Accepted, Outcome, Sent
-from chat.transcript.turns.regenerate import Anew, GoOn
+from chat.transcript.turns.lifecycle import START, AcceptedMessage, SentMessage, TurnOutcome
+from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.prompt import GO_ON
@@ -28,18 +28,18 @@ def conversation(alice: User) -> Conversation:
     return ConversationFactory(owner=alice)
 
 
-def ask(alice: User, conversation: Conversation, text: str, parent: int | None = None) -> Accepted:
-    return lifecycle.accept(alice, str(conversation.pk), Sent(f"ask {text}", text, parent), "me")
+def ask(alice: User, conversation: Conversation, text: str, parent: int | None = None) -> AcceptedMessage:
+    return lifecycle.accept(alice, str(conversation.pk), SentMessage(f"ask {text}", text, parent), "me")
 
 
-def once_more(person: User, conversation: Conversation, wish: GoOn | Anew) -> Accepted:
+def once_more(person: User, conversation: Conversation, wish: ContinueRequest | RegenerateRequest) -> AcceptedMessage:
     return regenerate.accept(person, str(conversation.pk), wish, "me")
 
 
-def ended(accepted: Accepted, text: str, reason: str = "done", detail: str = "") -> int:
+def ended(accepted: AcceptedMessage, text: str, reason: str = "done", detail: str = "") -> int:
     """End the turn with this text; gives the id of its answer."""
     assert accepted.reply is not None
-    assert lifecycle.end("me", accepted.turn, Outcome(reason, detail, {}, (accepted.reply.id, text, "", None)))
+    assert lifecycle.end("me", accepted.turn, TurnOutcome(reason, detail, {}, (accepted.reply.id, text, "", None)))
     return accepted.reply.id
 
 
@@ -47,7 +47,7 @@ def texts(alice: User, conversation: Conversation) -> list[str]:
     return [message.text for message in show(alice, str(conversation.pk)).messages]
 
 
-def told(accepted: Accepted) -> list[tuple[str, str]]:
+def told(accepted: AcceptedMessage) -> list[tuple[str, str]]:
     """What the model is told: (role, text)."""
     assert accepted.claimed is not None
     return [(message.role.value, message.content) for message in accepted.claimed.history]
@@ -62,7 +62,7 @@ def test_an_answer_that_broke_off_goes_on(alice: User, conversation: Conversatio
     first = ended(ask(alice, conversation, "tell"), "Once upon", reason, detail)
     last = show(alice, str(conversation.pk)).messages[-1]
     assert (last.ended, last.may_go_on) == (reason, True)
-    accepted = once_more(alice, conversation, GoOn("c"))
+    accepted = once_more(alice, conversation, ContinueRequest("c"))
     assert told(accepted) == [("user", "tell"), ("assistant", "Once upon"), ("user", GO_ON)]
     ended(accepted, "a time.")
     assert texts(alice, conversation) == ["tell", "Once upon", "a time."]
@@ -72,13 +72,15 @@ def test_an_answer_that_broke_off_goes_on(alice: User, conversation: Conversatio
 def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conversation) -> None:
     accepted = ask(alice, conversation, "read it")
     assert accepted.reply is not None
-    asked = record.AskedCall(ToolCall("c0", "read_file", {"path": "a"}), "native", "A1")
-    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("", "", None, (asked,)))
+    asked = record.RequestedCall(ToolCall("c0", "read_file", {"path": "a"}), "native", "A1")
+    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("", "", None, (asked,)))
     _, call = record.start_call(TurnStore("me", accepted.turn), "c0")
-    record.finish_call(TurnStore("me", accepted.turn), int(call.id), policy.Outcome("done", ToolResult("contents"), 5))
+    record.finish_call(
+        TurnStore("me", accepted.turn), int(call.id), policy.CallOutcome("done", ToolResult("contents"), 5)
+    )
     ended(accepted, "", "stopped")
     # The result is the last word, so nobody has to ask for more.
-    assert told(once_more(alice, conversation, GoOn("c")))[-1] == ("tool", "contents")
+    assert told(once_more(alice, conversation, ContinueRequest("c")))[-1] == ("tool", "contents")
     assert ToolRun.objects.count() == 1
 
 
@@ -86,19 +88,19 @@ def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conver
 def test_only_what_broke_off_can_be_continued(alice: User, conversation: Conversation, reason: str) -> None:
     ended(ask(alice, conversation, "tell"), "The end.", reason)
     with pytest.raises(NotFound):
-        once_more(alice, conversation, GoOn("c"))
+        once_more(alice, conversation, ContinueRequest("c"))
     assert Turn.objects.count() == 1
 
 
 def test_an_empty_conversation_has_nothing_to_continue(alice: User, conversation: Conversation) -> None:
     with pytest.raises(NotFound):
-        once_more(alice, conversation, GoOn("c"))
+        once_more(alice, conversation, ContinueRequest("c"))
 
 
 def test_a_notice_after_the_answer_does_not_hinder(alice: User, conversation: Conversation) -> None:
     ended(ask(alice, conversation, "tell"), "Once", "stopped")
     say(conversation, "tools_refused", {"model": "m"})
-    assert told(once_more(alice, conversation, GoOn("c")))[1:] == [("assistant", "Once"), ("user", GO_ON)]
+    assert told(once_more(alice, conversation, ContinueRequest("c")))[1:] == [("assistant", "Once"), ("user", GO_ON)]
 
 
 # -- anew --
@@ -107,7 +109,7 @@ def test_a_notice_after_the_answer_does_not_hinder(alice: User, conversation: Co
 # C5
 def test_an_answer_made_anew_is_a_branch_beside_it(alice: User, conversation: Conversation) -> None:
     first = ended(ask(alice, conversation, "tell"), "One.")
-    accepted = once_more(alice, conversation, Anew("c", first))
+    accepted = once_more(alice, conversation, RegenerateRequest("c", first))
     assert told(accepted) == [("user", "tell")]
     assert accepted.reply is not None
     second = accepted.reply
@@ -118,19 +120,19 @@ def test_an_answer_made_anew_is_a_branch_beside_it(alice: User, conversation: Co
 
 
 def test_the_frames_of_a_branch_say_what_a_reload_says(alice: User, conversation: Conversation) -> None:
-    accepted = once_more(alice, conversation, Anew("c", ended(ask(alice, conversation, "tell"), "One.")))
+    accepted = once_more(alice, conversation, RegenerateRequest("c", ended(ask(alice, conversation, "tell"), "One.")))
     assert accepted.reply is not None
-    outcome = Outcome("done", "", {"output_tokens": 5}, (accepted.reply.id, "Two.", "", None))
+    outcome = TurnOutcome("done", "", {"output_tokens": 5}, (accepted.reply.id, "Two.", "", None))
     over = lifecycle.end("me", accepted.turn, outcome)
     assert over is not None
     assert over.messages[-1] == show(alice, str(conversation.pk)).messages[-1]
 
 
 def test_a_round_that_is_whole_keeps_its_branches(alice: User, conversation: Conversation) -> None:
-    accepted = once_more(alice, conversation, Anew("c", ended(ask(alice, conversation, "tell"), "One.")))
+    accepted = once_more(alice, conversation, RegenerateRequest("c", ended(ask(alice, conversation, "tell"), "One.")))
     assert accepted.reply is not None
     _, shown = record.finish_reply(
-        TurnStore("me", accepted.turn), accepted.reply.id, record.Reply("Let me look.", "", None)
+        TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("Let me look.", "", None)
     )
     assert shown.siblings == accepted.reply.siblings
 
@@ -139,7 +141,7 @@ def test_numbers_of_announcements_follow_each_other(alice: User, conversation: C
     first = ended(ask(alice, conversation, "tell"), "One.")
     conversation.refresh_from_db()
     before = conversation.tail
-    accepted = once_more(alice, conversation, Anew("c", first))
+    accepted = once_more(alice, conversation, RegenerateRequest("c", first))
     conversation.refresh_from_db()
     # The turn is seq + 1, its reply seq + 2.
     assert (accepted.seq, conversation.tail) == (before, before + 2)
@@ -151,7 +153,7 @@ def test_without_tools_is_for_this_answer_only(alice: User, conversation: Conver
     effective_values.refold([conversation.profile])
     accepted = ask(alice, conversation, "look")
     assert accepted.claimed is not None and accepted.claimed.briefing.brief.tools
-    bare = once_more(alice, conversation, Anew("c", ended(accepted, "One."), "without_tools"))
+    bare = once_more(alice, conversation, RegenerateRequest("c", ended(accepted, "One."), "without_tools"))
     assert bare.claimed is not None and bare.claimed.briefing.brief.tools == ()
     conversation.refresh_from_db()
     assert conversation.settings == {}
@@ -161,8 +163,8 @@ def test_another_model_is_for_this_answer_only(alice: User, conversation: Conver
     other = ModelProfileFactory(name="other:1b")
     first = ended(ask(alice, conversation, "tell"), "One.")
     with pytest.raises(NotFound):
-        once_more(alice, conversation, Anew("d", first, model="none:1b"))
-    accepted = once_more(alice, conversation, Anew("c", first, model="other:1b"))
+        once_more(alice, conversation, RegenerateRequest("d", first, model="none:1b"))
+    accepted = once_more(alice, conversation, RegenerateRequest("c", first, model="other:1b"))
     assert accepted.claimed is not None and accepted.claimed.model == "other:1b"
     assert accepted.reply is not None and accepted.reply.model == "other:1b"
     assert Turn.objects.get(pk=accepted.turn).profile == other
@@ -173,26 +175,32 @@ def test_another_model_is_for_this_answer_only(alice: User, conversation: Conver
 # -- the same rules for both --
 
 
-@pytest.mark.parametrize("wish", [GoOn("once"), Anew("once", 0)], ids=["continue", "regenerate"])
-def test_the_same_client_id_is_one_turn(alice: User, conversation: Conversation, wish: GoOn | Anew) -> None:
+@pytest.mark.parametrize(
+    "wish", [ContinueRequest("once"), RegenerateRequest("once", 0)], ids=["continue", "regenerate"]
+)
+def test_the_same_client_id_is_one_turn(
+    alice: User, conversation: Conversation, wish: ContinueRequest | RegenerateRequest
+) -> None:
     first = ended(ask(alice, conversation, "tell"), "Once", "stopped")
-    wish = Anew("once", first) if isinstance(wish, Anew) else wish
+    wish = RegenerateRequest("once", first) if isinstance(wish, RegenerateRequest) else wish
     one, two = (once_more(alice, conversation, wish) for _ in range(2))
     assert (two.turn, two.repeated, two.claimed) == (one.turn, True, None)
     assert one.message == two.message
     assert Turn.objects.count() == 2
 
 
-@pytest.mark.parametrize("wish", [GoOn("c"), Anew("c", 1)], ids=["continue", "regenerate"])
-def test_while_an_answer_is_written_it_is_busy(alice: User, conversation: Conversation, wish: GoOn | Anew) -> None:
+@pytest.mark.parametrize("wish", [ContinueRequest("c"), RegenerateRequest("c", 1)], ids=["continue", "regenerate"])
+def test_while_an_answer_is_written_it_is_busy(
+    alice: User, conversation: Conversation, wish: ContinueRequest | RegenerateRequest
+) -> None:
     ask(alice, conversation, "tell")
     with pytest.raises(Busy):
         once_more(alice, conversation, wish)
 
 
-@pytest.mark.parametrize("wish", [GoOn("c"), Anew("c", 1)], ids=["continue", "regenerate"])
+@pytest.mark.parametrize("wish", [ContinueRequest("c"), RegenerateRequest("c", 1)], ids=["continue", "regenerate"])
 def test_foreign_conversations_look_absent(
-    alice: User, bob: User, conversation: Conversation, wish: GoOn | Anew
+    alice: User, bob: User, conversation: Conversation, wish: ContinueRequest | RegenerateRequest
 ) -> None:
     ended(ask(alice, conversation, "tell"), "Once", "stopped")
     with pytest.raises(NotFound, match="no such conversation"):
@@ -205,7 +213,7 @@ def test_messages_of_other_conversations_look_absent(alice: User, bob: User, con
     elsewhere = ConversationFactory(owner=bob)
     foreign = ended(ask(bob, elsewhere, "secret"), "Secret.")
     with pytest.raises(NotFound):
-        once_more(alice, conversation, Anew("c", foreign))
+        once_more(alice, conversation, RegenerateRequest("c", foreign))
     with pytest.raises(NotFound):
         branches.select(alice, str(conversation.pk), foreign)
     with pytest.raises(NotFound):
@@ -238,7 +246,7 @@ def test_a_branch_is_shown_down_to_its_newest_end(alice: User, conversation: Con
     first = ended(ask(alice, conversation, "one"), "1")
     ended(ask(alice, conversation, "two"), "2")
     say(conversation, "tools_refused", {"model": "m"})
-    second = ended(once_more(alice, conversation, Anew("c", first)), "anew")
+    second = ended(once_more(alice, conversation, RegenerateRequest("c", first)), "anew")
     assert texts(alice, conversation) == ["one", "anew"]
     before = Conversation.objects.get(pk=conversation.pk).tail
     branches.select(alice, str(conversation.pk), first)
@@ -250,7 +258,7 @@ def test_a_branch_is_shown_down_to_its_newest_end(alice: User, conversation: Con
 
 def test_no_branch_is_chosen_while_an_answer_is_written(alice: User, conversation: Conversation) -> None:
     first = ended(ask(alice, conversation, "one"), "1")
-    once_more(alice, conversation, Anew("c", first))
+    once_more(alice, conversation, RegenerateRequest("c", first))
     with pytest.raises(Busy):
         branches.select(alice, str(conversation.pk), first)
 
@@ -269,7 +277,7 @@ def _knowing(conversation: Conversation, tools: bool | None) -> None:
 def test_calls_as_text_need_no_measured_format(alice: User, conversation: Conversation, tools: bool | None) -> None:
     _knowing(conversation, tools)
     first = ended(ask(alice, conversation, "look"), "One.")
-    accepted = once_more(alice, conversation, Anew("c", first, "text"))
+    accepted = once_more(alice, conversation, RegenerateRequest("c", first, "text"))
     assert accepted.claimed is not None
     brief = accepted.claimed.briefing.brief
     assert brief.format not in ("", "native") and brief.tools
@@ -283,7 +291,7 @@ def test_where_text_is_switched_off_it_says_so(alice: User, conversation: Conver
     first = ended(ask(alice, conversation, "look"), "One.")
     team_settings.put("text_formats", "off")
     with pytest.raises(ConfigError, match="The team has switched calls written as text off"):
-        once_more(alice, conversation, Anew("c", first, "text"))
+        once_more(alice, conversation, RegenerateRequest("c", first, "text"))
     assert Turn.objects.count() == 1
 
 
@@ -294,6 +302,6 @@ def test_an_answer_made_again_gives_a_conversation_without_a_model_the_first_cho
     answer = ended(ask(alice, conversation, "tell"), "Once upon", "stopped")
     chosen = conversation.profile_id
     Conversation.objects.update(profile=None)
-    accepted = once_more(alice, conversation, GoOn("c") if goes_on else Anew("c", answer))
+    accepted = once_more(alice, conversation, ContinueRequest("c") if goes_on else RegenerateRequest("c", answer))
     conversation.refresh_from_db()
     assert Turn.objects.get(pk=accepted.turn).profile_id == conversation.profile_id == chosen

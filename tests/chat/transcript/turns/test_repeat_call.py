@@ -9,8 +9,8 @@ from chat.models import Conversation, Message, ToolRun
 from chat.transcript.conversations.conversations import show
 from chat.transcript.messages import history
 from chat.transcript.turns import repeat_call
-from chat.transcript.turns.lifecycle import Accepted
-from chat.transcript.turns.repeat_call import Repeat
+from chat.transcript.turns.lifecycle import AcceptedMessage
+from chat.transcript.turns.repeat_call import RepeatRequest
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, NotFound
 from toolsupport.core.types import Role, ToolCall
@@ -29,8 +29,8 @@ def run(alice: User) -> ToolRun:
     return ToolRun.objects.create(turn=turn, message=answer, status="done", result="old", **CALL)
 
 
-def repeat(person: User, run: ToolRun, call: str = "", client_id: str = "again") -> Accepted:
-    wish = Repeat(client_id, call or str(run.pk))
+def repeat(person: User, run: ToolRun, call: str = "", client_id: str = "again") -> AcceptedMessage:
+    wish = RepeatRequest(client_id, call or str(run.pk))
     return repeat_call.accept(person, str(run.message.conversation_id), wish, "me")
 
 
@@ -93,5 +93,5 @@ def test_bob_repeats_nothing_of_alice(alice: User, bob: User, run: ToolRun) -> N
         repeat(bob, run)
     theirs: Conversation = ConversationFactory(owner=bob)
     with pytest.raises(NotFound):
-        repeat_call.accept(bob, str(theirs.pk), Repeat("c", str(run.pk)), "me")
+        repeat_call.accept(bob, str(theirs.pk), RepeatRequest("c", str(run.pk)), "me")
     assert ToolRun.objects.count() == 1

@@ -13,13 +13,13 @@ from chat.models import Conversation, ToolRun, Turn
 from chat.transcript.conversations import explain
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns import lifecycle, requested_call
-from chat.transcript.turns.requested_call import Requested, WrongCall
+from chat.transcript.turns.requested_call import CallRequest, InvalidCall
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, NotFound
-from toolsupport.core.types import LeftOut
+from toolsupport.core.types import ToolFilter
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.settings import team_settings
 
 pytestmark = pytest.mark.django_db
@@ -30,12 +30,12 @@ CAT = {"command": "cat config.json"}
 def conversation(alice: User, tmp_path: Path, settings) -> Conversation:
     settings.WORKSPACES_DIR = tmp_path
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     return ConversationFactory(owner=alice, profile=profile)
 
 
-def begin(person: User, conversation: Conversation, name: str = "bash", **arguments: str) -> lifecycle.Accepted:
-    wish = Requested(conversation.profile_id or 0, name, arguments or CAT)
+def begin(person: User, conversation: Conversation, name: str = "bash", **arguments: str) -> lifecycle.AcceptedMessage:
+    wish = CallRequest(conversation.profile_id or 0, name, arguments or CAT)
     return requested_call.accept(person, str(conversation.pk), wish, "me")
 
 
@@ -59,10 +59,10 @@ def test_the_same_request_finds_its_turn_until_it_was_told(alice: User, conversa
     first = begin(alice, conversation)
     again = begin(alice, conversation)
     assert (again.turn, again.claimed) == (first.turn, None)
-    assert requested_call.state(first.turn) == requested_call.State()
+    assert requested_call.state(first.turn) == requested_call.RequestedCallState()
     with pytest.raises(Busy):
         begin(alice, conversation, "read_file", path="a")
-    lifecycle.end("me", first.turn, lifecycle.Outcome("done"))
+    lifecycle.end("me", first.turn, lifecycle.TurnOutcome("done"))
     assert begin(alice, conversation).turn == first.turn
     told = requested_call.state(first.turn)
     assert told.call is not None and (told.call["asked_as"], told.call["served_by"]) == ("bash", "read_file")
@@ -71,7 +71,7 @@ def test_the_same_request_finds_its_turn_until_it_was_told(alice: User, conversa
 
 def test_what_nobody_fetched_is_forgotten(alice: User, conversation: Conversation) -> None:
     first = begin(alice, conversation)
-    lifecycle.end("me", first.turn, lifecycle.Outcome("done"))
+    lifecycle.end("me", first.turn, lifecycle.TurnOutcome("done"))
     Turn.objects.update(ended_at=F("ended_at") - requested_call.FETCHABLE - timedelta(seconds=1))
     assert begin(alice, conversation).turn != first.turn
 
@@ -82,11 +82,11 @@ def test_what_the_model_may_not_call(alice: User, conversation: Conversation) ->
         ("read_file", {"file": "a"}, "arguments"),
         ("bash", {"cmd": "a"}, "arguments"),
     ):
-        with pytest.raises(WrongCall) as wrong:
+        with pytest.raises(InvalidCall) as wrong:
             begin(alice, conversation, name, **arguments)
         assert wrong.value.param == param
-    overrides.add(Decision(conversation.profile_id or 0, "tools", False))
-    with pytest.raises(WrongCall, match="This model may not call read_file"):
+    overrides.add(NewOverride(conversation.profile_id or 0, "tools", False))
+    with pytest.raises(InvalidCall, match="This model may not call read_file"):
         begin(alice, conversation, "read_file", path="a")
     assert not Turn.objects.exists()
 
@@ -102,9 +102,9 @@ def test_what_was_measured_of_a_model_decides_what_it_is_offered(conversation: C
 
     assert offered() == files
     for tool in ("read_file", "list_directory", "write_file"):
-        overrides.add(Decision(profile, f"tool:{tool}", "via_bash"))
+        overrides.add(NewOverride(profile, f"tool:{tool}", "via_bash"))
     assert offered() == {"bash"}
-    why = {tool.name: tool.rule for tool in explain._tools(turn_settings.briefing(conversation), LeftOut(), {})}
+    why = {tool.name: tool.rule for tool in explain._tools(turn_settings.briefing(conversation), ToolFilter(), {})}
     assert {name for name, rule in why.items() if rule == "translated"} == files
     ModelProfile.objects.update(options={"translation": False})
     assert offered() == files

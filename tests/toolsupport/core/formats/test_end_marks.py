@@ -12,7 +12,7 @@ from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, Finished, TextDelta
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.end_marks import END_MARKS
-from toolsupport.core.reply_reader import Listener
+from toolsupport.core.reply_reader import ReplyReader
 
 CALL = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
 # These belong to the format itself.
@@ -43,7 +43,7 @@ def test_text_that_is_struck_out_keeps_its_end() -> None:
 
 @pytest.mark.parametrize("name", ["", "native"])
 def test_a_reply_without_a_format_shows_none_either(name: str) -> None:
-    listener = Listener(name, OFFERED)
+    listener = ReplyReader(name, OFFERED)
     heard: list[Event] = []
     for piece in "It is cold.<|im_end|>":
         heard += listener.hear([TextDelta(piece)])

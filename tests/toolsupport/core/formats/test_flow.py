@@ -9,7 +9,7 @@ import pytest
 from tests.toolsupport.core.formats.cases.case import TOOLS
 from toolsupport.core.events import CallDelta, CallReady, Event, TextDelta
 from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.scanner import Markers, Source
+from toolsupport.core.scanner import MarkerSet, TextSource
 from toolsupport.core.types import JSON, ToolCall
 
 # Two marks of MiniMax M3, which stand between two values; no reader looks further ahead to decide.
@@ -75,7 +75,7 @@ def test_prose_is_shown_while_it_is_written(name: str) -> None:  # F3
 
 
 def test_no_marker_is_begun_by_nothing() -> None:
-    assert not Markers([]).begins("")
+    assert not MarkerSet([]).begins("")
 
 
 # -- cost --
@@ -110,23 +110,23 @@ class Work:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.characters = 0
-        push, back_to, since = Source.push, Source.back_to, Source.since
+        push, back_to, since = TextSource.push, TextSource.back_to, TextSource.since
 
-        def counted_push(source: Source, text: str) -> None:
+        def counted_push(source: TextSource, text: str) -> None:
             self.characters += source.left + len(text)
             push(source, text)
 
-        def counted_back_to(source: Source, recorded: int) -> None:
+        def counted_back_to(source: TextSource, recorded: int) -> None:
             self.characters += source.recorded - recorded
             back_to(source, recorded)
 
-        def counted_since(source: Source, recorded: int) -> str:
+        def counted_since(source: TextSource, recorded: int) -> str:
             self.characters += source.recorded - recorded
             return since(source, recorded)
 
-        monkeypatch.setattr(Source, "push", counted_push)
-        monkeypatch.setattr(Source, "back_to", counted_back_to)
-        monkeypatch.setattr(Source, "since", counted_since)
+        monkeypatch.setattr(TextSource, "push", counted_push)
+        monkeypatch.setattr(TextSource, "back_to", counted_back_to)
+        monkeypatch.setattr(TextSource, "since", counted_since)
 
     def of(self, name: str, reply: str) -> int:
         self.characters = 0

@@ -22,7 +22,7 @@ from toolsupport.core.events import (
     ThinkingDelta,
 )
 from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.types import Message, Role, ToolCall
+from toolsupport.core.types import ChatMessage, Role, ToolCall
 
 # Scraps of every format, of JSON and of plain text: chance makes calls, half calls and nonsense of them.
 SCRAPS = (
@@ -187,7 +187,7 @@ def as_texts(values: dict) -> dict:
 @pytest.mark.parametrize("name", NAMES)
 @given(content=REPLIES)
 def test_a_result_is_never_a_call(name: str, content: str) -> None:
-    results = [Message(Role.TOOL, content, call_id="1", name="now")]
+    results = [ChatMessage(Role.TOOL, content, call_id="1", name="now")]
     assert FORMATS[name].write_results(results).count("</tool_response>") <= 1
 
 

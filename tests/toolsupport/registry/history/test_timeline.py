@@ -14,15 +14,15 @@ from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import HistoryEntry
 from toolsupport.registry.history import timeline, timeline_query
-from toolsupport.registry.history.timeline_query import Filter, Place
+from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import event_log, overrides, reviews
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 BEGIN = timezone.now().replace(microsecond=0)
 
 
 def told(profile: int, **fields: object) -> HistoryEntry:
-    pk = event_log.record(event_log.Happening("override", profile, "tools"))
+    pk = event_log.record(event_log.HistoryEvent("override", profile, "tools"))
     HistoryEntry.objects.filter(pk=pk).update(**fields)
     row = HistoryEntry.objects.get(pk=pk)
     row.facet_id = event_log.facet(row.kind, row.source, row.verdict)
@@ -37,12 +37,12 @@ class Pages(TestCase):
     def test_every_entry_stands_on_one_page_even_where_times_are_the_same(self, minutes: list[int], most: int) -> None:
         profile = ModelProfileFactory().pk
         made = [told(profile, at=BEGIN + timedelta(minutes=minute)) for minute in minutes]
-        wanted = Filter(profile=profile)
+        wanted = TimelineFilter(profile=profile)
         seen, place = [], None
         while True:
             page = timeline.page(wanted, place, most)
             seen += [entry.id for entry in page.entries]
-            place = Place.read(str(page.following)) if page.following else None
+            place = TimelineCursor.read(str(page.following)) if page.following else None
             if place is None:
                 break
         assert seen == [row.pk for row in sorted(made, key=lambda row: (row.at, row.pk), reverse=True)]
@@ -51,7 +51,7 @@ class Pages(TestCase):
 @pytest.mark.django_db
 @pytest.mark.parametrize("written", ["", "x", "2026-01-01_1", "2026-01-01T00:00:00+00:00_", "_9"])
 def test_a_place_nobody_wrote_is_none(written: str):
-    assert Place.read(written) is None
+    assert TimelineCursor.read(written) is None
 
 
 @pytest.mark.django_db
@@ -62,29 +62,29 @@ def test_each_filter_lets_through_what_it_says(alice, bob, at_once: int, monkeyp
     wanted = told(mine.pk, kind="refusal", source="declared", verdict="refused", actor=alice, at=BEGIN)
     told(other.pk, kind="override", source="user_confirmed", actor=bob, at=BEGIN - timedelta(days=3))
     for given_ in (
-        Filter(profile=mine.pk),
-        Filter(server=mine.server_id),
-        Filter(source="declared"),
-        Filter(verdict="refused"),
-        Filter(kind="refusal"),
-        Filter(actor=alice.pk),
-        Filter(since=BEGIN),
-        Filter(profile=mine.pk, server=mine.server_id, kind="refusal"),
-        Filter(server=mine.server_id, actor=alice.pk, verdict="refused"),
-        Filter(profile=mine.pk, actor=alice.pk, until=BEGIN + timedelta(seconds=1)),
+        TimelineFilter(profile=mine.pk),
+        TimelineFilter(server=mine.server_id),
+        TimelineFilter(source="declared"),
+        TimelineFilter(verdict="refused"),
+        TimelineFilter(kind="refusal"),
+        TimelineFilter(actor=alice.pk),
+        TimelineFilter(since=BEGIN),
+        TimelineFilter(profile=mine.pk, server=mine.server_id, kind="refusal"),
+        TimelineFilter(server=mine.server_id, actor=alice.pk, verdict="refused"),
+        TimelineFilter(profile=mine.pk, actor=alice.pk, until=BEGIN + timedelta(seconds=1)),
     ):
         assert [entry.id for entry in timeline.page(given_).entries] == [wanted.pk]
-    assert timeline.page(Filter(until=BEGIN, profile=mine.pk)).entries == ()
-    assert timeline.page(Filter(profile=mine.pk, server=other.server_id)).entries == ()
-    assert timeline.page(Filter(kind="review")).entries == ()
+    assert timeline.page(TimelineFilter(until=BEGIN, profile=mine.pk)).entries == ()
+    assert timeline.page(TimelineFilter(profile=mine.pk, server=other.server_id)).entries == ()
+    assert timeline.page(TimelineFilter(kind="review")).entries == ()
 
 
 @pytest.mark.django_db
 def test_an_entry_says_what_was_and_what_is(alice):
     profile = ModelProfileFactory()
     overrides.declare(profile.pk, {"tools": True})
-    overrides.add(Decision(profile.pk, "tools", False, actor=alice.pk, reason="tried it"))
-    entry = timeline.page(Filter(profile=profile.pk)).entries[0]
+    overrides.add(NewOverride(profile.pk, "tools", False, actor=alice.pk, reason="tried it"))
+    entry = timeline.page(TimelineFilter(profile=profile.pk)).entries[0]
     assert (entry.before, entry.after, entry.actor, entry.text) == ("yes", "no", "alice", "tried it")
     assert entry.may_revert and entry.may_review
     with pytest.raises(NotFound):
@@ -112,16 +112,16 @@ def test_everything_is_read_in_batches(monkeypatch: pytest.MonkeyPatch):
     profile = ModelProfileFactory().pk
     for _ in range(5):
         told(profile)
-    assert [len(batch) for batch in timeline.batches(Filter())] == [2, 2, 1]
-    assert list(timeline.batches(Filter(kind="drift"))) == []
+    assert [len(batch) for batch in timeline.batches(TimelineFilter())] == [2, 2, 1]
+    assert list(timeline.batches(TimelineFilter(kind="drift"))) == []
 
 
 @pytest.mark.django_db
 def test_a_model_needs_review_until_somebody_answers():
     profile, reviewer = ModelProfileFactory(), UserFactory(role="reviewer")
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     entry = HistoryEntry.objects.get(kind="override")
-    judged = reviews.Judgement(entry.pk, reviewer.pk, "It never calls one.")
+    judged = reviews.NewReview(entry.pk, reviewer.pk, "It never calls one.")
     assert reviews.needing() == frozenset()
     before = overrides.stands(profile.pk, "tools")
     reviews.act("disagree", judged)

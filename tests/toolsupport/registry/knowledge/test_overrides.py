@@ -15,7 +15,7 @@ from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import ModelProfile, Override, Standing
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 
 def _tools(profile: ModelProfile) -> tuple[object, str]:
@@ -28,7 +28,7 @@ def test_a_persons_word_beats_the_servers():  # D3
     profile = ModelProfileFactory()
     overrides.declare(profile.pk, {"tools": True})
     assert _tools(profile) == (True, "declared")
-    overrides.add(Decision(profile.pk, "tools", False, actor=UserFactory(username="Ana").pk, reason="tried it"))
+    overrides.add(NewOverride(profile.pk, "tools", False, actor=UserFactory(username="Ana").pk, reason="tried it"))
     assert _tools(profile) == (False, "user_confirmed")
     assert "by Ana" in overrides.stands(profile.pk, "tools")
 
@@ -38,46 +38,46 @@ def test_following_the_evidence_withdraws_every_decision_of_people():
     profile = ModelProfileFactory()
     overrides.declare(profile.pk, {"tools": False})
     for value in (True, False, True):
-        overrides.add(Decision(profile.pk, "tools", value))
-    assert overrides.follow_evidence(Decision(profile.pk, "tools")) == 3
+        overrides.add(NewOverride(profile.pk, "tools", value))
+    assert overrides.follow_evidence(NewOverride(profile.pk, "tools")) == 3
     assert _tools(profile) == (False, "declared")
-    assert overrides.follow_evidence(Decision(profile.pk, "tools")) == 0
+    assert overrides.follow_evidence(NewOverride(profile.pk, "tools")) == 0
 
 
 @pytest.mark.django_db
 def test_withdrawing_lets_the_former_one_show_again():
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
-    overrides.add(Decision(profile.pk, "tools", False))
+    overrides.add(NewOverride(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", False))
     newest = Override.objects.get(profile=profile, seq=2)
-    overrides.withdraw(newest.pk, Decision(profile.pk, "tools"))
+    overrides.withdraw(newest.pk, NewOverride(profile.pk, "tools"))
     assert _tools(profile) == (True, "user_confirmed")
     with pytest.raises(Conflict, match="withdrawn already"):
-        overrides.withdraw(newest.pk, Decision(profile.pk, "tools"))
+        overrides.withdraw(newest.pk, NewOverride(profile.pk, "tools"))
 
 
 @pytest.mark.django_db
 def test_a_restored_decision_can_be_withdrawn_again():
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
-    overrides.follow_evidence(Decision(profile.pk, "tools"))
+    overrides.add(NewOverride(profile.pk, "tools", True))
+    overrides.follow_evidence(NewOverride(profile.pk, "tools"))
     withdrawal = Override.objects.get(profile=profile, seq=2)
     Override.objects.create(
         profile=profile, seq=3, capability="tools", source="user_confirmed", build_key="b", withdraws=withdrawal
     )
     effective_values.refold([profile])
     assert _tools(profile) == (True, "user_confirmed")
-    assert overrides.follow_evidence(Decision(profile.pk, "tools")) == 1
+    assert overrides.follow_evidence(NewOverride(profile.pk, "tools")) == 1
     assert _tools(profile)[0] is None
 
 
 @pytest.mark.django_db
 def test_nothing_is_updated_or_deleted():
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True, reason="first"))
+    overrides.add(NewOverride(profile.pk, "tools", True, reason="first"))
     before = Override.objects.values().get(seq=1)
-    overrides.add(Decision(profile.pk, "tools", False))
-    overrides.follow_evidence(Decision(profile.pk, "tools"))
+    overrides.add(NewOverride(profile.pk, "tools", False))
+    overrides.follow_evidence(NewOverride(profile.pk, "tools"))
     assert Override.objects.values().get(seq=1) == before
     assert list(Override.objects.values_list("seq", flat=True)) == [1, 2, 3, 4]
 
@@ -85,9 +85,9 @@ def test_nothing_is_updated_or_deleted():
 @pytest.mark.django_db
 def test_the_second_of_two_editors_is_told_what_stands():
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True, newest=0, actor=UserFactory(username="Ana").pk))
+    overrides.add(NewOverride(profile.pk, "tools", True, newest=0, actor=UserFactory(username="Ana").pk))
     with pytest.raises(Conflict) as raised:
-        overrides.add(Decision(profile.pk, "tools", False, newest=0))
+        overrides.add(NewOverride(profile.pk, "tools", False, newest=0))
     assert "by Ana" in raised.value.current
     assert Override.objects.count() == 1
 
@@ -95,32 +95,32 @@ def test_the_second_of_two_editors_is_told_what_stands():
 @pytest.mark.django_db
 def test_a_claim_about_something_else_is_no_conflict():
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "vision", True))
-    overrides.add(Decision(profile.pk, "tools", False, session="a-conversation"))
-    overrides.add(Decision(profile.pk, "tools", True, newest=0))
+    overrides.add(NewOverride(profile.pk, "vision", True))
+    overrides.add(NewOverride(profile.pk, "tools", False, session="a-conversation"))
+    overrides.add(NewOverride(profile.pk, "tools", True, newest=0))
     assert _tools(profile)[0] is True
 
 
 @pytest.mark.django_db
 def test_a_conversations_claim_changes_nothing_for_everyone():
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", False, "runtime_error", session="a-conversation"))
+    overrides.add(NewOverride(profile.pk, "tools", False, "runtime_error", session="a-conversation"))
     assert _tools(profile) == (None, "default")
 
 
 @pytest.mark.django_db
 def test_impossible_claims_are_refused():
     profile, other = ModelProfileFactory(), ModelProfileFactory()
-    overrides.add(Decision(other.pk, "tools", True))
+    overrides.add(NewOverride(other.pk, "tools", True))
     foreign = Override.objects.get(profile=other)
     with pytest.raises(ValueError, match="withdraw instead"):
-        overrides.add(Decision(profile.pk, "tools", None))
+        overrides.add(NewOverride(profile.pk, "tools", None))
     with pytest.raises(ValueError, match="not a source"):
-        overrides.add(Decision(profile.pk, "tools", True, "profile"))
+        overrides.add(NewOverride(profile.pk, "tools", True, "profile"))
     with pytest.raises(NotFound):
-        overrides.add(Decision(10**6, "tools", True))
+        overrides.add(NewOverride(10**6, "tools", True))
     with pytest.raises(NotFound):
-        overrides.withdraw(foreign.pk, Decision(profile.pk, "tools"))
+        overrides.withdraw(foreign.pk, NewOverride(profile.pk, "tools"))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -131,7 +131,7 @@ def test_of_eight_writers_one_wins():  # D3
     def write(number: int) -> str:
         try:
             together.wait(10)
-            overrides.add(Decision(profile.pk, "tools", True, newest=0, reason=str(number)))
+            overrides.add(NewOverride(profile.pk, "tools", True, newest=0, reason=str(number)))
             return "won"
         except Conflict as conflict:
             return "lost" if "user_confirmed" in conflict.current else f"told {conflict.current!r}"
@@ -152,7 +152,7 @@ def test_eight_writers_who_saw_no_page_lose_nothing():
     def write(number: int) -> int:
         try:
             together.wait(10)
-            return overrides.add(Decision(profile.pk, "tools", bool(number % 2)))
+            return overrides.add(NewOverride(profile.pk, "tools", bool(number % 2)))
         finally:
             connection.close()
 
@@ -188,13 +188,13 @@ class StandingIsTheFold(TestCase):
 def _perform(profile: ModelProfile, act: tuple) -> None:
     match act:
         case ("add", capability, value, session):
-            overrides.add(Decision(profile.pk, capability, value, session=session))
+            overrides.add(NewOverride(profile.pk, capability, value, session=session))
         case ("measure", capability, value):
-            overrides.add(Decision(profile.pk, capability, value, "auto_detected"))
+            overrides.add(NewOverride(profile.pk, capability, value, "auto_detected"))
         case ("declare", capability, value):
             overrides.declare(profile.pk, {capability: value})
         case ("follow", capability):
-            overrides.follow_evidence(Decision(profile.pk, capability))
+            overrides.follow_evidence(NewOverride(profile.pk, capability))
         case ("rebuild", digest):
             profile.digest = digest
             profile.save()

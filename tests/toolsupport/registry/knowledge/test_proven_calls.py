@@ -8,7 +8,7 @@ from tests.factories import ModelProfileFactory
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ProvenCall
 from toolsupport.registry.knowledge import overrides, proven_calls
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models.request_context import brief_of, offer
 
 pytestmark = pytest.mark.django_db
@@ -75,10 +75,10 @@ def test_a_form_that_does_not_fit_is_neither_kept_nor_shown() -> None:
 def test_a_brief_for_a_text_format_carries_the_example() -> None:
     profile = ModelProfileFactory()
     proven_calls.keep(profile.build.key, SPEC, {"text": "abc"})
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     assert brief_of(profile, offer([SPEC]), ChatSettings()).brief.examples == ()
-    overrides.add(Decision(profile.pk, "tools", False, newest=overrides.newest_seq(profile.pk, "tools")))
-    overrides.add(Decision(profile.pk, "format", "hermes"))
+    overrides.add(NewOverride(profile.pk, "tools", False, newest=overrides.newest_seq(profile.pk, "tools")))
+    overrides.add(NewOverride(profile.pk, "format", "hermes"))
     made = brief_of(profile, offer([SPEC]), ChatSettings()).brief
     assert made.format == "hermes" and [call.name for call in made.examples] == ["send"]
 
@@ -86,8 +86,8 @@ def test_a_brief_for_a_text_format_carries_the_example() -> None:
 def test_an_example_is_there_for_the_format_that_a_native_one_falls_back_to() -> None:
     profile = ModelProfileFactory()
     proven_calls.keep(profile.build.key, SPEC, {"text": "abc"})
-    overrides.add(Decision(profile.pk, "tools", True))
-    overrides.add(Decision(profile.pk, "format", "hermes"))
+    overrides.add(NewOverride(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "format", "hermes"))
     made = brief_of(profile, offer([SPEC]), ChatSettings()).brief
     assert (made.format, made.fallbacks) == ("native", ("hermes",))
     assert [call.name for call in made.examples] == ["send"]

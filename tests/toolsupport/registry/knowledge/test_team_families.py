@@ -10,7 +10,7 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.models import Family, ModelProfile, Standing
 from toolsupport.providers import ModelReport, ServerReport
 from toolsupport.registry.knowledge import effective_values, overrides, team_families
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import surveys
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def test_a_teams_family_stands_before_the_shipped_one() -> None:  # M5
         "The family table says our-qwen models do not call tools natively (profile).",
     )
     assert Standing.objects.get(profile=profile, capability="tool:bash").value == "refused"
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     assert tools(profile)[:2] == (True, "user_confirmed")
     row.enabled = False
     row.save()

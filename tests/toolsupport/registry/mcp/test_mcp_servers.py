@@ -33,7 +33,7 @@ def callable_tools() -> tuple[RemoteTool, ...]:
     return tuple(one for one in known if one.enabled and one.connected and one.approved and not one.missing)
 
 
-def only() -> mcp_servers.ShownTool:
+def only() -> mcp_servers.ShownMcpTool:
     (shown,) = mcp_servers.shown()
     (tool,) = shown.tools
     return tool

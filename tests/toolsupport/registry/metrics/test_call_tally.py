@@ -11,7 +11,7 @@ from toolsupport.core.types import ToolCall
 from toolsupport.models import CallMetric
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import OUTCOMES, CallCount
-from toolsupport.registry.metrics.call_tally import FAULTS, CallTally, Counted, outcome_of
+from toolsupport.registry.metrics.call_tally import FAULTS, CallTally, CountedEvent, outcome_of
 
 CALL = ToolCall("1", "read_file", {})
 READY = CallReady(CALL)
@@ -20,7 +20,7 @@ READY = CallReady(CALL)
 # T6
 def test_every_outcome_has_its_name() -> None:
     assert FAULTS.keys() == events.FAULTS.keys()
-    broken: list[Counted] = [CallRejected("x", "why", "raw", fault=fault) for fault in events.FAULTS]
+    broken: list[CountedEvent] = [CallRejected("x", "why", "raw", fault=fault) for fault in events.FAULTS]
     mended = CallReady(ToolCall("1", "read_file", {}, ("one comma",)))
     seen = [*broken, READY, mended, CallFound(CALL, "raw", "hermes"), ToolsRefused("no", "rule")]
     assert {outcome_of(event) for event in seen} == set(OUTCOMES)

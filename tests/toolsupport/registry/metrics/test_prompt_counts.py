@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from toolsupport.core.prompt.token_counts import Counted, Counts
+from toolsupport.core.prompt.token_counts import MeasuredPrompt, TokenCounts
 from toolsupport.registry.metrics import prompt_counts
 
 
 @pytest.mark.django_db
 def test_the_shortest_request_stays() -> None:
     for digest, seen in [
-        ("", Counted(50, 20)),
-        ("d", Counted(90, 300)),
-        ("d", Counted(60, 290)),
-        ("d", Counted(99, 1)),
+        ("", MeasuredPrompt(50, 20)),
+        ("d", MeasuredPrompt(90, 300)),
+        ("d", MeasuredPrompt(60, 290)),
+        ("d", MeasuredPrompt(99, 1)),
     ]:
         prompt_counts.learn("b", digest, seen)
-    prompt_counts.learn("other build", "d", Counted(1, 1))
-    assert prompt_counts.known("b", "d") == Counts(Counted(60, 290), Counted(50, 20))
-    assert prompt_counts.known("b", "") == Counts(None, Counted(50, 20))
-    assert prompt_counts.known("new", "d") == Counts()
+    prompt_counts.learn("other build", "d", MeasuredPrompt(1, 1))
+    assert prompt_counts.known("b", "d") == TokenCounts(MeasuredPrompt(60, 290), MeasuredPrompt(50, 20))
+    assert prompt_counts.known("b", "") == TokenCounts(None, MeasuredPrompt(50, 20))
+    assert prompt_counts.known("new", "d") == TokenCounts()

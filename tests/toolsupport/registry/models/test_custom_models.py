@@ -10,7 +10,7 @@ from toolsupport.models import Family, ModelProfile
 from toolsupport.providers import ModelReport, ServerReport
 from toolsupport.registry.knowledge import effective_values
 from toolsupport.registry.models import custom_models, picker, surveys, user_models_merge
-from toolsupport.registry.models.custom_models import Written
+from toolsupport.registry.models.custom_models import ModelDescription
 
 pytestmark = pytest.mark.django_db
 
@@ -40,18 +40,21 @@ def test_a_model_is_defined_once_and_one_that_is_gone_comes_back() -> None:
     assert custom_models.define(gone.server_id, "b") == gone.pk
     gone.refresh_from_db()
     assert gone.gone_since is None and gone.defined
-    for absent in (lambda: custom_models.define(987_654, "a"), lambda: custom_models.write(987_654, Written())):
+    for absent in (
+        lambda: custom_models.define(987_654, "a"),
+        lambda: custom_models.write(987_654, ModelDescription()),
+    ):
         with pytest.raises(NotFound):
             absent()
 
 
 def test_what_a_person_wrote_stays_and_taken_back_the_server_speaks_again() -> None:  # M2 M5
     made: ModelProfile = ModelProfileFactory(name="strange:1b", parameter_count=10**9)
-    custom_models.write(made.pk, Written(True, "ours", "qwen3", 70 * 10**9, "F16"))
+    custom_models.write(made.pk, ModelDescription(True, "ours", "qwen3", 70 * 10**9, "F16"))
     made = listed(made, "strange:1b")
     assert (made.description, made.family, picker.size_text(made)) == ("ours", "qwen3", "70B · F16")
     assert effective_values.known(made)["tools"].value is True
-    custom_models.write(made.pk, Written(enabled=False))
+    custom_models.write(made.pk, ModelDescription(enabled=False))
     made = listed(made, "strange:1b")
     assert (made.description, made.family, picker.size_text(made), made.by_hand) == ("", "", "1B · Q4_K_M", {})
     assert effective_values.known(made)["tools"].value is None
@@ -62,7 +65,7 @@ def test_what_a_person_wrote_stays_and_taken_back_the_server_speaks_again() -> N
 def test_a_model_may_be_given_to_a_family_of_the_team() -> None:  # M5
     Family.objects.create(name="house", patterns=["house-model"], tools=False)
     made = ModelProfileFactory(name="qwen3:8b")
-    custom_models.write(made.pk, Written(family="house"))
+    custom_models.write(made.pk, ModelDescription(family="house"))
     made.refresh_from_db()
     assert made.family == "house" and effective_values.known(made)["tools"].value is False
     assert {"house", "qwen3"} <= set(custom_models.family_names())

@@ -11,7 +11,7 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker
 from toolsupport.registry.settings import team_settings
 
@@ -31,8 +31,8 @@ def _simulated(name: str = "sim-honest:latest") -> ModelProfile:
 def test_tool_support_is_visible_before_choosing():  # M7
     tested, off, declared = _model("a"), _model("b"), _model("c")
     _model("d")
-    overrides.add(Decision(tested.pk, "tools", True, "auto_detected"))
-    overrides.add(Decision(off.pk, "tools", False))
+    overrides.add(NewOverride(tested.pk, "tools", True, "auto_detected"))
+    overrides.add(NewOverride(off.pk, "tools", False))
     overrides.declare(declared.pk, {"tools": True, "vision": True})
     shown = {choice.name: choice for choice in picker.choices()}
     assert [(name, shown[name].state, shown[name].state_word, shown[name].source_letter) for name in "abcd"] == [
@@ -50,8 +50,8 @@ def test_a_test_is_offered_where_tools_are_off_by_claim_alone():
     claimed, decided, measured, calls = (_model(name) for name in "abcd")
     _model("e")
     overrides.declare(claimed.pk, {"tools": False})
-    overrides.add(Decision(decided.pk, "tools", False))
-    overrides.add(Decision(measured.pk, "tools", False, "auto_detected"))
+    overrides.add(NewOverride(decided.pk, "tools", False))
+    overrides.add(NewOverride(measured.pk, "tools", False, "auto_detected"))
     overrides.declare(calls.pk, {"tools": True})
     shown = picker.choices()
     assert {choice.name for choice in shown if choice.worth_testing} == {"a", "e"}
@@ -105,8 +105,8 @@ def test_a_simulated_model_says_what_it_does_others_nothing():  # M8
 
 def test_a_model_is_shown_as_it_stands_in_a_conversation():
     profile = _model("a")
-    overrides.add(Decision(profile.pk, "tools", True))
-    overrides.add(Decision(profile.pk, "tools", False, "runtime_error", session="chat-1"))
+    overrides.add(NewOverride(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", False, "runtime_error", session="chat-1"))
     here, elsewhere = picker.shown(profile.pk, "chat-1"), picker.shown(profile.pk, "chat-2")
     assert here is not None
     assert elsewhere is not None
@@ -135,7 +135,7 @@ def test_a_new_conversation_starts_with_the_last_the_teams_the_first_tested_the_
     simulated = _simulated()
     assert picker.first_choice() == simulated.pk
     unknown, tested, last = _model("a"), _model("b"), _model("c")
-    overrides.add(Decision(tested.pk, "tools", True))
+    overrides.add(NewOverride(tested.pk, "tools", True))
     assert picker.first_choice() == tested.pk
     team_settings.put("default_model", unknown.pk)
     assert picker.first_choice() == unknown.pk

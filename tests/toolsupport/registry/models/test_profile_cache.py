@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.factories import ModelProfileFactory, OverrideFactory
 from toolsupport.models import ModelProfile, Server
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import profile_cache
 
 pytestmark = pytest.mark.django_db
@@ -53,9 +53,9 @@ def test_no_more_models_are_kept_than_the_limit(monkeypatch: pytest.MonkeyPatch)
 def test_what_is_known_follows_every_claim_and_every_withdrawal():
     profile = ModelProfileFactory()
     assert effective_values.known(profile)["tools"].value is None
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     assert effective_values.known(profile)["tools"].value is True
-    overrides.follow_evidence(Decision(profile.pk, "tools"))
+    overrides.follow_evidence(NewOverride(profile.pk, "tools"))
     assert effective_values.known(profile)["tools"].value is None
 
 
@@ -63,14 +63,14 @@ def test_a_claim_for_one_conversation_stays_there():
     profile = ModelProfileFactory()
     OverrideFactory(profile=profile, value=False)
     assert effective_values.known(profile, "here")["tools"].value is False
-    overrides.add(Decision(profile.pk, "tools", True, session="here"))
+    overrides.add(NewOverride(profile.pk, "tools", True, session="here"))
     assert effective_values.known(profile, "here")["tools"].value is True
     assert effective_values.known(profile, "there")["tools"].value is False
 
 
 def test_another_build_of_the_same_row_is_known_anew():
     profile = ModelProfileFactory(digest="a" * 64)
-    overrides.add(Decision(profile.pk, "tools", True, "auto_detected"))
+    overrides.add(NewOverride(profile.pk, "tools", True, "auto_detected"))
     assert not effective_values.known(profile)["tools"].stale
     profile.digest = "b" * 64
     assert effective_values.known(profile)["tools"].stale

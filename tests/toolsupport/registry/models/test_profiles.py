@@ -9,10 +9,10 @@ from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import profiles
 from toolsupport.registry.settings import model_settings
-from toolsupport.registry.settings.model_settings import Options
+from toolsupport.registry.settings.model_settings import ModelOptions
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def test_the_matrix_has_a_cell_for_each_column_with_its_source():
     profile = ModelProfileFactory(name="qwen3:8b", context_length=40960)
     effective_values.refold([profile])
-    overrides.add(Decision(profile.pk, "tools", False))
+    overrides.add(NewOverride(profile.pk, "tools", False))
     (row,) = profiles.listed()
     cells = {cell.capability: cell for cell in row.cells}
     assert [cell.capability for cell in row.cells] == [name for name, _ in profiles.COLUMNS]
@@ -47,7 +47,7 @@ def test_the_page_of_a_model_tells_the_whole_history():
     ana = UserFactory(username="ana", first_name="Ana", last_name="Sol")
     profile = ModelProfileFactory(name="strange")
     overrides.declare(profile.pk, {"tools": True})
-    overrides.add(Decision(profile.pk, "tools", False, actor=ana.pk, reason="it babbles"))
+    overrides.add(NewOverride(profile.pk, "tools", False, actor=ana.pk, reason="it babbles"))
     page = profiles.shown(profile.pk)
     assert (page.editor.decided, page.editor.newest) == (False, 2)
     assert "Ana Sol" in page.editor.cell.reason
@@ -55,7 +55,7 @@ def test_the_page_of_a_model_tells_the_whole_history():
         ("no", "confirmed", "Ana Sol", "it babbles"),
         ("yes", "declared", "", ""),
     ]
-    overrides.follow_evidence(Decision(profile.pk, "tools", actor=ana.pk))
+    overrides.follow_evidence(NewOverride(profile.pk, "tools", actor=ana.pk))
     page = profiles.shown(profile.pk)
     assert (page.editor.decided, page.editor.newest, page.editor.cell.letter) == (None, 3, "D")
     assert (page.history[0].withdraws, page.history[1].undone) == ("no", True)
@@ -63,7 +63,7 @@ def test_the_page_of_a_model_tells_the_whole_history():
 
 def test_a_decision_for_an_older_build_says_so():  # M3
     profile = ModelProfileFactory(digest="old")
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     ModelProfile.objects.update(digest="new")
     effective_values.refold(list(ModelProfile.objects.select_related("server")))
     page = profiles.shown(profile.pk)
@@ -74,12 +74,12 @@ def test_a_decision_for_an_older_build_says_so():  # M3
 
 def test_options_are_kept_beside_others():
     profile = ModelProfileFactory(options={"timeouts": {"connect": 1}, "think": True})
-    model_settings.save(profile.pk, Options(4096, 0.0, "10m", None))
+    model_settings.save(profile.pk, ModelOptions(4096, 0.0, "10m", None))
     profile.refresh_from_db()
     assert profile.options == {"timeouts": {"connect": 1}, "temperature": 0.0, "keep_alive": "10m"}
     assert profile.default_context == 4096
     with pytest.raises(NotFound):
-        model_settings.save(10**6, Options(4096))
+        model_settings.save(10**6, ModelOptions(4096))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_options_are_kept_beside_others():
     ],
 )
 def test_values_in_words(name: str, value: object, said: tuple[str, str]):
-    assert profiles.say(name, value) == said
+    assert profiles.state_and_words(name, value) == said
 
 
 def test_what_is_not_there_is_not_found():

@@ -16,7 +16,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models.request_context import brief
 from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import team_settings
@@ -30,7 +30,7 @@ TOOLS = (ToolSpec("read_file"), ToolSpec("list_directory"))
 def test_a_model_known_to_call_gets_the_tools():
     server = servers.add(servers.NewServer("Box", "ollama", "http://box:1", "sk-canary"))
     profile = ModelProfileFactory(server_id=server, name="a", options={"keep_alive": "10m", "think": False})
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     made = brief(profile.pk, TOOLS, ChatSettings())
     assert (made.brief.model, made.brief.tools, made.brief.format) == ("a", TOOLS, "native")
     assert (made.brief.keep_alive, made.brief.think) == ("10m", False)
@@ -53,9 +53,9 @@ THINKING = [
 @pytest.mark.parametrize(("found", "options", "think"), THINKING)
 def test_a_turn_with_tools_thinks_as_calls_were_found(found: str | None, options: dict[str, Any], think: Any):  # D6
     profile = ModelProfileFactory(options=options)
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     if found:
-        overrides.measure(Decision(profile.pk, "tools_thinking", found, "auto_detected"))
+        overrides.measure(NewOverride(profile.pk, "tools_thinking", found, "auto_detected"))
     assert brief(profile.pk, TOOLS, ChatSettings()).brief.think == think
     assert brief(profile.pk, TOOLS, ChatSettings(tools_on=False)).brief.think == options.get("think")
 
@@ -65,7 +65,7 @@ def test_a_turn_with_tools_thinks_as_calls_were_found(found: str | None, options
 def test_without_known_support_no_tools_and_a_reason(value: bool | None):  # F6
     profile = ModelProfileFactory()
     if value is not None:
-        overrides.add(Decision(profile.pk, "tools", value))
+        overrides.add(NewOverride(profile.pk, "tools", value))
     made = brief(profile.pk, TOOLS, ChatSettings()).brief
     assert (made.tools, made.format) == ((), "")
     assert made.format_reason
@@ -75,8 +75,8 @@ def test_without_known_support_no_tools_and_a_reason(value: bool | None):  # F6
 @pytest.mark.django_db
 def test_the_conversations_word_comes_first():
     profile = ModelProfileFactory(options={"temperature": 0.9})
-    overrides.add(Decision(profile.pk, "tools", True))
-    overrides.add(Decision(profile.pk, "tools", False, "runtime_error", session="chat-1"))
+    overrides.add(NewOverride(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", False, "runtime_error", session="chat-1"))
     assert brief(profile.pk, TOOLS, ChatSettings(), "chat-1").brief.tools == ()
     assert brief(profile.pk, TOOLS, ChatSettings(), "chat-2").brief.tools == TOOLS
     assert brief(profile.pk, TOOLS, ChatSettings(tools_on=False)).brief.tools == ()
@@ -95,7 +95,7 @@ def test_the_base_prompt_is_the_teams_unless_the_conversation_has_its_own():  # 
 @pytest.mark.django_db
 def test_what_the_team_leaves_out_of_its_own_tools_is_not_left_out_of_a_programs():  # G1
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     team_settings.put("left_out", {"tools": ["read_file"], "servers": []})
     assert brief(profile.pk, TOOLS, ChatSettings()).brief.tools == TOOLS
 
@@ -103,7 +103,7 @@ def test_what_the_team_leaves_out_of_its_own_tools_is_not_left_out_of_a_programs
 @pytest.mark.django_db
 def test_the_context_is_one_number_with_and_without_tools():  # F8
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     with_tools = brief(profile.pk, TOOLS, ChatSettings()).brief.options
     without = brief(profile.pk, (), ChatSettings(tools_on=False)).brief.options
     assert with_tools == without == {"num_ctx": 8192}
@@ -123,7 +123,7 @@ def test_an_absent_model_is_not_found():
 @pytest.mark.django_db
 def test_a_brief_of_a_model_that_was_asked_before_takes_three_small_queries():
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     brief(profile.pk, TOOLS, ChatSettings())
     with CaptureQueriesContext(connection) as queries:
         brief(profile.pk, TOOLS, ChatSettings())
@@ -142,7 +142,7 @@ class ToolsNeedSupport(TestCase):
     def test_no_support_no_tools(self, said: list[tuple[str, bool]], wish: bool | None) -> None:
         profile = ModelProfileFactory()
         for source, value in said:
-            overrides.add(Decision(profile.pk, "tools", value, source))
+            overrides.add(NewOverride(profile.pk, "tools", value, source))
         made = brief(profile.pk, TOOLS, ChatSettings(tools_on=wish)).brief
         supported = made.capabilities["tools"].value is True
         self.assertEqual(bool(made.tools), supported and wish is not False)

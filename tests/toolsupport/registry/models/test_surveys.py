@@ -11,7 +11,7 @@ from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.models import ModelProfile, Override, Server, Standing
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import surveys, user_models_merge
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def test_a_survey_never_touches_what_a_person_decided():  # M2
     server = ServerFactory()
     kept = {"default_context": 16384, "enabled": False, "description": "ours", "options": {"think": True}}
     profile = ModelProfileFactory(server=server, name="a", digest="old", **kept)
-    overrides.add(Decision(profile.pk, "tools", True, actor=UserFactory().pk))
+    overrides.add(NewOverride(profile.pk, "tools", True, actor=UserFactory().pk))
     surveys.record_survey(server.pk, _report("a", family="other", quantization="Q4"))
     profile.refresh_from_db()
     assert {name: getattr(profile, name) for name in kept} == kept
@@ -101,7 +101,7 @@ def test_a_new_build_makes_measurements_stale():  # M3
     server = ServerFactory()
     surveys.record_survey(server.pk, _report("strange"))
     profile = ModelProfile.objects.select_related("server").get(name="strange")
-    overrides.add(Decision(profile.pk, "tools", True, "auto_detected"))
+    overrides.add(NewOverride(profile.pk, "tools", True, "auto_detected"))
     assert _standing(profile).source == "auto_detected"
     surveys.record_survey(server.pk, _report("strange", digest="other"))
     assert (_standing(profile).source, _standing(profile).value) == ("auto_detected_stale", True)

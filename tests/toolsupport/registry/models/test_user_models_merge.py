@@ -16,12 +16,12 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from tests.toolsupport.core.test_user_models import UNKNOWN, entries
 from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError
-from toolsupport.core.user_models import Document, Entry
+from toolsupport.core.user_models import UserModel, UserModelsFile
 from toolsupport.models import HistoryEntry, ModelProfile, Override, Server, Setting, Standing
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import user_models_merge
-from toolsupport.registry.models.user_models_merge import Plan, Ticks
+from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
 
 THEN = datetime(2025, 11, 3, 10, tzinfo=UTC)
 
@@ -33,15 +33,17 @@ def profile(db: None) -> ModelProfile:
     return made
 
 
-def told(value: bool | None = True, source: str = "user_confirmed", **fields: Any) -> Entry:
-    said = Entry("qwen3:8b", "qwen3:8b", "ollama", None, value, source, THEN if value is not None else None)
+def told(value: bool | None = True, source: str = "user_confirmed", **fields: Any) -> UserModel:
+    said = UserModel("qwen3:8b", "qwen3:8b", "ollama", None, value, source, THEN if value is not None else None)
     return replace(said, **fields)
 
 
-def merged(*chosen: Entry, confirm: bool = False, outrank: bool = False, actor: int | None = None) -> tuple[Plan, ...]:
+def merged(
+    *chosen: UserModel, confirm: bool = False, outrank: bool = False, actor: int | None = None
+) -> tuple[MergePlan, ...]:
     everything, none = frozenset(range(len(chosen))), frozenset[int]()
-    ticks = Ticks(actor, everything if confirm else none, everything if outrank else none)
-    return user_models_merge.merge(Document(chosen), ticks)
+    ticks = MergeConsent(actor, everything if confirm else none, everything if outrank else none)
+    return user_models_merge.merge(UserModelsFile(chosen), ticks)
 
 
 def tools(profile: ModelProfile) -> tuple[Any, str]:
@@ -71,7 +73,7 @@ def test_ticked_it_is_the_importers_decision(profile: ModelProfile, bob: User) -
 
 @pytest.mark.parametrize("outrank", [True, False])
 def test_a_decision_made_here_stands_unless_outranking_is_ticked(profile: ModelProfile, outrank: bool) -> None:  # M6
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     assert merged(told(False), confirm=True, outrank=outrank)[0].needs == {"outrank"}
     assert tools(profile) == (not outrank, "user_confirmed")
     assert rows(profile)[-1] == (False, "user_confirmed", not outrank)
@@ -93,7 +95,7 @@ def test_a_measurement_of_this_very_build_counts(profile: ModelProfile) -> None:
 
 
 def test_it_does_not_take_the_place_of_one_made_here(profile: ModelProfile) -> None:  # M6
-    overrides.add(Decision(profile.pk, "tools", True, "auto_detected"))
+    overrides.add(NewOverride(profile.pk, "tools", True, "auto_detected"))
     build = {"digest": profile.digest, "template_hash": "", "server_version": profile.server.version}
     merged(told(False, "auto_detected", build=build))
     assert tools(profile) == (True, "auto_detected")
@@ -180,15 +182,15 @@ class RoundTrip(TestCase):
         ),
         UNKNOWN,
     )
-    def test_export_import_export_is_the_identity(self, chosen: list[Entry], extra: dict[str, Any]) -> None:  # M6
+    def test_export_import_export_is_the_identity(self, chosen: list[UserModel], extra: dict[str, Any]) -> None:  # M6
         for name in ("box", "lab"):
             Server.objects.create(name=name, kind="ollama", base_url="http://127.0.0.1:1")
         everything = frozenset(range(len(chosen)))
-        user_models_merge.merge(Document(tuple(chosen), extra), Ticks(None, everything, everything))
+        user_models_merge.merge(UserModelsFile(tuple(chosen), extra), MergeConsent(None, everything, everything))
         first = user_models.write(user_models_merge.exported())
         assert {entry.key for entry in user_models_merge.exported().entries} == {entry.key for entry in chosen}
         forget_everything()
-        user_models_merge.merge(user_models.read(first.encode()), Ticks(None, everything, everything))
+        user_models_merge.merge(user_models.read(first.encode()), MergeConsent(None, everything, everything))
         assert user_models.write(user_models_merge.exported()) == first
-        user_models_merge.merge(user_models.read(first.encode()), Ticks(None, everything, everything))
+        user_models_merge.merge(user_models.read(first.encode()), MergeConsent(None, everything, everything))
         assert user_models.write(user_models_merge.exported()) == first, "merging it once more changes nothing"

@@ -9,11 +9,11 @@ from toolsupport.models import ModelProfile, Server
 from toolsupport.registry.servers import missing_flags, servers
 from toolsupport.registry.servers.servers import NewServer
 from toolsupport.registry.testing import detections
-from toolsupport.registry.testing.detections import Asked, Concluded
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 
 pytestmark = pytest.mark.django_db
 
-LACKS = Concluded("misconfigured", {"flag": "--jinja"}, {}, "Started without --jinja.")
+LACKS = DetectionResult("misconfigured", {"flag": "--jinja"}, {}, "Started without --jinja.")
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def model() -> ModelProfile:
     return made
 
 
-def conclude(model: ModelProfile, end: Concluded, kind: str = "tools") -> None:
-    test = detections.open_test(Asked(model.pk, "page", kind))
+def conclude(model: ModelProfile, end: DetectionResult, kind: str = "tools") -> None:
+    test = detections.open_test(DetectionRequest(model.pk, "page", kind))
     detections.claim("worker")
     assert detections.conclude(test.id, "worker", end)
 
@@ -44,15 +44,15 @@ def test_it_is_noted_once_until_it_is_solved(model: ModelProfile):
 @pytest.mark.parametrize(
     ("end", "kind", "left"),
     [
-        (Concluded("native", {}, {"tools": True}, "3 of 3."), "tools", []),
-        (Concluded("ignored", {}, {"tools": False}, "It called nothing."), "tools", []),
-        (Concluded("inconclusive", {"why": "busy"}), "tools", ["--jinja"]),
-        (Concluded("text", {"format": "hermes", "flag": "--jinja"}, {"format": "hermes"}), "tools", ["--jinja"]),
+        (DetectionResult("native", {}, {"tools": True}, "3 of 3."), "tools", []),
+        (DetectionResult("ignored", {}, {"tools": False}, "It called nothing."), "tools", []),
+        (DetectionResult("inconclusive", {"why": "busy"}), "tools", ["--jinja"]),
+        (DetectionResult("text", {"format": "hermes", "flag": "--jinja"}, {"format": "hermes"}), "tools", ["--jinja"]),
         # Text says nothing about the server's own interface.
-        (Concluded("text", {"format": "hermes"}, {"format": "hermes"}), "formats", ["--jinja"]),
+        (DetectionResult("text", {"format": "hermes"}, {"format": "hermes"}), "formats", ["--jinja"]),
     ],
 )
-def test_a_test_notes_and_solves_it(model: ModelProfile, end: Concluded, kind: str, left: list[str]):
+def test_a_test_notes_and_solves_it(model: ModelProfile, end: DetectionResult, kind: str, left: list[str]):
     conclude(model, LACKS)
     assert flags() == ["--jinja"]
     conclude(model, end, kind)
@@ -60,7 +60,7 @@ def test_a_test_notes_and_solves_it(model: ModelProfile, end: Concluded, kind: s
 
 
 def test_a_test_that_cannot_name_the_flag_notes_what_it_found(model: ModelProfile):
-    conclude(model, Concluded("misconfigured", {"flag": ""}, {}, "Its calls stay in the text."))
+    conclude(model, DetectionResult("misconfigured", {"flag": ""}, {}, "Its calls stay in the text."))
     assert flags() == ["Its calls stay in the text."]
 
 

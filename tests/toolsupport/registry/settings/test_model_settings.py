@@ -10,12 +10,12 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models.request_context import brief_of, offer
 from toolsupport.registry.settings import model_settings
-from toolsupport.registry.settings.model_settings import Options
+from toolsupport.registry.settings.model_settings import ModelOptions
 
-EVERYTHING = Options(4096, 0.5, "10m", "high", "required", False, "minimal", True, 20.0, 5.0)
+EVERYTHING = ModelOptions(4096, 0.5, "10m", "high", "required", False, "minimal", True, 20.0, 5.0)
 TOOLS = (ToolSpec("read_file"),)
 
 
@@ -26,7 +26,7 @@ def test_what_was_set_is_read_back() -> None:
     profile.refresh_from_db()
     assert model_settings.of(profile) == EVERYTHING
     assert profile.options["fallbacks"] == ["x"] and profile.options["timeouts"]["connect"] == 1
-    model_settings.save(profile.pk, Options(8192))
+    model_settings.save(profile.pk, ModelOptions(8192))
     profile.refresh_from_db()
     assert profile.options == {"fallbacks": ["x"], "timeouts": {"connect": 1}}
 
@@ -52,13 +52,13 @@ def test_what_was_set_is_read_back() -> None:
     ],
 )
 def test_what_makes_no_sense_is_as_if_it_were_not_set(stored: dict[str, Any]) -> None:
-    assert model_settings.of(ModelProfile(options=stored)) == Options(8192)
+    assert model_settings.of(ModelProfile(options=stored)) == ModelOptions(8192)
 
 
 @pytest.mark.django_db
 def test_a_brief_carries_the_options() -> None:
     profile = ModelProfileFactory()
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     model_settings.save(profile.pk, EVERYTHING)
     profile.refresh_from_db()
     made = brief_of(profile, offer(TOOLS), ChatSettings())
@@ -72,7 +72,7 @@ def test_a_brief_carries_the_options() -> None:
 @pytest.mark.django_db
 def test_a_model_that_is_to_call_nothing_gets_no_tools() -> None:  # F6
     profile = ModelProfileFactory(options={"tool_choice": "none"})
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     made = brief_of(profile, offer(TOOLS), ChatSettings()).brief
     assert (made.tools, [left_out.rule for left_out in made.excluded]) == ((), ["tool_choice"])
     assert "no tools" in made.format_reason

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from toolsupport.config import environment
-from toolsupport.core.team_switches import Switches
+from toolsupport.core.team_switches import TeamSwitches
 from toolsupport.registry.settings import switches, team_settings
 
 pytestmark = pytest.mark.django_db
@@ -30,10 +30,10 @@ def set_in_environment(settings: Settings, key: str, value: str) -> None:
 
 def test_the_defaults_are_the_same_wherever_they_are_written() -> None:
     read = environment.read({})
-    assert switches.in_force() == Switches()
+    assert switches.in_force() == TeamSwitches()
     for key in switches.WORDS:
         known = team_settings.KNOWN[key]
-        assert known.default == read[known.variable] == getattr(Switches(), key)
+        assert known.default == read[known.variable] == getattr(TeamSwitches(), key)
 
 
 # O6
@@ -66,7 +66,7 @@ def test_an_environment_that_says_the_default_locks_it_too(settings: Settings) -
 def test_one_wrong_choice_changes_nothing() -> None:
     with pytest.raises(ValueError, match="When a tested model has changed"):
         switches.put({"code_mode": "off", "drift": "sometimes"})
-    assert switches.in_force() == Switches()
+    assert switches.in_force() == TeamSwitches()
 
 
 def test_every_choice_of_the_page_can_be_kept() -> None:

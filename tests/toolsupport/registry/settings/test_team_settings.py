@@ -8,7 +8,7 @@ from pytest_django import Settings
 from toolsupport.config.environment import GIVEN
 from toolsupport.models import Setting
 from toolsupport.registry.settings import team_settings
-from toolsupport.registry.settings.team_settings import Known
+from toolsupport.registry.settings.team_settings import SettingSpec
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +33,7 @@ def test_a_row_that_cannot_be_is_not_believed():
 
 
 def test_the_environment_outranks_the_page(settings: Settings, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(team_settings.KNOWN, "example", Known("default", lambda value: True, "EXAMPLE"))
+    monkeypatch.setitem(team_settings.KNOWN, "example", SettingSpec("default", lambda value: True, "EXAMPLE"))
     team_settings.put("example", "page")
     assert (team_settings.get("example"), team_settings.locked("example")) == ("page", False)
     settings.ENV = settings.ENV | {"EXAMPLE": "environment", GIVEN: {"EXAMPLE"}}

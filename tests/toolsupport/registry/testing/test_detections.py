@@ -15,13 +15,15 @@ from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, 
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.models import profiles
 from toolsupport.registry.testing import detection_reports, detections
-from toolsupport.registry.testing.detections import Asked, Concluded, Opened, TrialMade
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, OpenedDetection, TrialRecord
 
-NATIVE = Concluded("native", {"passed": 3, "tried": 3}, {"tools": True, "parallel": False}, "3 of 3 calls were right.")
+NATIVE = DetectionResult(
+    "native", {"passed": 3, "tried": 3}, {"tools": True, "parallel": False}, "3 of 3 calls were right."
+)
 
 
 def _running(profile: ModelProfile, owner: str = "w1") -> int:
-    opened = detections.open_test(Asked(profile.pk, "page"))
+    opened = detections.open_test(DetectionRequest(profile.pk, "page"))
     assert detections.claim(owner) == opened.id
     return opened.id
 
@@ -31,10 +33,10 @@ def test_fifty_people_cause_one_test():  # D7
     profile = ModelProfileFactory()
     together = Barrier(10)
 
-    def ask(_: int) -> Opened:
+    def ask(_: int) -> OpenedDetection:
         together.wait(10)
         try:
-            return detections.open_test(Asked(profile.pk, "chat"))
+            return detections.open_test(DetectionRequest(profile.pk, "chat"))
         finally:
             connection.close()
 
@@ -49,7 +51,7 @@ def test_fifty_people_cause_one_test():  # D7
 def test_a_verdict_becomes_claims_for_everyone():  # D6
     ana = UserFactory(username="ana")
     profile = ModelProfileFactory()
-    opened = detections.open_test(Asked(profile.pk, "page", actor=ana.pk))
+    opened = detections.open_test(DetectionRequest(profile.pk, "page", actor=ana.pk))
     detections.claim("w1")
     assert detections.conclude(opened.id, "w1", NATIVE)
     standing = Standing.objects.get(profile=profile, capability="tools")
@@ -75,7 +77,7 @@ def test_equal_results_are_kept_for_each_test_and_told_once():
 
 def _tested(profile: ModelProfile, **values: object) -> int:
     test = _running(profile)
-    assert detections.conclude(test, "w1", Concluded("native", {}, values, "It was tried."))
+    assert detections.conclude(test, "w1", DetectionResult("native", {}, values, "It was tried."))
     return test
 
 
@@ -132,7 +134,7 @@ def test_undo_says_why_nothing_changed(number: int, why: str):
     profile, bob = ModelProfileFactory(), UserFactory()
     tests = [_tested(profile, tools=True) for _ in range(2)]
     if number == 2:
-        overrides.add(overrides.Decision(profile.pk, "tools", True, actor=bob.pk))
+        overrides.add(overrides.NewOverride(profile.pk, "tools", True, actor=bob.pk))
     test = tests[min(number, 1)]
     detections.undo(test, bob.pk)
     undone = detection_reports.shown(test).undone
@@ -167,7 +169,7 @@ def test_what_a_server_declares_is_of_no_older_build():
 @pytest.mark.django_db
 def test_inconclusive_changes_nothing():  # D6, D1
     profile = ModelProfileFactory()
-    detections.conclude(_running(profile), "w1", Concluded("inconclusive", {"why": "the server was busy"}))
+    detections.conclude(_running(profile), "w1", DetectionResult("inconclusive", {"why": "the server was busy"}))
     assert not Override.objects.exists()
     assert Detection.objects.get().verdict == "inconclusive"
 
@@ -175,7 +177,7 @@ def test_inconclusive_changes_nothing():  # D6, D1
 @pytest.mark.django_db
 def test_no_machine_overrides_a_person():  # D3
     profile = ModelProfileFactory()
-    overrides.add(overrides.Decision(profile.pk, "tools", False, actor=UserFactory().pk))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", False, actor=UserFactory().pk))
     detections.conclude(_running(profile), "w1", NATIVE)
     standing = Standing.objects.get(profile=profile, capability="tools")
     assert (standing.value, standing.source) == (False, "user_confirmed")
@@ -200,40 +202,40 @@ def test_a_worker_that_died_leaves_it_interrupted():  # D7
     assert detections.settle() == 1
     assert Detection.objects.get().status == "interrupted"
     assert not detections.renew(test, "w1", []).mine
-    assert not detections.add_trial(test, "w1", TrialMade("called", 1, {}, {}, True))
+    assert not detections.add_trial(test, "w1", TrialRecord("called", 1, {}, {}, True))
     assert not detections.conclude(test, "w1", NATIVE)
     assert not Override.objects.exists()
-    assert detections.open_test(Asked(profile.pk, "page")).fresh
+    assert detections.open_test(DetectionRequest(profile.pk, "page")).fresh
 
 
 @pytest.mark.django_db
 def test_trials_are_numbered_and_kept():  # D8
     test = _running(ModelProfileFactory())
     for n in (1, 2):
-        assert detections.add_trial(test, "w1", TrialMade("called", n, {"tools": 1}, {"calls": []}, n == 1, "why"))
+        assert detections.add_trial(test, "w1", TrialRecord("called", n, {"tools": 1}, {"calls": []}, n == 1, "why"))
     assert list(Trial.objects.values_list("seq", "n", "passed")) == [(1, 1, True), (2, 2, False)]
-    assert not detections.add_trial(test, "w2", TrialMade("called", 3, {}, {}, True))
+    assert not detections.add_trial(test, "w2", TrialRecord("called", 3, {}, {}, True))
 
 
 @pytest.mark.django_db
 def test_people_can_cancel_and_skip():
     test = _running(ModelProfileFactory())
-    assert detections.renew(test, "w1", [{"step": "called"}]) == detections.Wanted(mine=True)
+    assert detections.renew(test, "w1", [{"step": "called"}]) == detections.DetectionSignals(mine=True)
     detections.skip(test, "parallel")
     assert detections.cancel(test) == "running"
-    assert detections.renew(test, "w1", []) == detections.Wanted(mine=True, cancel=True, skip="parallel")
-    queued = detections.open_test(Asked(ModelProfileFactory().pk, "page"))
+    assert detections.renew(test, "w1", []) == detections.DetectionSignals(mine=True, cancel=True, skip="parallel")
+    queued = detections.open_test(DetectionRequest(ModelProfileFactory().pk, "page"))
     assert detections.cancel(queued.id) == "cancelled"
     with pytest.raises(NotFound):
         detections.cancel(10**6)
     with pytest.raises(NotFound):
-        detections.open_test(Asked(10**6, "page"))
+        detections.open_test(DetectionRequest(10**6, "page"))
 
 
 @pytest.mark.django_db
 def test_a_proposal_counts_once_it_is_accepted():  # D10
     profile, ana = ModelProfileFactory(), UserFactory(username="ana")
-    overrides.add(overrides.Decision(profile.pk, "tools", True, actor=UserFactory().pk, proposed=True))
+    overrides.add(overrides.NewOverride(profile.pk, "tools", True, actor=UserFactory().pk, proposed=True))
     assert Standing.objects.get(profile=profile, capability="tools").value is None
     proposal = Override.objects.get()
     overrides.accept(proposal.pk, ana.pk)

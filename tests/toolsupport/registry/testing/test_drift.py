@@ -9,15 +9,15 @@ from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, 
 from toolsupport.registry.knowledge import overrides, stale_tests
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import detections, drift
-from toolsupport.registry.testing.detections import Asked, Concluded
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 
 pytestmark = pytest.mark.django_db
 
-NATIVE = Concluded("native", {}, {"tools": True, "parallel": True}, "3 of 3.")
+NATIVE = DetectionResult("native", {}, {"tools": True, "parallel": True}, "3 of 3.")
 
 
-def concluded(model: ModelProfile, end: Concluded = NATIVE, kind: str = "tools") -> int:
-    test = detections.open_test(Asked(model.pk, "page", kind)).id
+def concluded(model: ModelProfile, end: DetectionResult = NATIVE, kind: str = "tools") -> int:
+    test = detections.open_test(DetectionRequest(model.pk, "page", kind)).id
     detections.claim("worker")
     assert detections.conclude(test, "worker", end)
     return test
@@ -111,20 +111,20 @@ def test_every_server_that_answers_is_looked_through(model: ModelProfile):
 
 def test_only_what_is_affected_is_tested(model: ModelProfile):
     concluded(model)
-    concluded(model, Concluded("text", {}, {"format": "hermes"}, "It works."), "formats")
+    concluded(model, DetectionResult("text", {}, {"format": "hermes"}, "It works."), "formats")
     becomes(model, "three")
     concluded(model)
     assert not stale_tests.is_stale(model), "the whole test covers the others"
     alone = ModelProfileFactory(digest="one", server=model.server)
-    concluded(alone, Concluded("text", {}, {"format": "hermes"}, "It works."), "formats")
+    concluded(alone, DetectionResult("text", {}, {"format": "hermes"}, "It works."), "formats")
     becomes(alone, "two")
     team_settings.put("drift", "auto")
     drift.mark(model.server_id)
     assert by_drift() == ["formats"]
 
 
-@pytest.mark.parametrize(("end", "times"), [(Concluded("inconclusive", {}, {}, "Busy."), 3), (NATIVE, 1)])
-def test_what_proves_nothing_is_not_tried_forever(model: ModelProfile, end: Concluded, times: int):
+@pytest.mark.parametrize(("end", "times"), [(DetectionResult("inconclusive", {}, {}, "Busy."), 3), (NATIVE, 1)])
+def test_what_proves_nothing_is_not_tried_forever(model: ModelProfile, end: DetectionResult, times: int):
     team_settings.put("drift", "auto")
     for _ in range(5):
         drift.mark(model.server_id)
@@ -152,7 +152,7 @@ def test_a_cancelled_test_is_not_repeated_and_an_interrupted_one_is(model: Model
 def test_a_model_that_was_never_tested_does_not_drift():
     made = ModelProfileFactory(digest="one")
     overrides.declare(made.pk, {"tools": True})
-    overrides.add(overrides.Decision(made.pk, "vision", True))
+    overrides.add(overrides.NewOverride(made.pk, "vision", True))
     becomes(made, "two")
     assert drift.mark(made.server_id) == 0
     assert Override.objects.filter(profile=made).count() == 2

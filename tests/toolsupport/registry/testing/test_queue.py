@@ -12,7 +12,7 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.models import Detection, Server
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing import queue as testing_queue
-from toolsupport.registry.testing.detections import Asked, Concluded
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def queue(server: Server, count: int, **columns: object) -> list[int]:
     """So many models of a server, each with a test that waits."""
     models = [ModelProfileFactory(server=server, **columns) for _ in range(count)]
-    return [detections.open_test(Asked(model.pk, "page")).id for model in models]
+    return [detections.open_test(DetectionRequest(model.pk, "page")).id for model in models]
 
 
 def claimed() -> list[int]:
@@ -38,7 +38,7 @@ KINDS = {"ollama": 1, "llamacpp": 1, "lmstudio": 1, "localai": 1, "vllm": 4, "op
 def test_each_kind_of_server_has_its_room(kind: str) -> None:  # D7
     tests = queue(ServerFactory(kind=kind), 6)
     assert claimed() == tests[: KINDS[kind]]
-    assert detections.conclude(tests[0], "w1", Concluded("inconclusive"))
+    assert detections.conclude(tests[0], "w1", DetectionResult("inconclusive"))
     assert claimed() == [tests[KINDS[kind]]]
 
 
@@ -60,7 +60,7 @@ def test_a_model_that_would_have_to_be_loaded_waits() -> None:
 
 def test_two_tests_of_one_model_wait_for_one_another() -> None:
     model = ModelProfileFactory(loaded=True)
-    tests = [detections.open_test(Asked(model.pk, "page", kind)).id for kind in ("tools", "formats")]
+    tests = [detections.open_test(DetectionRequest(model.pk, "page", kind)).id for kind in ("tools", "formats")]
     assert claimed() == tests[:1]
 
 

@@ -6,10 +6,10 @@ import json
 import re
 
 from toolsupport.simulator.languages import objects
-from toolsupport.simulator.nouns import Call
+from toolsupport.simulator.nouns import SimulatedCall
 
-READ = Call("read_file", {"path": "a\n.txt"})
-NOW = Call("now", {})
+READ = SimulatedCall("read_file", {"path": "a\n.txt"})
+NOW = SimulatedCall("now", {})
 
 
 def test_hermes() -> None:  # F1

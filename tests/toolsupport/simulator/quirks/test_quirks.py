@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from toolsupport.simulator.nouns import Ending, Prompt, Said, Tool, tokens
+from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool, ReplyEnding, tokens
 from toolsupport.simulator.quirks import dies, honest, long, thinks
 
-LIST = Tool("list_directory", "", {"type": "object", "properties": {"path": {"type": "string"}}})
+LIST = OfferedTool("list_directory", "", {"type": "object", "properties": {"path": {"type": "string"}}})
 
 
-def asked(words: str, *tools: Tool, think: bool = False) -> Prompt:
-    return Prompt((Said("user", words),), tools, think)
+def asked(words: str, *tools: OfferedTool, think: bool = False) -> ModelInput:
+    return ModelInput((HistoryMessage("user", words),), tools, think)
 
 
 @pytest.mark.parametrize("words", ["hello", "What is 2+2?", "show me a table"])
 def test_dying_always_comes_in_the_middle(words: str) -> None:
     said = dies.reply(asked(words))
-    assert said.ending == Ending.CUT
+    assert said.ending == ReplyEnding.CUT
     assert 0 < said.tokens < len(tokens(said.content))
 
 
 def test_dying_with_an_error_line_when_asked_for() -> None:
-    assert dies.reply(asked("Give me an error in mid-stream")).ending == Ending.ERROR
+    assert dies.reply(asked("Give me an error in mid-stream")).ending == ReplyEnding.ERROR
 
 
 def test_long_answers_have_about_600_tokens_and_something_to_render() -> None:

@@ -11,20 +11,23 @@ import pytest
 from tests.toolsupport.simulator.raw import TOOLS
 from toolsupport.simulator.languages.objects import hermes
 from toolsupport.simulator.models import MODELS, TEXT
-from toolsupport.simulator.nouns import Call, Prompt, Reply, Said
+from toolsupport.simulator.nouns import HistoryMessage, ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import broken_json, hopeless_json
 
-SYSTEM = Said("system", "Tools:\n" + "\n".join(map(json.dumps, TOOLS)))
+SYSTEM = HistoryMessage("system", "Tools:\n" + "\n".join(map(json.dumps, TOOLS)))
 NAMES = [model.name for model in TEXT]
 GOOD = [name for name in NAMES if name != "sim-hopeless-json"]
 
 
-def asked(name: str, words: str, *results: str) -> Reply:
+def asked(name: str, words: str, *results: str) -> SimulatedReply:
     """What a model says after calls that each gave one of the results."""
-    said = [SYSTEM, Said("user", words)]
+    said = [SYSTEM, HistoryMessage("user", words)]
     for result in results:
-        said += [Said("assistant", "(a call)"), Said("user", f"<tool_response>\n{result}\n</tool_response>")]
-    return MODELS[name].reply(Prompt(tuple(said)))
+        said += [
+            HistoryMessage("assistant", "(a call)"),
+            HistoryMessage("user", f"<tool_response>\n{result}\n</tool_response>"),
+        ]
+    return MODELS[name].reply(ModelInput(tuple(said)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,14 +62,18 @@ def test_a_greeting_and_a_sum_call_nothing(name: str, words: str) -> None:  # D6
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_tools_in_the_prompt_it_writes_no_call(name: str) -> None:
-    said = MODELS[name].reply(Prompt((Said("system", "Be brief."), Said("user", "Read config.json"))))
+    said = MODELS[name].reply(
+        ModelInput((HistoryMessage("system", "Be brief."), HistoryMessage("user", "Read config.json")))
+    )
     assert "no tool for it was offered" in said.content
 
 
 def test_a_demand_in_plain_words_is_obeyed_with_types_of_the_schema() -> None:  # D6
     note = {"type": "object", "properties": {"code": {"type": "string"}, "count": {"type": "integer"}}}
-    system = Said("system", json.dumps({"name": "record_note", "description": "", "parameters": note}))
-    said = MODELS["sim-json"].reply(Prompt((system, Said("user", 'Call record_note with code "q-7" and count 3'))))
+    system = HistoryMessage("system", json.dumps({"name": "record_note", "description": "", "parameters": note}))
+    said = MODELS["sim-json"].reply(
+        ModelInput((system, HistoryMessage("user", 'Call record_note with code "q-7" and count 3')))
+    )
     assert json.loads(said.content) == {"name": "record_note", "arguments": {"code": "q-7", "count": 3}}
 
 
@@ -76,14 +83,17 @@ def test_code_calls_what_is_offered() -> None:
 
 
 def test_code_does_without_tools_where_programs_are_run() -> None:
-    system = Said("system", "Write Python in a fence:\n```python\nprint(6 * 7)\n```")
-    said = MODELS["sim-code"].reply(Prompt((system, Said("user", "Read a.txt"))))
+    system = HistoryMessage("system", "Write Python in a fence:\n```python\nprint(6 * 7)\n```")
+    said = MODELS["sim-code"].reply(ModelInput((system, HistoryMessage("user", "Read a.txt"))))
     assert said.content == "```python\nprint(open('a.txt').read())\n```"
-    results = (Said("assistant", said.content), Said("user", "<tool_response>\nq-9931\n</tool_response>"))
-    answer = MODELS["sim-code"].reply(Prompt((system, Said("user", "Read a.txt"), *results)))
+    results = (
+        HistoryMessage("assistant", said.content),
+        HistoryMessage("user", "<tool_response>\nq-9931\n</tool_response>"),
+    )
+    answer = MODELS["sim-code"].reply(ModelInput((system, HistoryMessage("user", "Read a.txt"), *results)))
     assert "q-9931" in answer.content
     assert not answer.awkward
-    assert "```" not in MODELS["sim-code"].reply(Prompt((system, Said("user", "hello")))).content
+    assert "```" not in MODELS["sim-code"].reply(ModelInput((system, HistoryMessage("user", "hello")))).content
 
 
 def test_what_a_program_printed_answers_all_its_calls_at_once() -> None:
@@ -91,12 +101,12 @@ def test_what_a_program_printed_answers_all_its_calls_at_once() -> None:
     assert "q-9931" in asked("sim-code", "List src/ and read a.txt", "b.txt\nq-9931").content
 
 
-LIST = Call("list_directory", {"path": "."})
-CALL = Call("write_file", {"path": "it's.md", "content": "one\ntwo", "all": True})
+LIST = SimulatedCall("list_directory", {"path": "."})
+CALL = SimulatedCall("write_file", {"path": "it's.md", "content": "one\ntwo", "all": True})
 
 
 @pytest.mark.parametrize("way", broken_json.BREAKS)
-def test_every_break_breaks(way: Callable[[Call], str]) -> None:
+def test_every_break_breaks(way: Callable[[SimulatedCall], str]) -> None:
     with pytest.raises((ValueError, AssertionError)):
         body = way(CALL).removeprefix("<tool_call>\n")
         assert body.endswith("\n</tool_call>")
@@ -108,8 +118,8 @@ def test_breaks_rotate_with_the_answers_and_never_leave_the_call_whole() -> None
     assert len(texts) == 6
     assert hermes([LIST]) not in {broken_json.broken([LIST], turn) for turn in range(6)}
     first, second = asked("sim-broken-json", "Read a.txt"), asked("sim-broken-json", "List src/ and read a.txt", "x")
-    assert first.content == broken_json.single_quotes(Call("read_file", {"path": "a.txt"}))
-    assert second.content == broken_json.trailing_comma(Call("read_file", {"path": "a.txt"}))
+    assert first.content == broken_json.single_quotes(SimulatedCall("read_file", {"path": "a.txt"}))
+    assert second.content == broken_json.trailing_comma(SimulatedCall("read_file", {"path": "a.txt"}))
 
 
 def test_the_hopeless_one_gives_up_in_words() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.simulator.nouns import Said
+from toolsupport.simulator.nouns import HistoryMessage
 from toolsupport.simulator.reading.carried import results
 
 ONE = json.dumps({"name": "read_file", "content": "hello"})
@@ -42,7 +42,7 @@ TWO = json.dumps({"name": "now", "content": {"hour": 3}})
 )
 def test_reads_results_however_they_are_carried(text: str, found: list[tuple[str, str]] | None) -> None:  # M8
     expected = found or [("read_file", "hello"), ("now", '{"hour": 3}')]
-    assert results(text) == tuple(Said("tool", content, name=name) for name, content in expected)
+    assert results(text) == tuple(HistoryMessage("tool", content, name=name) for name, content in expected)
 
 
 @pytest.mark.parametrize(

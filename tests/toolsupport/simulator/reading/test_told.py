@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.toolsupport.simulator.reading.ways import FUNCTION, SCHEMA, TOOL, WAYS
-from toolsupport.simulator.nouns import Prompt, Said, Tool
+from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool
 from toolsupport.simulator.reading import told
 
 
@@ -60,25 +60,29 @@ def test_several_tools_keep_their_order() -> None:
 
 def test_a_prompt_is_read_as_if_its_tools_had_a_field() -> None:
     said = (
-        Said("system", json.dumps(FUNCTION)),
-        Said("user", "Read a.txt"),
-        Said("assistant", "<tool_call>…</tool_call>"),
-        Said("user", "<tool_response>\nhello\n</tool_response>"),
+        HistoryMessage("system", json.dumps(FUNCTION)),
+        HistoryMessage("user", "Read a.txt"),
+        HistoryMessage("assistant", "<tool_call>…</tool_call>"),
+        HistoryMessage("user", "<tool_response>\nhello\n</tool_response>"),
     )
-    heard = told.prompt(Prompt(said))
-    assert heard.tools == (Tool("read_file", "Read a text file.", SCHEMA),)
-    assert heard.results == (Said("tool", "hello"),)
+    heard = told.prompt(ModelInput(said))
+    assert heard.tools == (OfferedTool("read_file", "Read a text file.", SCHEMA),)
+    assert heard.results == (HistoryMessage("tool", "hello"),)
     assert heard.asked == "Read a.txt"
 
 
 def test_the_first_line_of_a_result_may_name_its_tool() -> None:
-    before = (Said("system", json.dumps(FUNCTION)), Said("user", "Read a.txt"), Said("assistant", "…"))
+    before = (
+        HistoryMessage("system", json.dumps(FUNCTION)),
+        HistoryMessage("user", "Read a.txt"),
+        HistoryMessage("assistant", "…"),
+    )
     for text, found in (
-        ("read_file:\nhello\nyou", Said("tool", "hello\nyou", name="read_file")),
-        ("others:\nhello", Said("tool", "others:\nhello")),
+        ("read_file:\nhello\nyou", HistoryMessage("tool", "hello\nyou", name="read_file")),
+        ("others:\nhello", HistoryMessage("tool", "others:\nhello")),
     ):
-        carrying = Said("user", f"<tool_response>\n{text}\n</tool_response>")
-        assert told.prompt(Prompt((*before, carrying))).results == (found,)
+        carrying = HistoryMessage("user", f"<tool_response>\n{text}\n</tool_response>")
+        assert told.prompt(ModelInput((*before, carrying))).results == (found,)
 
 
 def test_a_parameter_that_is_an_object_is_no_tool() -> None:
@@ -89,7 +93,7 @@ def test_a_parameter_that_is_an_object_is_no_tool() -> None:
 
 def test_what_looks_like_a_result_is_a_persons_word_unless_it_follows_an_answer() -> None:
     words = "<tool_response>x</tool_response>"
-    assert told.prompt(Prompt((Said("user", words),))).asked == words
+    assert told.prompt(ModelInput((HistoryMessage("user", words),))).asked == words
 
 
 @given(st.text(alphabet=st.sampled_from("{}[]()<>\"'`:,=/ \n-#defunction|tool_param1"), max_size=200))

@@ -8,10 +8,10 @@ import pytest
 
 from tests.toolsupport.simulator.quirks.test_honest import OFFERED
 from tests.toolsupport.simulator.quirks.test_honest import asked as asked_with_all
-from toolsupport.simulator.nouns import Call
+from toolsupport.simulator.nouns import SimulatedCall
 
 WORDS = 'Append "three" to notes.md'
-READ = Call("read_file", {"path": "notes.md"})
+READ = SimulatedCall("read_file", {"path": "notes.md"})
 FILES = tuple(tool for tool in OFFERED if tool.name != "bash")
 
 
@@ -23,7 +23,7 @@ def asked(words: str, *results: str) -> Any:
 @pytest.mark.parametrize(("before", "gap"), [("one\ntwo\n", ""), ("  one.\n", ""), ("one\ntwo", "\n"), ("", "")])
 def test_it_is_read_then_written_with_one_line_more(before: str, gap: str) -> None:
     assert asked(WORDS).calls == (READ,)
-    written = Call("write_file", {"path": "notes.md", "content": f"{before}{gap}three\n"})
+    written = SimulatedCall("write_file", {"path": "notes.md", "content": f"{before}{gap}three\n"})
     assert asked(WORDS, before).calls == (written,)
     assert asked(WORDS, before, "Wrote 3 lines to notes.md.").content == "Done: I wrote `notes.md`."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolsupport.simulator.rules.answers import PLAIN, fenced, with_result, without_tool
-from toolsupport.simulator.rules.wishes import Kind, Wish, understand
+from toolsupport.simulator.rules.wishes import Intent, IntentKind, understand
 
 
 def told(words: str, result: str) -> str:
@@ -13,8 +13,8 @@ def told(words: str, result: str) -> str:
 
 
 def test_every_kind_of_wish_has_words() -> None:
-    assert set(PLAIN) == set(Kind)
-    assert all(without_tool(Wish(kind, "1+1", {"path": "a", "expression": "1+1"})) for kind in Kind)
+    assert set(PLAIN) == set(IntentKind)
+    assert all(without_tool(Intent(kind, "1+1", {"path": "a", "expression": "1+1"})) for kind in IntentKind)
 
 
 def test_without_tools_it_says_so_helpfully() -> None:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.rules.arguments import fill
-from toolsupport.simulator.rules.wishes import Kind, Wish, understand
+from toolsupport.simulator.rules.wishes import Intent, IntentKind, understand
 
 
-def tool(required: str = "", **properties: JSON) -> Tool:
-    return Tool("note", "", {"type": "object", "properties": properties, "required": required.split()})
+def tool(required: str = "", **properties: JSON) -> OfferedTool:
+    return OfferedTool("note", "", {"type": "object", "properties": properties, "required": required.split()})
 
 
 RECORD = tool(
@@ -57,7 +57,7 @@ def test_takes_what_was_said(words: str, filled: JSON) -> None:
     ],
 )
 def test_a_required_parameter_nobody_spoke_of_gets_a_likely_value(schema: JSON, value: Any) -> None:
-    assert fill(tool("p", p=schema), Wish(Kind.CALL, "call note", {"tool": "note"})) == {"p": value}
+    assert fill(tool("p", p=schema), Intent(IntentKind.CALL, "call note", {"tool": "note"})) == {"p": value}
 
 
 def test_an_optional_parameter_nobody_spoke_of_is_left_out() -> None:
@@ -76,12 +76,12 @@ def test_an_optional_parameter_nobody_spoke_of_is_left_out() -> None:
     ],
 )
 def test_types_follow_the_schema(said: str, schema: JSON, value: Any) -> None:
-    assert fill(tool("it", it=schema), Wish(Kind.CALL, f"call note it={said}", {})) == {"it": value}
+    assert fill(tool("it", it=schema), Intent(IntentKind.CALL, f"call note it={said}", {})) == {"it": value}
 
 
 def test_a_proper_name_is_a_likely_text() -> None:
     city = tool("city", city={"type": "string"})
-    assert fill(city, Wish(Kind.UNKNOWN, "What is the weather in New York?")) == {"city": "New York"}
+    assert fill(city, Intent(IntentKind.UNKNOWN, "What is the weather in New York?")) == {"city": "New York"}
 
 
 SCHEMAS = st.sampled_from(
@@ -101,5 +101,5 @@ SCHEMAS = st.sampled_from(
 @given(st.dictionaries(st.sampled_from(["path", "n", "text", "query", "flag"]), SCHEMAS), st.text(max_size=80))
 def test_the_arguments_always_fit_the_schema(properties: dict[str, JSON], words: str) -> None:
     parameters = {"type": "object", "properties": properties, "required": [*properties]}
-    filled = fill(Tool("note", "", parameters), Wish(Kind.CALL, f"call note {words}", {"tool": "note"}))
+    filled = fill(OfferedTool("note", "", parameters), Intent(IntentKind.CALL, f"call note {words}", {"tool": "note"}))
     assert jsonschema_rs.is_valid(parameters, filled), (parameters, filled)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from toolsupport.simulator.nouns import JSON, Tool
+from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.rules import facts, offers
 from toolsupport.simulator.rules.answers import with_result
 from toolsupport.simulator.rules.arguments import fill
@@ -21,9 +21,9 @@ def listing(name: str, /, **fields: JSON) -> JSON:
 
 
 TEXT, TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
-ADDS = Tool("add_observations", "", listing("observations", entityName=TEXT, contents=TEXTS))
-MAKES = Tool("create_entities", "", listing("entities", name=TEXT, entityType=TEXT, observations=TEXTS))
-NOTES = Tool("note", "Remembers a text", {"type": "object", "properties": {"text": TEXT}, "required": ["text"]})
+ADDS = OfferedTool("add_observations", "", listing("observations", entityName=TEXT, contents=TEXTS))
+MAKES = OfferedTool("create_entities", "", listing("entities", name=TEXT, entityType=TEXT, observations=TEXTS))
+NOTES = OfferedTool("note", "Remembers a text", {"type": "object", "properties": {"text": TEXT}, "required": ["text"]})
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ NOTES = Tool("note", "Remembers a text", {"type": "object", "properties": {"text
         ),
     ],
 )
-def test_it_is_written_down_as_the_best_tool_wants_it(tools: list[Tool], arguments: JSON) -> None:
+def test_it_is_written_down_as_the_best_tool_wants_it(tools: list[OfferedTool], arguments: JSON) -> None:
     found = offers.find(understand(WORDS)[0], tools)
     assert found and found[0] is tools[-1] and fill(*found) == arguments
 

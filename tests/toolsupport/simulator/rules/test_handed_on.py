@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolsupport.simulator.nouns import Call, Tool
+from toolsupport.simulator.nouns import OfferedTool, SimulatedCall
 from toolsupport.simulator.rules.handed_on import received, secret, wanted
 
 
@@ -34,6 +34,8 @@ def test_finds_what_can_only_be_copied(text: str, found: str) -> None:
 
 
 def test_values_keep_the_types_of_the_schema() -> None:
-    count = Tool("f", "", {"type": "object", "properties": {"count": {"type": "integer"}, "loud": {"type": "boolean"}}})
-    assert received(count, Call("f", {"count": 1}), '{"count": 17}') == Call("f", {"count": 17})
-    assert received(count, Call("f", {"count": 1}), "nothing of it") == Call("f", {"count": 1})
+    count = OfferedTool(
+        "f", "", {"type": "object", "properties": {"count": {"type": "integer"}, "loud": {"type": "boolean"}}}
+    )
+    assert received(count, SimulatedCall("f", {"count": 1}), '{"count": 17}') == SimulatedCall("f", {"count": 17})
+    assert received(count, SimulatedCall("f", {"count": 1}), "nothing of it") == SimulatedCall("f", {"count": 1})

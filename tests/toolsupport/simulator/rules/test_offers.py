@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from toolsupport.simulator.nouns import Tool
+from toolsupport.simulator.nouns import OfferedTool
 from toolsupport.simulator.rules.offers import find
-from toolsupport.simulator.rules.wishes import Kind, Wish, understand
+from toolsupport.simulator.rules.wishes import Intent, IntentKind, understand
 
 
-def tool(name: str, description: str = "", *parameters: str) -> Tool:
+def tool(name: str, description: str = "", *parameters: str) -> OfferedTool:
     schemas: dict[str, Any] = {name: {"type": "string"} for name in parameters}
-    return Tool(name, description, {"type": "object", "properties": schemas, "required": [*parameters]})
+    return OfferedTool(name, description, {"type": "object", "properties": schemas, "required": [*parameters]})
 
 
 LIST = tool("list_directory", "", "path")
@@ -51,7 +51,7 @@ def test_each_wish_finds_its_tool_among_all(words: str) -> None:
         ("What is 2+2?", tool("calculator", "", "expression")),
     ],
 )
-def test_a_tool_is_known_by_what_it_says_and_takes(words: str, other: Tool) -> None:
+def test_a_tool_is_known_by_what_it_says_and_takes(words: str, other: OfferedTool) -> None:
     found = find(understand(words)[0], [tool("unrelated", "Sends a letter", "address"), other])
     assert found and found[0] is other
 
@@ -70,11 +70,11 @@ def test_what_needs_no_tool_finds_none(words: str) -> None:
 
 def test_a_telling_word_in_the_name_is_enough() -> None:
     weather = tool("get_weather", "", "city")
-    assert find(Wish(Kind.UNKNOWN, "How is the weather?"), [LIST, weather]) == (
+    assert find(Intent(IntentKind.UNKNOWN, "How is the weather?"), [LIST, weather]) == (
         weather,
-        Wish(Kind.UNKNOWN, "How is the weather?"),
+        Intent(IntentKind.UNKNOWN, "How is the weather?"),
     )
-    assert find(Wish(Kind.UNKNOWN, "Can you get me a pony?"), [weather]) is None
+    assert find(Intent(IntentKind.UNKNOWN, "Can you get me a pony?"), [weather]) is None
 
 
 def test_nothing_is_found_among_nothing() -> None:

@@ -7,18 +7,18 @@ import io
 
 import pytest
 
-from toolsupport.simulator.nouns import Prompt, Said, Tool
+from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool
 from toolsupport.simulator.quirks import codes, honest
 from toolsupport.simulator.rules import programs
 
-PYTHON = Tool(
+PYTHON = OfferedTool(
     "python_execution", "Run a Python program", {"properties": {"code": {"type": "string"}}, "required": ["code"]}
 )
 FILES = {"data.csv": "a,b\n1,2\n3,4.5\n", "whole.csv": "b\n2\n3\n"}
 
 
-def asked(words: str, *results: str, tools: tuple[Tool, ...] = (PYTHON,)) -> Prompt:
-    return Prompt((Said("user", words), *(Said("tool", result) for result in results)), tools)
+def asked(words: str, *results: str, tools: tuple[OfferedTool, ...] = (PYTHON,)) -> ModelInput:
+    return ModelInput((HistoryMessage("user", words), *(HistoryMessage("tool", result) for result in results)), tools)
 
 
 def printed(code: str) -> str:
@@ -54,8 +54,8 @@ def test_the_sum_is_told_and_without_the_tool_it_is_said() -> None:
 
 
 def test_a_model_that_writes_code_writes_that_program() -> None:
-    system = Said("system", "Write Python in a fence:\n```python\nprint(6 * 7)\n```")
-    said = codes.reply(Prompt((system, Said("user", "Sum column b of data.csv with Python")))).content
+    system = HistoryMessage("system", "Write Python in a fence:\n```python\nprint(6 * 7)\n```")
+    said = codes.reply(ModelInput((system, HistoryMessage("user", "Sum column b of data.csv with Python")))).content
     code = said.removeprefix("```python\n").removesuffix("\n```")
     assert printed(code) == "6.5\n"
 

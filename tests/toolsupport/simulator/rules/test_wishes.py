@@ -9,64 +9,64 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.simulator.rules.wishes import LONGEST, Kind, clauses, understand
+from toolsupport.simulator.rules.wishes import LONGEST, IntentKind, clauses, understand
 
-ONE: list[tuple[str, Kind, dict[str, str]]] = [
-    ("What's in this folder?", Kind.LIST, {"path": "."}),
-    ("what is in this directory", Kind.LIST, {"path": "."}),
-    ("list files", Kind.LIST, {"path": "."}),
-    ("List all the files in the current directory.", Kind.LIST, {"path": "."}),
-    ("ls", Kind.LIST, {"path": "."}),
-    ("ls -la src", Kind.LIST, {"path": "src"}),
-    ("show me the directory", Kind.LIST, {"path": "."}),
-    ("which files are here?", Kind.LIST, {"path": "."}),
-    ("what's in the docs folder?", Kind.LIST, {"path": "docs"}),
-    ("list src/", Kind.LIST, {"path": "src/"}),
-    ("can you see what's in /tmp?", Kind.LIST, {"path": "/tmp"}),
-    ("Read config.json and tell me the version", Kind.READ, {"path": "config.json", "topic": "version"}),
-    ("What is the version in pyproject.toml?", Kind.READ, {"path": "pyproject.toml", "topic": "version"}),
-    ("open README", Kind.READ, {"path": "README", "topic": ""}),
-    ("show me `my file.txt`", Kind.READ, {"path": "my file.txt", "topic": ""}),
-    ("what's in src/app.py?", Kind.READ, {"path": "src/app.py", "topic": ""}),
-    ("write hello to notes.md", Kind.WRITE, {"path": "notes.md", "content": "hello"}),
-    ("Write 'this and that' to notes.md", Kind.WRITE, {"path": "notes.md", "content": "this and that"}),
-    ("create notes.md with the text good day", Kind.WRITE, {"path": "notes.md", "content": "good day"}),
-    ("replace foo with bar in a.txt", Kind.EDIT, {"path": "a.txt", "old": "foo", "new": "bar"}),
-    ("Remember that I like tea.", Kind.REMEMBER, {"content": "I like tea."}),
-    ("please don't forget: the key is under the mat", Kind.REMEMBER, {"content": "the key is under the mat"}),
-    ("run `ls -l`", Kind.RUN, {"command": "ls -l"}),
-    ("Please run git status.", Kind.RUN, {"command": "git status"}),
-    ("What is 17*23?", Kind.COMPUTE, {"expression": "17*23"}),
-    ("17 times 23", Kind.COMPUTE, {"expression": "17*23"}),
-    ("show me a table", Kind.TABLE, {}),
-    ("write some Python code", Kind.CODE, {}),
-    ("Tell me a long story", Kind.LONG, {}),
-    ("Who are you?", Kind.ABOUT, {}),
-    ("hello", Kind.GREET, {}),
-    ("Good morning!", Kind.GREET, {}),
-    ("Thank you", Kind.THANKS, {}),
-    ("What is love?", Kind.UNKNOWN, {}),
-    ("", Kind.UNKNOWN, {}),
+ONE: list[tuple[str, IntentKind, dict[str, str]]] = [
+    ("What's in this folder?", IntentKind.LIST, {"path": "."}),
+    ("what is in this directory", IntentKind.LIST, {"path": "."}),
+    ("list files", IntentKind.LIST, {"path": "."}),
+    ("List all the files in the current directory.", IntentKind.LIST, {"path": "."}),
+    ("ls", IntentKind.LIST, {"path": "."}),
+    ("ls -la src", IntentKind.LIST, {"path": "src"}),
+    ("show me the directory", IntentKind.LIST, {"path": "."}),
+    ("which files are here?", IntentKind.LIST, {"path": "."}),
+    ("what's in the docs folder?", IntentKind.LIST, {"path": "docs"}),
+    ("list src/", IntentKind.LIST, {"path": "src/"}),
+    ("can you see what's in /tmp?", IntentKind.LIST, {"path": "/tmp"}),
+    ("Read config.json and tell me the version", IntentKind.READ, {"path": "config.json", "topic": "version"}),
+    ("What is the version in pyproject.toml?", IntentKind.READ, {"path": "pyproject.toml", "topic": "version"}),
+    ("open README", IntentKind.READ, {"path": "README", "topic": ""}),
+    ("show me `my file.txt`", IntentKind.READ, {"path": "my file.txt", "topic": ""}),
+    ("what's in src/app.py?", IntentKind.READ, {"path": "src/app.py", "topic": ""}),
+    ("write hello to notes.md", IntentKind.WRITE, {"path": "notes.md", "content": "hello"}),
+    ("Write 'this and that' to notes.md", IntentKind.WRITE, {"path": "notes.md", "content": "this and that"}),
+    ("create notes.md with the text good day", IntentKind.WRITE, {"path": "notes.md", "content": "good day"}),
+    ("replace foo with bar in a.txt", IntentKind.EDIT, {"path": "a.txt", "old": "foo", "new": "bar"}),
+    ("Remember that I like tea.", IntentKind.REMEMBER, {"content": "I like tea."}),
+    ("please don't forget: the key is under the mat", IntentKind.REMEMBER, {"content": "the key is under the mat"}),
+    ("run `ls -l`", IntentKind.RUN, {"command": "ls -l"}),
+    ("Please run git status.", IntentKind.RUN, {"command": "git status"}),
+    ("What is 17*23?", IntentKind.COMPUTE, {"expression": "17*23"}),
+    ("17 times 23", IntentKind.COMPUTE, {"expression": "17*23"}),
+    ("show me a table", IntentKind.TABLE, {}),
+    ("write some Python code", IntentKind.CODE, {}),
+    ("Tell me a long story", IntentKind.LONG, {}),
+    ("Who are you?", IntentKind.ABOUT, {}),
+    ("hello", IntentKind.GREET, {}),
+    ("Good morning!", IntentKind.GREET, {}),
+    ("Thank you", IntentKind.THANKS, {}),
+    ("What is love?", IntentKind.UNKNOWN, {}),
+    ("", IntentKind.UNKNOWN, {}),
 ]
 
 
 @pytest.mark.parametrize(("text", "kind", "values"), ONE)
-def test_understands_one_wish(text: str, kind: Kind, values: dict[str, Any]) -> None:
+def test_understands_one_wish(text: str, kind: IntentKind, values: dict[str, Any]) -> None:
     assert [(wish.kind, wish.values) for wish in understand(text)] == [(kind, values)]
 
 
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [
-        ("What's in this folder? Then read config.json", [Kind.LIST, Kind.READ]),
-        ("Read a.txt and b.txt", [Kind.READ, Kind.READ]),
-        ("Write hi to a.txt and then read a.txt", [Kind.WRITE, Kind.READ]),
-        ("List this folder and what is 2+2?", [Kind.LIST, Kind.COMPUTE]),
-        ("Hi! What's in this folder?", [Kind.LIST]),
-        ("What's in this folder? Thanks!", [Kind.LIST]),
+        ("What's in this folder? Then read config.json", [IntentKind.LIST, IntentKind.READ]),
+        ("Read a.txt and b.txt", [IntentKind.READ, IntentKind.READ]),
+        ("Write hi to a.txt and then read a.txt", [IntentKind.WRITE, IntentKind.READ]),
+        ("List this folder and what is 2+2?", [IntentKind.LIST, IntentKind.COMPUTE]),
+        ("Hi! What's in this folder?", [IntentKind.LIST]),
+        ("What's in this folder? Thanks!", [IntentKind.LIST]),
     ],
 )
-def test_understands_several_at_once(text: str, kinds: list[Kind]) -> None:
+def test_understands_several_at_once(text: str, kinds: list[IntentKind]) -> None:
     assert [wish.kind for wish in understand(text)] == kinds
 
 
@@ -94,7 +94,7 @@ NAMES = ["get_weather", "record"]
     ],
 )
 def test_a_tool_may_be_named_outright(text: str, called: list[str]) -> None:
-    assert [wish["tool"] for wish in understand(text, NAMES) if wish.kind == Kind.CALL] == called
+    assert [wish["tool"] for wish in understand(text, NAMES) if wish.kind == IntentKind.CALL] == called
 
 
 @given(st.text(max_size=300))

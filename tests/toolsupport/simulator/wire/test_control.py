@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import Desk
-from toolsupport.simulator.http11 import Request, Response
-from toolsupport.simulator.memory import Memory
+from toolsupport.simulator.desk import SimulatorState
+from toolsupport.simulator.http11 import ReceivedRequest, Response
+from toolsupport.simulator.memory import ModelMemory
 from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.wire import control
 
@@ -41,7 +41,7 @@ async def test_only_clients_on_this_machine_may_do_so() -> None:
             return ("192.0.2.7", 4711)
 
     client = cast(Client, SimpleNamespace(writer=Writer()))
-    answer = await control.drift(Desk(Memory(0), 0), client, cast(Request, None))
+    answer = await control.drift(SimulatorState(ModelMemory(0), 0), client, cast(ReceivedRequest, None))
     assert isinstance(answer, Response)
     assert answer.status == 403
 

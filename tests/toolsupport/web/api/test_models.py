@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import api_catalogue
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def profile(charlie: User, client: Client) -> ModelProfile:
     client.force_login(charlie)
     made = ModelProfileFactory(name="org/strange:1b", server=ServerFactory(name="box"), digest="abc")
-    overrides.add(Decision(made.pk, "tools", False, actor=UserFactory(username="Ana").pk, reason="tried it"))
+    overrides.add(NewOverride(made.pk, "tools", False, actor=UserFactory(username="Ana").pk, reason="tried it"))
     return made
 
 

@@ -75,7 +75,7 @@ def test_a_session_still_needs_its_token_to_write(alice: User) -> None:
 
 def test_too_many_requests_are_told_when_to_come_back(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "ENV", {**settings.ENV, "TOOLSUPPORT_KEY_REQUESTS": 2})
-    monkeypatch.setattr(api_key_auth, "rate", api_key_auth.Rate())
+    monkeypatch.setattr(api_key_auth, "rate", api_key_auth.RateLimiter())
     monkeypatch.setattr(time, "time", lambda: 6_000_000.0)
     key, other = api_keys.create(alice.pk, "laptop"), api_keys.create(alice.pk, "other")
     assert [get("/v1/models", key).status_code for _ in range(3)] == [200, 200, 429]
@@ -85,5 +85,5 @@ def test_too_many_requests_are_told_when_to_come_back(alice: User, monkeypatch: 
 
 
 def test_the_next_minute_counts_anew() -> None:
-    rate = api_key_auth.Rate()
+    rate = api_key_auth.RateLimiter()
     assert [rate.wait(1, 1, now) for now in (60.0, 90.0, 119.5, 120.0)] == [0, 30, 1, 0]

@@ -13,7 +13,7 @@ from toolsupport.core import server_flags
 from toolsupport.models import Detection, ModelProfile, Standing
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.testing import detections
-from toolsupport.registry.testing.detections import Asked, Concluded, TrialMade
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +31,7 @@ def model() -> ModelProfile:
 
 
 def running(model: ModelProfile) -> int:
-    opened = detections.open_test(Asked(model.pk, "page"))
+    opened = detections.open_test(DetectionRequest(model.pk, "page"))
     assert detections.claim("worker") == opened.id
     detections.renew(opened.id, "worker", PROGRESS)
     return opened.id
@@ -39,10 +39,10 @@ def running(model: ModelProfile) -> int:
 
 def done(model: ModelProfile) -> int:
     test = running(model)
-    trial = TrialMade("called", 1, {"messages": ["<b>call it</b>"]}, {"code": "right"}, True, "The right tool.", 200)
+    trial = TrialRecord("called", 1, {"messages": ["<b>call it</b>"]}, {"code": "right"}, True, "The right tool.", 200)
     detections.add_trial(test, "worker", trial)
     detections.conclude(
-        test, "worker", Concluded("native", {}, {"tools": True}, "Called natively: 3 of 3.", run_ms=900)
+        test, "worker", DetectionResult("native", {}, {"tools": True}, "Called natively: 3 of 3.", run_ms=900)
     )
     return test
 
@@ -62,7 +62,7 @@ def test_alice_begins_one_test_however_often_she_presses(client: Client, alice: 
 def test_a_missing_setting_is_named_in_the_one_sentence(client: Client, charlie: User, model: ModelProfile):  # P9
     test = running(model)
     reason = f"Its call stayed in the text. {server_flags.sentence('--<b>jinja')}"
-    detections.conclude(test, "worker", Concluded("misconfigured", {"flag": "--<b>jinja"}, {}, reason))
+    detections.conclude(test, "worker", DetectionResult("misconfigured", {"flag": "--<b>jinja"}, {}, reason))
     client.force_login(charlie)
     wanted = "The server needs a setting for tools: <code>--&lt;b&gt;jinja</code>."
     for page in (reverse("detection", args=[test]), reverse("model", args=[model.pk]), reverse("servers")):
@@ -216,6 +216,6 @@ def test_the_api_begins_and_reads_a_test(client: Client, alice: User, charlie: U
 
 def test_a_decision_of_a_person_is_not_undone_with_a_test(model: ModelProfile, bob: User):
     test = done(model)
-    overrides.add(overrides.Decision(model.pk, "tools", False, actor=bob.pk))
+    overrides.add(overrides.NewOverride(model.pk, "tools", False, actor=bob.pk))
     detections.undo(test, bob.pk)
     assert Standing.objects.get(profile=model, capability="tools").value is False

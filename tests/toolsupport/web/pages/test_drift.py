@@ -12,7 +12,7 @@ from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.settings import team_settings
 from toolsupport.registry.testing import detections, drift
-from toolsupport.registry.testing.detections import Asked, Concluded
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult
 
 pytestmark = pytest.mark.django_db
 
@@ -31,9 +31,9 @@ def model() -> ModelProfile:
 
 
 def conclude(model: ModelProfile) -> None:
-    test = detections.open_test(Asked(model.pk, "page"))
+    test = detections.open_test(DetectionRequest(model.pk, "page"))
     detections.claim("worker")
-    detections.conclude(test.id, "worker", Concluded("native", {}, {"tools": True}, "3 of 3."))
+    detections.conclude(test.id, "worker", DetectionResult("native", {}, {"tools": True}, "3 of 3."))
 
 
 def pages(model: ModelProfile) -> dict[str, str]:

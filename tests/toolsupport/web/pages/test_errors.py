@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.test import Client, RequestFactory
 
-from toolsupport.config.logs import JsonLines
+from toolsupport.config.logs import JsonFormatter
 from toolsupport.registry.models import profiles
 from toolsupport.web.pages import errors
 
@@ -63,5 +63,5 @@ def test_what_broke_is_in_the_log_without_its_secrets_and_not_on_the_page(
     client.raise_request_exception = False
     answer = client.get("/models/?token=canary-in-an-address")
     assert answer.status_code == 500 and "canary" not in answer.content.decode()
-    lines = [JsonLines().format(record) for record in caplog.records]
+    lines = [JsonFormatter().format(record) for record in caplog.records]
     assert any("RuntimeError" in line for line in lines) and "canary" not in str(lines)

@@ -15,11 +15,11 @@ from django.test import Client
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.models import HistoryEntry, ModelProfile, Override
 from toolsupport.registry.history import timeline
-from toolsupport.registry.history.timeline_query import Filter
+from toolsupport.registry.history.timeline_query import TimelineFilter
 from toolsupport.registry.knowledge import event_log, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.testing import detections
-from toolsupport.registry.testing.detections import Asked, Concluded, TrialMade
+from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -39,7 +39,7 @@ def reviewer(client: Client) -> User:
 
 
 def decided(profile: ModelProfile, **fields: object) -> int:
-    overrides.add(Decision(profile.pk, "tools", True, reason="it calls", **fields))  # type: ignore[arg-type]
+    overrides.add(NewOverride(profile.pk, "tools", True, reason="it calls", **fields))  # type: ignore[arg-type]
     return HistoryEntry.objects.latest("pk").pk
 
 
@@ -83,8 +83,8 @@ def test_older_entries_are_a_page_away(
     client: Client, profile: ModelProfile, reviewer: User, monkeypatch: pytest.MonkeyPatch
 ):
     for value in (True, False):
-        overrides.add(Decision(profile.pk, "tools", value))
-    found = timeline.page(Filter(), None, 1)
+        overrides.add(NewOverride(profile.pk, "tools", value))
+    found = timeline.page(TimelineFilter(), None, 1)
     page = client.get("/history/", {"after": str(found.following)}).content.decode()
     assert f"entry-{found.entries[0].id}" not in page and "Newest" in page
 
@@ -116,13 +116,13 @@ def test_a_reviewer_disagrees_reverts_accepts_and_rejects(client: Client, profil
 def test_an_entry_shows_the_evidence(client: Client, profile: ModelProfile, charlie: User):
     client.force_login(charlie)
     evidence = {"status": 400, "rule": "does-not-support", "body": "<b>no tools</b>"}
-    entry = event_log.record(event_log.Happening("refusal", profile.pk, "tools", evidence=evidence))
+    entry = event_log.record(event_log.HistoryEvent("refusal", profile.pk, "tools", evidence=evidence))
     part = client.get(f"/history/{entry}/", headers=HTMX).content.decode()
     assert "does-not-support" in part and "&lt;b&gt;no tools" in part and "<html" not in part
-    test = detections.open_test(Asked(profile.pk, "page")).id
+    test = detections.open_test(DetectionRequest(profile.pk, "page")).id
     assert detections.claim("worker") == test
-    detections.add_trial(test, "worker", TrialMade("called", 1, {"ask": "call it"}, {"said": "no"}, False, "no call"))
-    detections.conclude(test, "worker", Concluded("ignored", values={"tools": False}))
+    detections.add_trial(test, "worker", TrialRecord("called", 1, {"ask": "call it"}, {"said": "no"}, False, "no call"))
+    detections.conclude(test, "worker", DetectionResult("ignored", values={"tools": False}))
     told = HistoryEntry.objects.get(kind="detection")
     page = client.get(f"/history/{told.pk}/").content.decode()
     assert "call it" in page and "no call" in page and "<html" in page
@@ -138,7 +138,7 @@ def read(answer: StreamingHttpResponse) -> str:
 
 # D11
 def test_the_history_is_saved_as_csv_and_as_json(client: Client, profile: ModelProfile, reviewer: User):
-    overrides.add(Decision(profile.pk, "tools", True, reason='=HYPERLINK("x")'))
+    overrides.add(NewOverride(profile.pk, "tools", True, reason='=HYPERLINK("x")'))
     decided(ModelProfileFactory(name="other:1b"))
     saved = client.get(f"/history/export.csv?profile={profile.pk}")
     rows = list(csv.DictReader(io.StringIO(read(saved))))  # type: ignore[arg-type]

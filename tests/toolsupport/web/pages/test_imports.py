@@ -14,7 +14,7 @@ from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.core.user_models import MOST_BYTES
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db
 ENTRY = {
@@ -62,7 +62,7 @@ def test_what_is_not_ticked_is_proposed(client: Client, bob: User) -> None:  # M
 
 
 def test_a_decision_made_here_has_a_tick_of_its_own(client: Client, bob: User, profile: ModelProfile) -> None:  # M6
-    overrides.add(Decision(profile.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True))
     client.force_login(bob)
     token, page = previewed(client)
     assert 'name="outrank" value="0"' in page

@@ -12,7 +12,7 @@ from django.utils import timezone
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.models import CallMetric, ModelProfile
 from toolsupport.registry.metrics import insights
-from toolsupport.registry.metrics.insights import MOST_LINES, Filter
+from toolsupport.registry.metrics.insights import MOST_LINES, InsightsFilter
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -39,7 +39,7 @@ def test_a_point_sums_up_a_day_of_a_model_in_a_format(profile: ModelProfile) -> 
     for outcome, calls in counts.items():
         counted(profile, outcome, calls)
     counted(profile, "ready", 1, format="hermes")
-    hermes, native = sorted(insights.found(Filter()).points, key=lambda point: point.format)
+    hermes, native = sorted(insights.found(InsightsFilter()).points, key=lambda point: point.format)
     assert (native.calls, native.valid, native.repaired) == (16, 6, 2)
     assert (native.unreadable, native.unknown, native.misfit) == (1, 1, 1)
     assert (native.in_prose, native.refused, native.success) == (1, 4, 50)
@@ -53,10 +53,10 @@ def test_filters_by_model_format_and_time(profile: ModelProfile) -> None:
         counted(profile, day=days_ago(days))
     counted(profile, format="hermes")
     counted(other)
-    assert len(insights.found(Filter()).points) == 7
-    assert {point.profile for point in insights.found(Filter(profile=other.pk)).points} == {other.pk}
-    assert {point.format for point in insights.found(Filter(format="hermes")).points} == {"hermes"}
-    some = insights.found(Filter(since=days_ago(3), until=days_ago(2))).points
+    assert len(insights.found(InsightsFilter()).points) == 7
+    assert {point.profile for point in insights.found(InsightsFilter(profile=other.pk)).points} == {other.pk}
+    assert {point.format for point in insights.found(InsightsFilter(format="hermes")).points} == {"hermes"}
+    some = insights.found(InsightsFilter(since=days_ago(3), until=days_ago(2))).points
     assert [point.day for point in some] == [days_ago(2), days_ago(3)]
 
 
@@ -64,7 +64,7 @@ def test_lines_are_drawn_for_those_with_the_most_calls(profile: ModelProfile) ->
     for calls in range(MOST_LINES):
         counted(ModelProfileFactory(), calls=calls + 2)
     counted(profile)
-    found = insights.found(Filter())
+    found = insights.found(InsightsFilter())
     assert (found.lines, found.combinations) == (MOST_LINES, MOST_LINES + 1)
     assert [point.profile for point in found.points if not point.line] == [profile.pk]
 
@@ -74,7 +74,7 @@ def test_too_many_points_are_cut_after_whole_ones(profile: ModelProfile, monkeyp
     for days in range(3):
         counted(profile, day=days_ago(days))
         counted(profile, "repaired", day=days_ago(days))
-    found = insights.found(Filter())
+    found = insights.found(InsightsFilter())
     assert found.cut and [(point.day, point.calls) for point in found.points] == [(days_ago(0), 2), (days_ago(1), 2)]
 
 

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.models import HistoryEntry, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -191,7 +191,7 @@ def test_options_out_of_bounds_are_refused(client: Client, profile: ModelProfile
 
 def test_names_of_models_are_text_not_markup(client: Client, bob: User):
     made = ModelProfileFactory(name='<script>alert(1)</script>"x', description="<b>")
-    overrides.add(Decision(made.pk, "tools", True, reason="<img src=x onerror=alert(1)>"))
+    overrides.add(NewOverride(made.pk, "tools", True, reason="<img src=x onerror=alert(1)>"))
     client.force_login(bob)
     for path in ("/models/", f"/models/{made.pk}/"):
         page = client.get(path).content.decode()
@@ -239,7 +239,7 @@ def test_a_model_with_a_long_history_takes_few_queries(
     client: Client, profile: ModelProfile, bob: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ):
     for number in range(30):
-        overrides.add(Decision(profile.pk, "tools", bool(number % 2), actor=bob.pk))
+        overrides.add(NewOverride(profile.pk, "tools", bool(number % 2), actor=bob.pk))
     client.force_login(bob)
     with django_assert_max_num_queries(22):
         client.get(f"/models/{profile.pk}/")
@@ -309,7 +309,7 @@ def test_a_decision_for_an_older_build_is_marked_and_what_it_beats_is_named(
     client: Client, profile: ModelProfile, charlie: User
 ):
     overrides.declare(profile.pk, {"vision": False})
-    overrides.add(Decision(profile.pk, "vision", True, build_key="older"))
+    overrides.add(NewOverride(profile.pk, "vision", True, build_key="older"))
     client.force_login(charlie)
     page = client.get(f"/models/{profile.pk}/").content.decode()
     assert "decided for an older build" in page and "Beaten: no (declared)" in page
@@ -317,8 +317,8 @@ def test_a_decision_for_an_older_build_is_marked_and_what_it_beats_is_named(
 
 def test_the_matrix_is_filtered_by_what_is_known(client: Client, profile: ModelProfile, charlie: User, bob: User):
     other = ModelProfileFactory(name="other:1b", family="qwen3")
-    overrides.add(Decision(other.pk, "tools", True))
-    overrides.add(Decision(profile.pk, "tools", True, proposed=True, actor=bob.pk))
+    overrides.add(NewOverride(other.pk, "tools", True))
+    overrides.add(NewOverride(profile.pk, "tools", True, proposed=True, actor=bob.pk))
     client.force_login(charlie)
     for query, name in (
         ("server=box", "strange:1b"),
