@@ -303,9 +303,7 @@ class TurnRunner:
         turn = run.claimed.turn
         while True:
             try:
-                ended = await self.clerk.write(
-                    run.claimed.conversation, lambda: lifecycle.end(self.owner, turn, outcome)
-                )
+                ended = await self.clerk.write(conversation, lambda: lifecycle.end(self.owner, turn, outcome))
                 break
             except (OperationalError, InterfaceError) as error:
                 # Kept alive until the database takes it; what it would never take is no reason to wait.
@@ -314,7 +312,7 @@ class TurnRunner:
         if ended is not None:
             self.tell_end(ended)
         else:
-            await self._show_rows(run.claimed.conversation)
+            await self._show_rows(conversation)
 
     def _complain(self, error: Exception) -> None:
         """Tell, once, the pages of running answers that these are not written down at the moment."""

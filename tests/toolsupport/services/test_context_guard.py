@@ -16,6 +16,7 @@ from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
 
+SMALL = ContextWindow(1000)
 TOOLS = tuple(ToolSpec(name, "x" * 400) for name in ("read_file", "bash", "fetch"))
 VERDICTS = (
     *(ToolDecision(Candidate(tool), True, "builtin", "") for tool in TOOLS[:2]),
