@@ -17,7 +17,7 @@ SINS = {
     "layers": ("toolsupport/registry/knowledge/planted.py", "import chat.turns.loop"),
     "core": ("toolsupport/core/types.py", "import toolsupport.core.resolve"),
     "registry": ("toolsupport/registry/settings/planted.py", "import toolsupport.registry.models.picker"),
-    "transcript": ("chat/transcript/messages/planted.py", "import chat.transcript.turns.lifecycle"),
+    "transcript": ("chat/transcript/messages/planted.py", "import chat.transcript.turns.begin"),
     "pure-core": ("toolsupport/core/planted.py", "import django.db"),
     "turn": ("chat/tools/planted.py", "import channels.db"),
     "simulator": ("toolsupport/simulator/planted.py", "import toolsupport.core.types"),

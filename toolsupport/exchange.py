@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from toolsupport import providers
 from toolsupport.config import metrics
@@ -35,6 +35,7 @@ from toolsupport.core.format_fallback import in_text, without_tools
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.quoted_results import ResultIndex
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUPPORTED, classify
+from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
 
@@ -71,11 +72,11 @@ def _only_streamed(trouble: Trouble | None, brief: RequestSpec) -> bool:
 
 @dataclass(slots=True)
 class _ExchangeState:
-    """One question, as it is put again where there was trouble. `shown` is the text of all attempts."""
+    """One question, as it is put again where there was trouble. `reply` has the text of all attempts."""
 
     question: Sequence[ChatMessage]
     messages: Sequence[ChatMessage] = ()
-    shown: str = ""
+    reply: ReplyBuilder = field(default_factory=ReplyBuilder)
     silent: bool = True
     refused: bool = False
     garbled: int = 0
@@ -85,17 +86,14 @@ class _ExchangeState:
 
     def heard(self, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event, TextReclassified):
-                self.shown = event.text
-            elif isinstance(event, TextDelta):
-                self.shown += event.text
+            self.reply.take(event)
 
     def again(self, trouble: Trouble) -> None:
         if isinstance(trouble, ToolsRefused):
             self.refused = True
         else:
             self.garbled += 1
-            self.messages = retry_prompts.messages(self.question, self.shown, trouble.message)
+            self.messages = retry_prompts.messages(self.question, self.reply.text, trouble.message)
 
 
 async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:
@@ -103,7 +101,7 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
 
     Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
     """
-    request, asking.silent, before = make_request(brief, asking.messages), True, asking.shown
+    request, asking.silent, before = make_request(brief, asking.messages), True, asking.reply.text
     listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
     listener.know_results(results.hold)
     async with aclosing(providers.stream(endpoint, request)) as batches:
@@ -140,7 +138,7 @@ def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _ExchangeS
     failed = next(event for event in heard if isinstance(event, Failed))
     if asking.garbled >= retry_prompts.MOST_RETRIES:
         return [*told, retry_prompts.given_up(failed, garbled)]
-    apart: list[Event] = [TextDelta("\n\n")] if asking.shown and not asking.shown.endswith("\n") else []
+    apart: list[Event] = [TextDelta("\n\n")] if asking.reply.text and not asking.reply.text.endswith("\n") else []
     asking.heard(apart)
     return [*told, *apart, garbled]
 

@@ -6,24 +6,25 @@ from collections.abc import Callable
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import fragments, frames
+from chat.broadcast import frames
 from chat.broadcast.outbox import SocketRegistry
+from chat.transcript.announcements import Announcements
 from chat.transcript.questions import model_news
-from chat.transcript.questions.model_news import NewsSnapshot, PostedNotice
+from chat.transcript.questions.model_news import NewsSnapshot
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
-SendFrame = Callable[[str, frames.ServerFrame], None]
+Announce = Callable[[str, Announcements], None]
 
 # What a step that the end of its test has overtaken still says of itself.
 UNFINISHED = ("waiting", "running")
 
 
 class ModelWatcher:
-    """One for each process: `look` once a second. What becomes a thing of a chat goes through `tell`."""
+    """One for each process: `look` once a second. `announce` is for what a chat keeps."""
 
-    def __init__(self, listeners: SocketRegistry, tell: SendFrame) -> None:
+    def __init__(self, listeners: SocketRegistry, announce: Announce) -> None:
         self._listeners = listeners
-        self._tell = tell
+        self._announce = announce
         self._steps: dict[tuple[str, int], dict[str, tuple[str, str]]] = {}
         self._decisions: dict[int, int] = {}
 
@@ -73,11 +74,3 @@ class ModelWatcher:
                 self._announce(
                     conversation, await in_database(model_news.tell_decision)(conversation, profile, decision)
                 )
-
-    def _announce(self, conversation: str, told: PostedNotice | None) -> None:
-        if told is None:
-            return
-        said, seq = told.notice, told.seq - len(told.closed)
-        self._tell(conversation, frames.NoticeFrame(seq, said.code, said.text, fragments.message(said), told.model))
-        for number, question in enumerate(told.closed, start=seq + 1):
-            self._tell(conversation, frames.QuestionClosedFrame(number, question, "decided", ""))

@@ -88,7 +88,7 @@ def _wish(said: dict[str, Any]) -> CallRequest:
 
 async def _in_chat(wish: CallRequest, person: int, conversation: str) -> JsonResponse:
     async with _ends(conversation) as ended:
-        accepted = await runner.current().repeat(person, conversation, wish)
+        accepted = await runner.current().begin(person, conversation, wish)
         for _ in range(LONGEST):
             ended.clear()
             state = await in_database(requested_call.state)(accepted.turn)

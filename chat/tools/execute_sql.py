@@ -34,10 +34,10 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     if context.databases is None:
         raise ToolError("There is no database that this chat may read.")
     async with concurrency.QUERIES.entered(context):
-        return table_result(await context.databases.ask(source, query))
+        return told(await context.databases.ask(source, query))
 
 
-def table_result(table: Table) -> ToolResult:
+def told(table: Table) -> ToolResult:
     """What a model reads of an answer; `table` is the whole of it."""
     shown, count = table.to_csv(READ)
     if not table.rows:

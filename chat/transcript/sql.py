@@ -59,13 +59,18 @@ def count_up(conversation: uuid.UUID, things: int) -> int:
     return int(found[0])
 
 
-GROW = "UPDATE chat_conversation SET tail = %s, leaf_id = %s, title = %s, updated_at = %s WHERE id = %s"
+GROW = """UPDATE chat_conversation SET tail = tail + %s, leaf_id = %s, title = %s, updated_at = %s
+WHERE id = %s RETURNING tail"""
 
 
-def grow(conversation: Conversation) -> None:
-    """Write what a new message changed in its conversation."""
-    values = (conversation.tail, conversation.leaf_id, conversation.title, conversation.updated_at)
-    raw_sql.change(GROW, *values, conversation.pk)
+def grow(conversation: Conversation, things: int) -> int:
+    """Write what new messages changed in their conversation, and count things; the last one's number."""
+    conversation.updated_at = timezone.now()
+    values = (conversation.leaf_id, conversation.title, conversation.updated_at)
+    found = raw_sql.row(GROW, things, *values, conversation.pk)
+    assert found is not None
+    conversation.tail = int(found[0])
+    return conversation.tail
 
 
 ROOM = """SELECT
@@ -85,14 +90,14 @@ def room(conversation: Conversation, client_id: str) -> OpenTurns:
 
 RUNNING = """INSERT INTO chat_turn (conversation_id, client_id, profile_id, status, owner, capabilities, format, usage,
 reason, program, created_at, started_at, lease_until)
-VALUES (%s, %s, %s, %s, %s, %s, %s, '{{}}', '', '', %s, %s, {in_5_seconds}) RETURNING id"""
+VALUES (%s, %s, %s, %s, %s, %s, %s, '{{}}', '', %s, %s, %s, {turn_lease}) RETURNING id"""
 
 
 def insert_running(turn: Turn) -> None:
     """Write a new turn that its owner runs from now on."""
     turn.created_at = turn.started_at = timezone.now()
     values = (turn.conversation_id, turn.client_id, turn.profile_id, turn.status, turn.owner, turn.capabilities)
-    found = raw_sql.row(RUNNING, *values, turn.format, turn.created_at, turn.started_at)
+    found = raw_sql.row(RUNNING, *values, turn.format, turn.program, turn.created_at, turn.started_at)
     assert found is not None
     turn.pk = found[0]
     turn._state.adding = False

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import fragments, frames
+from chat.transcript.announcements import AddedNotice, Announcement
 from chat.transcript.turns import context_findings, record
-from chat.transcript.turns.lifecycle import ClaimedTurn
+from chat.transcript.turns.begin import ClaimedTurn
 from toolsupport import exchange
 from toolsupport.core import context_limits, load_failures
 from toolsupport.core.events import Event, Failed, Usage
@@ -22,18 +22,18 @@ from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
 
 UseContext = Callable[[RequestContext], None]
-SendFrame = Callable[[frames.ServerFrame], None]
+Announce = Callable[[Announcement[AddedNotice]], None]
 
 
 class ContextRecovery:
-    """For one turn. `take` is handed what the turn goes on with, `tell` the frames for its pages.
+    """For one turn. `take` is handed what the turn goes on with, `announce` the notices for its pages.
 
     A tool that had to go stays away until the turn is over, whatever is found again meanwhile.
     """
 
-    def __init__(self, claimed: ClaimedTurn, take: UseContext, tell: SendFrame) -> None:
+    def __init__(self, claimed: ClaimedTurn, take: UseContext, announce: Announce) -> None:
         self._claimed, self._store = claimed, claimed.store
-        self._take, self._tell = take, tell
+        self._take, self._announce = take, announce
         self._guard = ContextGuard()
         self._gone: tuple[str, ...] = ()
 
@@ -115,14 +115,13 @@ class ContextRecovery:
         return context_guard.within(briefing, window)
 
     async def _say(self, code: str, window: ContextWindow, facts: dict[str, str], once: bool = False) -> None:
-        """Tell it, or, `once`, unless the conversation was told the very same before."""
+        """Add a notice; with `once`, only where the conversation does not have the very same already."""
         context = f"{window.given:,}" if window.given else "an unknown number of"
         help_ = context_limits.help_for(self._claimed.briefing.endpoint.kind)
         facts = {"model": self._claimed.model, "context": context, "help": help_} | facts
-        told = await in_database(record.notice_of_context)(self._store, code, facts, once)
-        if told is not None:
-            seq, shown = told
-            self._tell(frames.NoticeFrame(seq, shown.code, shown.text, fragments.message(shown)))
+        notice = await in_database(record.notice_of_context)(self._store, code, facts, once)
+        if notice is not None:
+            self._announce(notice)
 
 
 def _with_numbers(briefing: RequestContext, event: Event) -> Event:

@@ -22,20 +22,10 @@ from chat.turns.events import (
     TurnEnded,
     TurnEvent,
 )
-from toolsupport.core.events import (
-    CallFound,
-    CallGarbled,
-    CallReady,
-    CallRejected,
-    Event,
-    Failed,
-    TextDelta,
-    TextReclassified,
-    ThinkingDelta,
-)
+from toolsupport.core.events import CallFound, CallReady, CallRejected, Event
+from toolsupport.core.reply_builder import ReplyBuilder, ReplyCall
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolResult
 
-ReplyCall = CallReady | CallRejected | CallFound
 Ask = Callable[[Sequence[ChatMessage]], AsyncGenerator[list[Event], None]]
 
 
@@ -65,38 +55,6 @@ class LoopLimits:
     rounds: int = 25
     calls: int = 32
     same_call: int = 3
-
-
-@dataclass(slots=True)
-class TurnRound:
-    """What one reply brought so far."""
-
-    text: list[str] = field(default_factory=list)
-    thinking: list[str] = field(default_factory=list)
-    asked: list[ReplyCall] = field(default_factory=list)
-    failed: Failed | None = None
-
-    def take(self, event: Event, most: int) -> bool:
-        """Keep an event; False for a call beyond the `most` that a turn may make, which nobody will see."""
-        if isinstance(event, TextDelta):
-            self.text.append(event.text)
-        elif isinstance(event, ThinkingDelta):
-            self.thinking.append(event.text)
-        elif isinstance(event, TextReclassified):
-            self.text, self.thinking = [event.text], [event.reasoning("".join(self.thinking))]
-        elif isinstance(event, CallReady | CallRejected | CallFound):
-            if len(self.asked) >= most:
-                return False
-            self.asked.append(event)
-        elif isinstance(event, CallGarbled):
-            self.asked = [asked for asked in self.asked if isinstance(asked, CallRejected)]
-        elif isinstance(event, Failed):
-            self.failed = event
-        return True
-
-    def message(self) -> ChatMessage:
-        calls = tuple(called(asked) for asked in self.asked)
-        return ChatMessage(Role.ASSISTANT, "".join(self.text), "".join(self.thinking), calls)
 
 
 @dataclass(slots=True)
@@ -147,23 +105,31 @@ async def _round(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenera
     Where it only said that it cannot, that is no answer to go on from: it will be asked as if it had said nothing.
     """
     state.rounds += 1
-    reply = TurnRound()
+    reply = ReplyBuilder()
     yield [RoundStarted(state.rounds)]
     async with aclosing(ask(state.history)) as batches:
         async for batch in batches:
-            kept: list[TurnEvent] = [event for event in batch if reply.take(event, state.limits.calls)]
+            kept: list[TurnEvent] = [event for event in batch if _taken(reply, event, state.limits.calls)]
             if kept:
                 yield kept
-    said = reply.message()
-    if not (reply.failed or reply.asked or state.calls) and hands.knows_another_way(said.content):
+    if not (reply.failed or reply.calls or state.calls) and hands.knows_another_way(reply.text):
         yield [RoundEnded(state.rounds), RefusalInText()]
         return
-    state.history.append(said)
-    if reply.failed or not reply.asked:
+    calls = tuple(called(asked) for asked in reply.calls)
+    state.history.append(ChatMessage(Role.ASSISTANT, reply.text, reply.thinking, calls))
+    if reply.failed or not reply.calls:
         yield [RoundEnded(state.rounds, last=True), _ending(reply)]
         return
-    state.pending = list(reply.asked)
+    state.pending = list(reply.calls)
     yield [RoundEnded(state.rounds)]
+
+
+def _taken(reply: ReplyBuilder, event: Event, most: int) -> bool:
+    """False for a call beyond the `most` that a turn may make: it is left out, and no page shows it."""
+    if isinstance(event, ReplyCall) and len(reply.calls) >= most:
+        return False
+    reply.take(event)
+    return True
 
 
 DROPPED = refused("Not run: a call before it was not allowed.")
@@ -280,7 +246,7 @@ def _limit_reached(state: TurnState) -> str:
     return ""
 
 
-def _ending(reply: TurnRound) -> TurnEnded:
+def _ending(reply: ReplyBuilder) -> TurnEnded:
     return TurnEnded("failed", reply.failed.message) if reply.failed else TurnEnded("done")
 
 

@@ -11,16 +11,17 @@ from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import fragments, frames, learning_frames, question_frames
+from chat.broadcast import frames
+from chat.broadcast.announcement_frames import frame_of
 from chat.broadcast.growing_text import LiveText, ThinkingTime, utf16_length
 from chat.tools import tool_search
 from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
-from chat.transcript.messages.view_models import ShownCall
+from chat.transcript.announcements import Announcement, Announcements, Thing
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
-from chat.transcript.turns.lifecycle import AcceptedMessage, ClaimedTurn
-from chat.turns import loop, tool_discovery
+from chat.transcript.turns.begin import ClaimedTurn
+from chat.turns import learning, loop, tool_discovery
 from chat.turns.context_fitting import ContextRecovery
 from chat.turns.events import (
     ApprovalNeeded,
@@ -66,21 +67,20 @@ SendFrame = Callable[[frames.ServerFrame], None]
 class TurnRun:
     """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
 
-    def __init__(self, accepted: AcceptedMessage, context: ToolContext) -> None:
-        assert accepted.claimed is not None
-        self.claimed: ClaimedTurn = accepted.claimed
+    def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
+        self.claimed = claimed
         self.store = self.claimed.store
         self.briefing: RequestContext = self.claimed.briefing
         self.output = LiveOutput(lambda frame: self._tell(frame))
         self.hands = ToolExecutor(self.claimed, replace(context, say=self.output.say))
         self.hands.said = self.output.said
         self.parked = False
-        self.cures = ContextRecovery(self.claimed, self._go_on_by, lambda frame: self._tell(frame))
+        self.cures = ContextRecovery(self.claimed, self._go_on_by, self._announce)
         self.format_guard = FormatGuard()
         self.tally = CallTally()
-        self.message = 0
-        # The first reply was made with the turn; later ones are made when their round begins.
-        self._prepared = (accepted.seq + 2, accepted.reply)
+        # The first reply was written with the turn; later ones are written when their round begins.
+        self.message = claimed.reply
+        self._prepared = bool(claimed.reply)
         self.text, self.thinking = LiveText(), LiveText()
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
@@ -133,8 +133,7 @@ class TurnRun:
         call = tool_discovery.first_call(history, self.claimed.turn)
         await self._round_started(RoundStarted(0))
         reply = record.FinishedReply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
-        seq, shown = await in_database(record.finish_reply)(self.store, self.message, reply)
-        self._tell(frames.MessageFinishedFrame(seq, shown.id, fragments.message(shown)))
+        self._announce(await in_database(record.finish_reply)(self.store, self.message, reply))
         await self._tool_started(ToolStarted(call))
         outcome = await self.hands.run(call)
         await self._tool_finished(ToolFinished(call, outcome.result, outcome.status, outcome.duration_ms))
@@ -147,17 +146,14 @@ class TurnRun:
         asking = await self.hands.asking(event)
         if asking is None:
             return
-        parked = await in_database(self._park)(asking)
-        if parked is None:
+        announced = await in_database(self._park)(asking)
+        if not announced:
             self.ended = TurnEnded("stopped", "Stopped by you.")
             return
         self.parked = True
-        shown, question = parked.call, parked.question
-        self._tell(frames.CallStartedFrame(parked.seq, self.message, with_html(shown)))
-        self._tell(question_frames.question_frame(parked.seq + 1, question))
-        self._tell(frames.TurnWaitingFrame(parked.seq + 2, self.claimed.turn, question.id))
+        self._announce(*announced)
 
-    def _park(self, asking: questions.ApprovalRequest) -> questions.ParkedTurn | None:
+    def _park(self, asking: questions.ApprovalRequest) -> Announcements:
         run = record.run_of(self.claimed.turn, asking.call.id)
         return questions.park(self.store, run, asking, questions.TurnUsage(self.usage, self.tally.taken()))
 
@@ -175,6 +171,11 @@ class TurnRun:
         """Stop the tool that runs at the moment, if it is this one; the turn goes on."""
         return self.hands.stop(call_id)
 
+    def _announce(self, *announced: Announcement[Thing]) -> None:
+        """Tell the pages what stands in the rows by now."""
+        for each in announced:
+            self._tell(frame_of(each))
+
     # -- events --
 
     async def _handle(self, event: TurnEvent) -> None:
@@ -187,13 +188,12 @@ class TurnRun:
         self._written.clear()
         self._thought_for = ThinkingTime()
         self._asked_at = time.monotonic()
-        seq, shown = self._prepared
-        self._prepared = (0, None)
-        if shown is None:
-            seq, shown = await in_database(record.start_reply)(self.store)
-        self.message = shown.id
-        html = fragments.message(shown)
-        self._tell(frames.MessageStartedFrame(seq, shown.id, shown.parent, "assistant", self.claimed.turn, html))
+        if self._prepared:
+            self._prepared = False
+            return
+        started = await in_database(record.start_reply)(self.store)
+        self.message = started.thing.message.id
+        self._announce(started)
 
     async def _text(self, event: TextDelta) -> None:
         self._thought_for.end()
@@ -210,7 +210,7 @@ class TurnRun:
         self._tell(frames.ResyncFrame(self.message, event.text, thinking))
 
     async def _reasoning_seen(self, event: ReasoningSeen) -> None:
-        self._go_on_by(await learning_frames.reasoning_seen(self.claimed, self.briefing, event))
+        self._go_on_by(await learning.reasoning_seen(self.claimed, self.briefing, event))
 
     async def _call_written(self, event: CallDelta) -> None:
         offset = self._written[event.id]
@@ -247,12 +247,10 @@ class TurnRun:
         self._count(event)
         format_ = self.briefing.brief.format if event.fault == "unreadable" else ""
         rejection = record.CallRejection(event.id, event.name, event.reason, event.raw, format=format_)
-        await self._reject(rejection, event.suggestion)
+        await self._reject(replace(rejection, suggestion=event.suggestion))
 
-    async def _reject(self, rejection: record.CallRejection, suggestion: str = "") -> None:
-        seq, shown = await in_database(record.reject_call)(self.store, self.message, rejection)
-        html, name = fragments.call(shown), rejection.name
-        self._tell(frames.CallRejectedFrame(seq, self.message, name, rejection.reason, html, suggestion or None))
+    async def _reject(self, rejection: record.CallRejection) -> None:
+        self._announce(await in_database(record.reject_call)(self.store, self.message, rejection))
 
     async def _garbled(self, event: CallGarbled) -> None:
         """The model is asked again, and may write the same calls: those of this attempt do not run."""
@@ -281,8 +279,7 @@ class TurnRun:
         brief = tool_translation.after_refusal(self.briefing.brief)
         if brief is not None:
             self._take(brief)
-            seq, shown = await in_database(record.offer_bash)(self.store, {"model": self.claimed.model})
-            self._tell(frames.NoticeFrame(seq, shown.code, shown.text, fragments.message(shown)))
+            self._announce(await in_database(record.offer_bash)(self.store, {"model": self.claimed.model}))
 
     def _take(self, brief: RequestSpec) -> None:
         self._go_on_by(replace(self.briefing, brief=brief))
@@ -295,16 +292,14 @@ class TurnRun:
         """Ask in another format, or without tools, for the rest of this turn."""
         facts = {"model": self.claimed.model, "fallback": format_choice.label(brief.format)} | facts
         self._take(brief)
-        seq, shown = await in_database(record.fall_back)(self.store, brief.format, code, facts)
-        self._tell(frames.NoticeFrame(seq, shown.code, shown.text, fragments.message(shown)))
+        self._announce(await in_database(record.fall_back)(self.store, brief.format, code, facts))
 
     async def _failed(self, event: Failed) -> None:
         if self.briefing.brief.format == "native":
             await self._learn(classify(event.status, event.body), event.status)
 
     async def _learn(self, refusal: Refusal, status: int) -> None:
-        for frame in await learning_frames.learn(self.claimed, refusal, status):
-            self._tell(frame)
+        self._announce(*await learning.learn(self.claimed, refusal, status))
 
     async def _replied(self) -> None:
         """A reply is over: where the format failed again, the next question is put in another one."""
@@ -323,28 +318,29 @@ class TurnRun:
             return
         calls, self._asked = tuple(self._asked), []
         reply = record.FinishedReply(self.text.text, self.thinking.text, self._thought_for.ms, calls)
-        seq, shown = await in_database(record.finish_reply)(self.store, self.message, reply)
+        finished = await in_database(record.finish_reply)(self.store, self.message, reply)
         self.text.mark_written()
         self.thinking.mark_written()
-        self._tell(frames.MessageFinishedFrame(seq, shown.id, fragments.message(shown)))
+        self._announce(finished)
         await self._replied()
 
     async def _tool_started(self, event: ToolStarted) -> None:
-        seq, shown = await in_database(record.start_call)(self.store, event.call.id)
-        self.hands.cards.append(shown.id)
-        self.output.begin(self.message, shown.id)
-        self._tell(frames.CallStartedFrame(seq, self.message, with_html(shown)))
+        started = await in_database(record.start_call)(self.store, event.call.id)
+        card = started.thing.call.id
+        self.hands.cards.append(card)
+        self.output.begin(self.message, card)
+        self._announce(started)
 
     async def _tool_finished(self, event: ToolFinished) -> None:
         self.output.end()
         run = int(self.hands.cards.pop())
         outcome = CallOutcome(event.status, event.result, event.duration_ms)
-        seq, shown = await in_database(record.close_call)(self.store, run, outcome)
-        # What went wrong or was stopped is told in the words of others, too.
+        finished = await in_database(record.close_call)(self.store, run, outcome)
+        # What a failed or stopped tool wrote is text of others, too.
         if event.status not in ("denied", "rejected"):
             self.hands.finished(event.call)
             await self._told_anew(self.hands.runs_as(event.call).name)
-        self._tell(frames.CallFinishedFrame(seq, self.message, with_html(shown)))
+        self._announce(finished)
 
     async def _told_anew(self, name: str) -> None:
         """The next question is put with the tools and the system text as a tool left them."""
@@ -366,7 +362,7 @@ class TurnRun:
     async def _turn_ended(self, event: TurnEnded) -> None:
         self.ended = event
         if event.reason != "failed":
-            await learning_frames.answered(self.claimed, self.briefing)
+            await learning.answered(self.claimed, self.briefing)
 
 
 HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
@@ -391,8 +387,3 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     Usage: TurnRun._used,
     TurnEnded: TurnRun._turn_ended,
 }
-
-
-def with_html(shown: ShownCall) -> dict[str, Any]:
-    """The `call` object of the frames."""
-    return shown.to_json() | {"html": fragments.call(shown)}

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError
 
-from chat.broadcast import fragments, frames, turn_end_frames
+from chat.broadcast import frames
+from chat.broadcast.announcement_frames import frame_of
 from chat.broadcast.model_watcher import ModelWatcher
 from chat.broadcast.other_processes import PeerBroadcaster
 from chat.broadcast.outbox import Close, PageSocket, Send, SocketRegistry
 from chat.broadcast.socket_revocation import SocketRevocation
-from chat.broadcast.turn_end_frames import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
+from chat.transcript.announcements import Announcement, Thing
 from chat.transcript.people.person import kept_out, person
 from chat.transcript.questions import questions
-from chat.transcript.questions.unknown_model import ModelChoiceNotice
+from chat.transcript.questions.questions import ClosedQuestion, SubmittedAnswer
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle, process_lists, regenerate, repeat_call, requested_call
+from chat.transcript.turns import end, leases, process_lists
+from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn, TurnBuilder, TurnRequest, begin, claim
 from chat.turns.batch_writer import BatchWriter
+from chat.turns.end_reasons import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
 from chat.turns.events import TurnEnded
 from chat.turns.run import TurnRun
 from toolsupport.config import metrics
 from toolsupport.core.errors import Busy, Lost
 from toolsupport.registry.people.permissions import Action
+from toolsupport.services.supervisor import TaskSupervisor
 
 log = logging.getLogger(__name__)
 
@@ -49,15 +51,15 @@ class TurnRunner:
         self.owner = uuid.uuid4().hex
         self.listeners = SocketRegistry()
         self.doorman = SocketRevocation()
+        self.supervisor = TaskSupervisor("the chat", expected=(Lost,))
         self.clerk = BatchWriter(self.spawn)
-        self.watcher = ModelWatcher(self.listeners, self.tell)
+        self.watcher = ModelWatcher(self.listeners, self.announce)
         self.runs: dict[int, TurnRun] = {}
         self.accepting = True
         self.elsewhere: PeerBroadcaster | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
-        self._others: set[asyncio.Task[Any]] = set()
         self._ticks = 0
         self._cannot_write = False
 
@@ -75,17 +77,8 @@ class TurnRunner:
             self.elsewhere.start(self.spawn)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """A supervised task with a context of its own: a request's database handles must not leak into it."""
-        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
-        self._others.add(task)
-        task.add_done_callback(self._over)
-        return task
-
-    def _over(self, task: asyncio.Task[Any]) -> None:
-        self._others.discard(task)
-        # Nobody else may be waiting for it: what it died of would never be known.
-        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, Lost):
-            log.error("a task of the chat ended by a mistake", exc_info=error)
+        """A supervised task; it ends with `stop`."""
+        return self.supervisor.spawn(work)
 
     async def drain(self, seconds: float) -> None:
         """Take nothing new, let running turns finish for so long, then interrupt the rest."""
@@ -102,9 +95,7 @@ class TurnRunner:
         await self.drain(0)
         if self.elsewhere is not None:
             await self.elsewhere.relay.close()
-        for task in list(self._others):
-            task.cancel()
-        await asyncio.gather(*self._others, return_exceptions=True)
+        await self.supervisor.stop()
 
     def listen(self, conversation: str, send: Send, close: Close) -> tuple[PageSocket, asyncio.Task[Any]]:
         """Add an open page; its pump is owned here and ends with `forget`. `close` is for one too far behind."""
@@ -128,12 +119,10 @@ class TurnRunner:
         if self.elsewhere is not None:
             self.elsewhere.tell(conversation, frame)
 
-    def say(self, conversation: str, said: ModelChoiceNotice) -> None:
-        """Show a notice that stands in the rows already."""
-        notice, model = said.notice, asdict(said.model) if said.model else None
-        self.tell(
-            conversation, frames.NoticeFrame(said.seq, notice.code, notice.text, fragments.message(notice), model)
-        )
+    def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
+        """Tell the pages what stands in the rows already."""
+        for each in announced:
+            self.tell(conversation, frame_of(each))
 
     def check_room(self) -> None:
         """Raises Busy when this process cannot take another turn."""
@@ -143,91 +132,52 @@ class TurnRunner:
         if len(self._tasks) >= most:
             raise Busy(f"{most} answers are running already, the most this server takes at once.", "process")
 
-    async def accept(self, user_id: int, conversation: str, sent: lifecycle.SentMessage) -> lifecycle.AcceptedMessage:
-        """Keep a message, tell it to the pages, begin its answer. Raises NotFound, NotAllowed, Busy, ConfigError."""
+    async def begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> AcceptedMessage:
+        """Keep a request, show what it begins with, run its turn.
+
+        Raises NotFound, NotAllowed, Busy, ConfigError or what the builder raises.
+        """
         self.check_room()
-        accepted = await self.clerk.write(conversation, lambda: self._accept(user_id, conversation, sent))
-        self.tell_end(*accepted.ended)
-        if not accepted.repeated:
-            self._show(accepted, conversation, "user")
+        accepted = await self.clerk.write(conversation, lambda: self._write_begin(user_id, conversation, builder))
+        self.announce_ends(accepted.ended)
+        self.announce(conversation, accepted.announced)
         if accepted.claimed is not None:
-            self._begin(accepted)
+            self._run_beside(accepted.claimed)
         return accepted
 
-    def _show(self, accepted: lifecycle.AcceptedMessage, conversation: str, role: str) -> None:
-        """Tell the pages of the message that a turn begins with."""
-        shown, turn = accepted.message, accepted.turn
-        html = fragments.message(shown)
-        self.tell(conversation, frames.MessageStartedFrame(accepted.seq, shown.id, shown.parent, role, turn, html))
-
-    def _accept(self, user_id: int, conversation: str, sent: lifecycle.SentMessage) -> lifecycle.AcceptedMessage:
+    def _write_begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> AcceptedMessage:
         """In the database's thread."""
-        return lifecycle.accept(person(user_id, Action.CHAT), conversation, sent, self.owner)
-
-    async def answer_again(
-        self, user_id: int, conversation: str, wish: regenerate.ContinueRequest | regenerate.RegenerateRequest
-    ) -> lifecycle.AcceptedMessage:
-        """Begin an answer to what was asked before. Raises NotFound, NotAllowed, Busy, ConfigError."""
-        self.check_room()
-        accepted = await in_database(self._answer_again)(user_id, conversation, wish)
-        self.tell_end(*accepted.ended)
-        if accepted.claimed is not None:
-            self._begin(accepted)
-        return accepted
-
-    def _answer_again(
-        self, user_id: int, conversation: str, wish: regenerate.ContinueRequest | regenerate.RegenerateRequest
-    ) -> lifecycle.AcceptedMessage:
-        return regenerate.accept(person(user_id, Action.CHAT), conversation, wish, self.owner)
-
-    async def repeat(
-        self, user_id: int, conversation: str, wish: repeat_call.RepeatRequest | requested_call.CallRequest
-    ) -> lifecycle.AcceptedMessage:
-        """Let a call run: a finished one again, or a program's. Raises NotFound, NotAllowed, Busy, ConfigError."""
-        self.check_room()
-        accepted = await in_database(lambda: wish.begin(person(user_id, Action.CHAT), conversation, self.owner))()
-        self.tell_end(*accepted.ended)
-        if accepted.claimed is not None:
-            self._show(accepted, conversation, "assistant")
-            self._begin(accepted)
-        return accepted
+        return begin(TurnRequest(person(user_id, Action.CHAT), conversation, builder, self.owner))
 
     async def wake(self, turn_id: int) -> None:
-        """Claim a queued turn that nobody else has begun, and run it."""
-        accepted = await in_database(lifecycle.claim)(turn_id, self.owner)
-        if accepted is not None:
-            self._begin(accepted)
+        """Claim a queued turn that no process has begun, and run it."""
+        claimed = await in_database(claim)(turn_id, self.owner)
+        if claimed is not None:
+            self._run_beside(claimed)
 
-    def _begin(self, accepted: lifecycle.AcceptedMessage) -> None:
-        """Run a turn this process owns, beside whoever asked for it."""
-        claimed = accepted.claimed
-        assert claimed is not None
-        run = TurnRun(accepted, turn_settings.tool_context(claimed.conversation, claimed.person))
+    def _run_beside(self, claimed: ClaimedTurn) -> None:
+        """Run a turn this process owns, beside the request for it."""
+        run = TurnRun(claimed, turn_settings.tool_context(claimed.conversation, claimed.person))
         self.runs[claimed.turn] = run
-        task = self._tasks[claimed.turn] = self.spawn(self._run(run, accepted.seq + 1))
+        task = self._tasks[claimed.turn] = self.spawn(self._run(run))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
 
-    async def answer(
-        self, user_id: int, question_id: int, given: questions.SubmittedAnswer
-    ) -> questions.ClosedQuestion:
+    async def answer(self, user_id: int, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
         """Answer a question; the turn that waited for it goes on here. Raises NotFound, Conflict, ValueError."""
         closed = await in_database(self._answer)(user_id, question_id, given)
         await self.go_on(closed)
         return closed
 
-    def _answer(self, user_id: int, question_id: int, given: questions.SubmittedAnswer) -> questions.ClosedQuestion:
+    def _answer(self, user_id: int, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
-    async def go_on(self, closed: questions.ClosedQuestion) -> None:
+    async def go_on(self, closed: ClosedQuestion) -> None:
         """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
-        if closed.said is not None:
-            self.say(closed.conversation, closed.said)
-        frame = frames.QuestionClosedFrame(closed.seq, closed.question, closed.answer, closed.by)
-        self.tell(closed.conversation, frame)
+        self.announce(closed.conversation, closed.announced)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
 
-    def nudge(self, closed: questions.ClosedQuestion) -> None:
+    def nudge(self, closed: ClosedQuestion) -> None:
         """The same from another thread, such as a page's. Where no runner runs here, one elsewhere finds the row."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
@@ -255,13 +205,10 @@ class TurnRunner:
             self._why[turn_id] = why
             self._tasks[turn_id].cancel()
 
-    async def _run(self, run: TurnRun, seq: int) -> None:
-        claimed, brief = run.claimed, run.claimed.briefing.brief
-        names = [tool.name for tool in brief.tools]
+    async def _run(self, run: TurnRun) -> None:
+        claimed = run.claimed
         try:
-            self.tell(
-                claimed.conversation, frames.TurnStartedFrame(seq, claimed.turn, claimed.model, brief.format, names)
-            )
+            self.announce(claimed.conversation, claimed.opening)
             await run.perform(lambda frame: self.tell(claimed.conversation, frame), self.spawn)
             if not run.parked:
                 ended = run.ended or TurnEnded("failed", MISTAKE)
@@ -291,7 +238,7 @@ class TurnRunner:
             self.spawn(self._show_rows(run.claimed.conversation))
             return
         reply = run.last_reply() if run.message else None
-        outcome = lifecycle.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
+        outcome = end.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _show_rows(self, conversation: str) -> None:
@@ -299,18 +246,18 @@ class TurnRunner:
         for tail, turn in (await in_database(process_lists.standings)([conversation])).values():
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
-    async def _write_end(self, run: TurnRun, outcome: lifecycle.TurnOutcome) -> None:
-        turn = run.claimed.turn
+    async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
+        turn, conversation = run.claimed.turn, run.claimed.conversation
         while True:
             try:
-                ended = await self.clerk.write(conversation, lambda: lifecycle.end(self.owner, turn, outcome))
+                ended = await self.clerk.write(conversation, lambda: end.end(self.owner, turn, outcome))
                 break
             except (OperationalError, InterfaceError) as error:
                 # Kept alive until the database takes it; what it would never take is no reason to wait.
                 self._complain(error)
                 await asyncio.sleep(TICK)
         if ended is not None:
-            self.tell_end(ended)
+            self.announce_ends([ended])
         else:
             await self._show_rows(conversation)
 
@@ -323,11 +270,10 @@ class TurnRunner:
         for run in self.runs.values():
             self.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
 
-    def tell_end(self, *ended: lifecycle.EndedTurn) -> None:
+    def announce_ends(self, ended: Iterable[end.TurnEnd]) -> None:
         """Show how turns ended."""
         for each in ended:
-            for frame in turn_end_frames.frames_of(each):
-                self.tell(each.conversation, frame)
+            self.announce(each.conversation, each.announced)
 
     async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         """Do it again and again. Ends only by being cancelled."""
@@ -358,7 +304,7 @@ class TurnRunner:
             return
         texts = [(run.message, run.text.text, run.thinking.text) for run in grown]
         lengths = [(live, live.length) for run in grown for live in (run.text, run.thinking)]
-        pulse = await in_database(lifecycle.keep_alive)(self.owner, held, texts)
+        pulse = await in_database(leases.keep_alive)(self.owner, held, texts)
         # Only now: what could not be written is tried again at the next tick.
         self._cannot_write = False
         for live, length in lengths:
@@ -374,8 +320,8 @@ class TurnRunner:
             self._cancel(turn_id, "kept_out")
         for closed in await in_database(questions.expire)():
             await self.go_on(closed)
-        ended, queued = await in_database(lifecycle.settle)(list(self.runs))
-        self.tell_end(*ended)
+        ended, queued = await in_database(leases.settle)(list(self.runs))
+        self.announce_ends(ended)
         for turn_id in queued if self.accepting else []:
             await self.wake(turn_id)
 

@@ -8,7 +8,7 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.tools import tool_search
 from chat.transcript.turns import found_tools
-from chat.transcript.turns.lifecycle import ClaimedTurn
+from chat.transcript.turns.begin import ClaimedTurn
 from toolsupport.core.tool_index import entry_of
 from toolsupport.core.tool_selection import Toolbox
 from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec

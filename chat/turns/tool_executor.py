@@ -18,13 +18,13 @@ from chat.transcript.conversations.memory import ConversationMemory
 from chat.transcript.conversations.prompts import ConversationPrompts
 from chat.transcript.questions import questions
 from chat.transcript.turns import model_changes
-from chat.transcript.turns.lifecycle import ClaimedTurn
+from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns import tool_discovery
 from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
 from toolsupport.core import tool_translation
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.core.refusal_phrases import claims_no_file_access
+from toolsupport.core.refusal_phrases import says_no
 from toolsupport.core.types import ToolCall, ToolResult
 from toolsupport.registry.models.request_context import RequestContext
 
@@ -107,7 +107,7 @@ class ToolExecutor:
 
     def knows_another_way(self, said: str) -> bool:
         """Whether the model says that it cannot reach files, though it was told of tools, and not offered bash yet."""
-        return not self.cut and claims_no_file_access(said) and tool_translation.after_refusal(self.brief) is not None
+        return not self.cut and says_no(said) and tool_translation.after_refusal(self.brief) is not None
 
     async def run(self, call: ToolCall) -> CallOutcome:
         """Run a call that was decided about."""

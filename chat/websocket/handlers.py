@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import detection_frames, fragments, frames
+from chat.broadcast import detection_frames, frames
 from chat.broadcast.frames import FrameError
 from chat.broadcast.outbox import PageSocket
+from chat.transcript.announcements import Announcement, Announcements
 from chat.transcript.conversations import (
     branches,
     conversations,
 )
-from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.people.person import person
 from chat.transcript.questions import (
     questions,
     unknown_model,
 )
-from chat.transcript.turns import (
-    found_tools,
-    lifecycle,
-    process_lists,
-    regenerate,
-    repeat_call,
-)
+from chat.transcript.turns import end, found_tools, process_lists
+from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
+from chat.transcript.turns.repeat_call import RepeatRequest
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns import runner
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.people.permissions import PUBLIC, Action
@@ -79,30 +76,29 @@ def hello(place: PageContext) -> frames.HelloFrame:
 
 @allowed_to(Action.CHAT)
 async def message_send(place: PageContext, socket: PageSocket, frame: frames.MessageSend) -> None:
-    """Keep the message, tell everybody, start the turn."""
-    sent = lifecycle.SentMessage(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
-    accepted = await runner.current().accept(place.user_id, place.conversation, sent)
-    socket.put(frames.MessageAcceptedFrame(frame.client_id, accepted.message.id, accepted.turn))
+    """Keep the message, show it to every page, begin its answer."""
+    sent = SentMessage(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
+    await _begin(place, socket, sent)
 
 
 @allowed_to(Action.CHAT)
 async def turn_continue(place: PageContext, socket: PageSocket, frame: frames.TurnContinue) -> None:
-    """Go on with the answer that broke off."""
-    await _once_more(place, socket, regenerate.ContinueRequest(frame.client_id or uuid.uuid4().hex))
+    """Continue the answer that broke off."""
+    await _begin(place, socket, ContinueRequest(frame.client_id or uuid.uuid4().hex))
 
 
 @allowed_to(Action.CHAT)
 async def turn_regenerate(place: PageContext, socket: PageSocket, frame: frames.TurnRegenerate) -> None:
     """Answer again, as a branch beside the answer that is there."""
     client_id = frame.client_id or uuid.uuid4().hex
-    await _once_more(place, socket, regenerate.RegenerateRequest(client_id, frame.message, frame.mode, frame.model))
+    await _begin(place, socket, RegenerateRequest(client_id, frame.message, frame.mode, frame.model))
 
 
-async def _once_more(
-    place: PageContext, socket: PageSocket, wish: regenerate.ContinueRequest | regenerate.RegenerateRequest
+async def _begin(
+    place: PageContext, socket: PageSocket, request: SentMessage | ContinueRequest | RegenerateRequest | RepeatRequest
 ) -> None:
-    accepted = await runner.current().answer_again(place.user_id, place.conversation, wish)
-    socket.put(frames.MessageAcceptedFrame(wish.client_id, accepted.message.id, accepted.turn))
+    accepted = await runner.current().begin(place.user_id, place.conversation, request)
+    socket.put(frames.MessageAcceptedFrame(request.client_id, accepted.message.id, accepted.turn))
 
 
 @allowed_to(Action.CHAT)
@@ -118,55 +114,30 @@ async def branch_select(place: PageContext, socket: PageSocket, frame: frames.Br
 
 @allowed_to(Action.CHAT)
 async def model_select(place: PageContext, socket: PageSocket, frame: frames.ModelSelect) -> None:
-    """Choose a model; choosing the one in use says nothing. One that nobody knows is asked about."""
+    """Choose a model; choosing the one in use changes nothing. One that is unknown is asked about."""
 
-    def select() -> tuple[
-        conversations.ModelSwitch, tuple[int, ShownMessage] | None, unknown_model.ModelChoiceQuestion
-    ]:
+    def select() -> Announcements:
         who = person(place.user_id, Action.CHAT)
         chosen = conversations.select_model(who, place.conversation, frame.model)
-        cut = found_tools.say_cut(who, place.conversation) if chosen.notice else None
-        return chosen, cut, unknown_model.ask(who, place.conversation)
+        cut = found_tools.say_cut(who, place.conversation) if chosen else None
+        asking = unknown_model.ask(who, place.conversation)
+        answered = [Announcement(seq, replace(notice, client_id=frame.client_id)) for seq, notice in chosen[:1]]
+        return *answered, *chosen[1:], *([cut] if cut else ()), *asking
 
-    chosen, cut, asking = await in_database(select)()
-    if chosen.notice is not None:
-        said, model = chosen.notice, asdict(chosen.model)
-        html = fragments.message(said)
-        notice = frames.NoticeFrame(chosen.seq, said.code, said.text, html, model, frame.client_id)
-        runner.current().tell(place.conversation, notice)
-    finishing = (chosen.seq + 1, chosen.finishing) if chosen.finishing else None
-    for besides in (finishing, cut):
-        if besides is not None:
-            seq, said = besides
-            notice = frames.NoticeFrame(seq, said.code, said.text, fragments.message(said))
-            runner.current().tell(place.conversation, notice)
-    _tell_asking(place.conversation, asking)
-
-
-def _tell_asking(conversation: str, asking: unknown_model.ModelChoiceQuestion) -> None:
-    tell, asked = runner.current().tell, asking.question
-    seq = asking.seq - len(asking.ended) - bool(asked) + 1
-    for number, ended in enumerate(asking.ended, start=seq):
-        tell(conversation, frames.QuestionClosedFrame(number, ended, "superseded", ""))
-    if asked is not None:
-        html = fragments.question(asked)
-        tell(
-            conversation,
-            frames.QuestionAskedFrame(asking.seq, asked.id, asked.kind, asked.text, list(asked.options), html),
-        )
+    runner.current().announce(place.conversation, await in_database(select)())
 
 
 @allowed_to(Action.DETECT)
 async def detection_start(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionStart) -> None:
     """Test a model, or join the test that is under way; its progress comes to every page of the model."""
 
-    def start() -> unknown_model.ModelChoiceNotice | None:
+    def start() -> unknown_model.Notice | None:
         return unknown_model.start(person(place.user_id, Action.DETECT), place.conversation, frame.model)[1]
 
-    said = await in_database(start)()
+    notice = await in_database(start)()
     background_jobs.current().tester.look()
-    if said is not None:
-        runner.current().say(place.conversation, said)
+    if notice is not None:
+        runner.current().announce(place.conversation, [notice])
 
 
 @allowed_to(Action.DETECT)
@@ -206,14 +177,14 @@ async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.Too
 async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnStop) -> None:
     """Stop the open turn, wherever it runs."""
 
-    def request() -> tuple[int | None, lifecycle.EndedTurn | None, str]:
-        asked = lifecycle.request_stop(person(place.user_id, Action.CHAT), place.conversation)
+    def request() -> tuple[int | None, end.TurnEnd | None, str]:
+        asked = end.request_stop(person(place.user_id, Action.CHAT), place.conversation)
         return *asked, process_lists.leader_of(place.conversation)
 
     turn_id, ended, leader = await in_database(request)()
     here = runner.current()
     if ended is not None:
-        here.tell_end(ended)
+        here.announce_ends([ended])
     elif turn_id is not None:
         here.request_stop(turn_id)
         if here.elsewhere is not None and leader != here.owner:
@@ -259,9 +230,7 @@ async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallSt
 @allowed_to(Action.CHAT)
 async def call_repeat(place: PageContext, socket: PageSocket, frame: frames.CallRepeat) -> None:
     """Let a finished call run once more, in an answer of its own."""
-    wish = repeat_call.RepeatRequest(frame.client_id or uuid.uuid4().hex, frame.call)
-    accepted = await runner.current().repeat(place.user_id, place.conversation, wish)
-    socket.put(frames.MessageAcceptedFrame(wish.client_id, accepted.message.id, accepted.turn))
+    await _begin(place, socket, RepeatRequest(frame.client_id or uuid.uuid4().hex, frame.call))
 
 
 @allowed_to(Action.DECIDE_FOR_CHAT)

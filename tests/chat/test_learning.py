@@ -13,11 +13,14 @@ from django.test import Client
 
 from chat.broadcast import frames
 from chat.models import Conversation, Question
+from chat.transcript.announcements import AddedNotice
 from chat.transcript.conversations.conversations import show
 from chat.transcript.questions import model_news, questions
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle
+from chat.transcript.turns.end import TurnOutcome, end
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.run import TurnRun
+from tests.chat.beginning import accept, things
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import (
     DONE,
@@ -72,9 +75,10 @@ def claimed(conversation: Conversation, server: Scripted, source: str = "declare
     if not Override.objects.filter(profile=profile, source=source, value=True).exists():
         overrides.add(NewOverride(profile.pk, "tools", True, source))
     number = conversation.turns.count()
-    sent = lifecycle.SentMessage(f"ask {number}", "What's in this folder?", None)
-    accepted = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
-    return TurnRun(accepted, turn_settings.tool_context(str(conversation.pk)))
+    sent = SentMessage(f"ask {number}", "What's in this folder?", None)
+    accepted = accept(conversation.owner, str(conversation.pk), sent, "me")
+    assert accepted.claimed is not None
+    return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)))
 
 
 async def answered(conversation: Conversation, *answers: Any, source: str = "declared") -> tuple[list[Any], list[Any]]:
@@ -84,8 +88,8 @@ async def answered(conversation: Conversation, *answers: Any, source: str = "dec
         run = await in_database(claimed)(conversation, server, source)
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
-        outcome = lifecycle.TurnOutcome(reason, "", {}, run.last_reply())
-        await in_database(lifecycle.end)("me", run.claimed.turn, outcome)
+        outcome = TurnOutcome(reason, "", {}, run.last_reply())
+        await in_database(end)("me", run.claimed.turn, outcome)
         return told, server.bodies
 
 
@@ -138,12 +142,13 @@ async def test_saving_holds_for_everyone(conversation: Conversation, profile: Mo
 
     def save() -> None:
         closed = decide(conversation, "save")
-        assert closed.turn is None and closed.said is not None
-        assert closed.said.notice.text == "Saved for everyone: phi-x:7b refuses tools."
-        assert closed.said.model is not None and closed.said.model.state == "off"
+        assert closed.turn is None
+        [said] = things(closed.announced, AddedNotice)
+        assert said.message.text == "Saved for everyone: phi-x:7b refuses tools."
+        assert said.model is not None and said.model.state == "off"
         assert value(profile) == (False, "user_confirmed")
         number = change_feed.decisions([profile.pk])[profile.pk]
-        assert model_news.tell_decision(str(conversation.pk), profile.pk, number) is None, "it is said once"
+        assert model_news.tell_decision(str(conversation.pk), profile.pk, number) == (), "it is said once"
         with pytest.raises(Conflict):
             questions.answer(conversation.owner, closed.question, questions.SubmittedAnswer("session"))
 
@@ -158,8 +163,8 @@ async def test_who_may_not_decide_proposes(profile: ModelProfile) -> None:
     assert "Propose for everyone" in of(told, frames.QuestionAskedFrame)[0].html
 
     def save() -> None:
-        said = decide(conversation, "save").said
-        assert said and said.notice.text == "In this chat phi-x:7b refuses tools. Proposed for everyone."
+        [said] = things(decide(conversation, "save").announced, AddedNotice)
+        assert said.message.text == "In this chat phi-x:7b refuses tools. Proposed for everyone."
         assert value(profile) == (True, "declared")
         assert value(profile, session=str(conversation.pk)) == (False, "session")
         assert Override.objects.filter(proposed=True, value=False).count() == 1

@@ -17,7 +17,7 @@ from chat.broadcast import frames
 from chat.models import Conversation, ToolRun, Turn
 from chat.tools import BUILTINS
 from chat.tools.tool import ToolContext
-from chat.transcript.turns import lifecycle
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.runner import TurnRunner
 from tests.chat.transcript.losses import dump, finished_elsewhere, interrupted, taken
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
@@ -112,8 +112,8 @@ async def played(conversation: Conversation, loss: Callable[[int], None], *steps
         begins = () if steps[0].startswith(b"HTTP") else (HEAD, said("Let me"))  # type: ignore[union-attr]
         async with scripted((*begins, lose, *steps), FINE) as server:
             await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-            sent = lifecycle.SentMessage("c1", "write it down")
-            await found.runner.accept(conversation.owner_id, str(conversation.pk), sent)
+            sent = SentMessage("c1", "write it down")
+            await found.runner.begin(conversation.owner_id, str(conversation.pk), sent)
             await found.over()
             if HANG in steps:
                 await asyncio.wait_for(server.until_open(0), 5)
@@ -189,7 +189,7 @@ async def test_a_tool_that_runs_is_killed_with_its_turn(
         scripted((HEAD, call("read_file", '{"path":"a"}'), DONE, LAST_CHUNK), FINE) as server,
     ):
         await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-        await found.runner.accept(conversation.owner_id, str(conversation.pk), lifecycle.SentMessage("c1", "read it"))
+        await found.runner.begin(conversation.owner_id, str(conversation.pk), SentMessage("c1", "read it"))
         await asyncio.wait_for(began.wait(), 10)
         await found.lose(interrupted)
         await found.over()
@@ -220,9 +220,7 @@ async def test_a_handle_of_a_running_tool_refuses_too(
         monkeypatch.setitem(BUILTINS, "read_file", replace(BUILTINS["read_file"], run=write))
         async with scripted((HEAD, call("read_file", '{"path":"a"}'), DONE, LAST_CHUNK), FINE) as server:
             await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
-            await found.runner.accept(
-                conversation.owner_id, str(conversation.pk), lifecycle.SentMessage("c1", "read it")
-            )
+            await found.runner.begin(conversation.owner_id, str(conversation.pk), SentMessage("c1", "read it"))
             await found.over()
             assert len(server.requests) == 1
     assert await in_database(dump)() == found.rows

@@ -9,8 +9,10 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from chat.models import Conversation, Message, Question
+from chat.transcript.announcements import AddedNotice, AskedQuestion, EndedQuestion
 from chat.transcript.questions import model_news, questions, unknown_model
 from chat.transcript.questions.questions import SubmittedAnswer
+from tests.chat.beginning import things
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, ModelProfile, Override, Standing
@@ -33,9 +35,8 @@ def chat_of(person: User, model: ModelProfile) -> str:
 
 
 def asked(person: User, conversation: str) -> int:
-    question = unknown_model.ask(person, conversation).question
-    assert question is not None
-    return question.id
+    [asked] = things(unknown_model.ask(person, conversation), AskedQuestion)
+    return asked.question.id
 
 
 def notices(conversation: str) -> list[str]:
@@ -52,8 +53,8 @@ def effective(model: ModelProfile, conversation: str = "") -> object:
 def test_it_is_asked_once_for_each_person_build_and_day(alice: User, bob: User, model: ModelProfile):
     first, second = chat_of(alice, model), chat_of(alice, model)
     asked(alice, first)
-    assert unknown_model.ask(alice, first).question is None
-    assert unknown_model.ask(alice, second).question is None
+    assert unknown_model.ask(alice, first) == ()
+    assert unknown_model.ask(alice, second) == ()
     asked(bob, chat_of(bob, model))
     ModelProfile.objects.filter(pk=model.pk).update(digest="e" * 64)
     asked(alice, second)
@@ -62,17 +63,17 @@ def test_it_is_asked_once_for_each_person_build_and_day(alice: User, bob: User, 
 def test_what_is_known_or_under_test_is_not_asked(alice: User, model: ModelProfile, settings: Settings):
     conversation = chat_of(alice, model)
     opened = detections.open_test(DetectionRequest(model.pk, "page"))
-    assert unknown_model.ask(alice, conversation).question is None
+    assert unknown_model.ask(alice, conversation) == ()
     assert [test.id for test in unknown_model.pending(alice, conversation)[1]] == [opened.id]
     detections.cancel(opened.id)
     overrides.add(NewOverride(model.pk, "tools", False))
-    assert unknown_model.ask(alice, conversation).question is None
+    assert unknown_model.ask(alice, conversation) == ()
 
 
 def test_filter_only_asks_nothing(alice: User, model: ModelProfile, settings: Settings):
     given = settings.ENV["given"] | {"TOOLSUPPORT_FILTER_ONLY"}
     settings.ENV = settings.ENV | {"TOOLSUPPORT_FILTER_ONLY": True, "given": given}
-    assert unknown_model.ask(alice, chat_of(alice, model)).question is None
+    assert unknown_model.ask(alice, chat_of(alice, model)) == ()
 
 
 # D5, D10
@@ -81,13 +82,14 @@ def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     question = asked(bob, conversation)
     assert "holds for everyone" in Question.objects.get(pk=question).preview
     closed = questions.answer(bob, question, SubmittedAnswer("yes"))
-    assert closed.said is not None and closed.said.model is not None and closed.said.model.state == "tested"
+    [said] = things(closed.announced, AddedNotice)
+    assert said.model is not None and said.model.state == "tested"
     assert (effective(model), Standing.objects.get(profile=model, capability="tools").value) == (True, True)
     assert notices(conversation) == ["saved"]
     decision = Override.objects.get().pk
-    assert model_news.tell_decision(conversation, model.pk, decision) is None
+    assert model_news.tell_decision(conversation, model.pk, decision) == ()
     told = model_news.tell_decision(chat_of(bob, model), model.pk, decision)
-    assert told is not None and "takes tools" in told.notice.text
+    assert "takes tools" in things(told, AddedNotice)[0].message.text
 
 
 def test_alice_decides_for_her_chat_and_proposes(alice: User, model: ModelProfile):
@@ -123,7 +125,8 @@ def test_another_model_ends_the_question(alice: User, model: ModelProfile):
     conversation = chat_of(alice, model)
     question = asked(alice, conversation)
     Conversation.objects.filter(pk=conversation).update(profile=ModelProfileFactory())
-    assert unknown_model.ask(alice, conversation).ended == (question,)
+    told = unknown_model.ask(alice, conversation)
+    assert [thing.question for thing in things(told, EndedQuestion)] == [question]
     assert Question.objects.get(pk=question).answer == "superseded"
 
 
@@ -149,9 +152,10 @@ def test_the_end_of_a_test_is_told_once_and_answers_the_question(alice: User, mo
     question = asked(alice, conversation)
     test = finished(model, DetectionResult("native", {}, {"tools": True}, "3 of 3."))
     told = model_news.tell_end(conversation, test)
-    assert told is not None and told.closed == (question,) and told.notice.text.endswith(": calls tools natively.")
-    assert model_news.tell_end(conversation, test) is None
-    assert Conversation.objects.get(pk=conversation).tail == told.seq
+    [notice], [closed] = things(told, AddedNotice), things(told, EndedQuestion)
+    assert closed.question == question and notice.message.text.endswith(": calls tools natively.")
+    assert model_news.tell_end(conversation, test) == ()
+    assert Conversation.objects.get(pk=conversation).tail == told[-1].seq
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,8 @@ def test_each_verdict_has_its_words(
 ):
     conversation = chat_of(alice, model)
     told = model_news.tell_end(conversation, finished(model, concluded))
-    assert told is not None and told.notice.code == code and words in told.notice.text
+    [notice] = things(told, AddedNotice)
+    assert notice.message.code == code and words in notice.message.text
 
 
 def test_a_missing_setting_is_shown_as_code(client: Client, alice: User, model: ModelProfile):  # P9
@@ -181,7 +186,7 @@ def test_a_missing_setting_is_shown_as_code(client: Client, alice: User, model: 
 
 def test_a_chat_that_began_after_the_end_of_a_test_is_not_told_of_it(alice: User, model: ModelProfile):
     test = finished(model, DetectionResult("native", {}, {"tools": True}, "3 of 3."))
-    assert model_news.tell_end(chat_of(alice, model), test) is None
+    assert model_news.tell_end(chat_of(alice, model), test) == ()
 
 
 def test_by_form_without_a_socket(client: Client, alice: User, charlie: User, model: ModelProfile):

@@ -23,10 +23,13 @@ from chat.transcript.messages.view_models import ShownCall, ShownQuestion
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ApprovalDecision, ApprovalRequest, SubmittedAnswer, TurnUsage
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record, requested_call
-from chat.transcript.turns.lifecycle import START, ClaimedTurn, SentMessage, TurnOutcome
+from chat.transcript.turns import record, requested_call
+from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn
+from chat.transcript.turns.end import TurnOutcome, end
+from chat.transcript.turns.sent_message import START, SentMessage
 from chat.turns.events import ApprovalNeeded
 from chat.turns.tool_executor import ToolExecutor
+from tests.chat.beginning import accept, reply_of
 from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core import invisible_chars
 from toolsupport.core.errors import ToolError
@@ -48,8 +51,8 @@ def conversation(alice: User) -> Conversation:
     return made
 
 
-def begun(conversation: Conversation, said: str, parent: int | None = None) -> lifecycle.AcceptedMessage:
-    return lifecycle.accept(conversation.owner, str(conversation.pk), SentMessage(said, said, parent), "me")
+def begun(conversation: Conversation, said: str, parent: int | None = None) -> AcceptedMessage:
+    return accept(conversation.owner, str(conversation.pk), SentMessage(said, said, parent), "me")
 
 
 def hands(claimed: ClaimedTurn | None) -> ToolExecutor:
@@ -64,13 +67,12 @@ def asked(name: str, call_id: str = "c1", program: int | None = None) -> record.
 def made(conversation: Conversation, name: str, status: str, inner: str = "") -> None:
     """A whole turn in which a tool (or, inside of it, another one) came to this."""
     accepted = begun(conversation, "first")
-    assert accepted.reply is not None
     record.finish_reply(
-        TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("", "", None, (asked(name),))
+        TurnStore("me", accepted.turn), reply_of(accepted).id, record.FinishedReply("", "", None, (asked(name),))
     )
-    _, card = record.start_call(TurnStore("me", accepted.turn), "c1")
+    card = record.start_call(TurnStore("me", accepted.turn), "c1").thing.call
     if inner:
-        record.made_inside(TurnStore("me", accepted.turn), accepted.reply.id, asked(inner, "inner", int(card.id)))
+        record.made_inside(TurnStore("me", accepted.turn), reply_of(accepted).id, asked(inner, "inner", int(card.id)))
         record.finish_call(
             TurnStore("me", accepted.turn),
             ToolRun.objects.get(name=inner).pk,
@@ -78,7 +80,7 @@ def made(conversation: Conversation, name: str, status: str, inner: str = "") ->
         )
     outcome = policy.CallOutcome(status, ToolResult("words", is_error=status != "done"), 1)
     record.finish_call(TurnStore("me", accepted.turn), int(card.id), outcome)
-    lifecycle.end("me", accepted.turn, TurnOutcome("done"))
+    end("me", accepted.turn, TurnOutcome("done"))
 
 
 # SAFETY 3.5: the words stand in the question of the next turn as well.
@@ -101,7 +103,7 @@ def test_a_later_turn_still_reads_what_was_read(
     made(conversation, name, status, inner)
     later = begun(conversation, "second")
     assert hands(later.claimed).decide(WRITE) is verdict
-    lifecycle.end("me", later.turn, TurnOutcome("done"))
+    end("me", later.turn, TurnOutcome("done"))
     # Where nothing of it is told any more, the permission holds again.
     assert hands(begun(conversation, "third", START).claimed).decide(WRITE) is CallDecision.RUN
 
@@ -128,15 +130,13 @@ def test_an_approval_is_not_for_another_tool_of_that_name(conversation: Conversa
 def waiting(conversation: Conversation) -> ToolRun:
     """A command that a person has just allowed."""
     accepted = begun(conversation, "go")
-    assert accepted.reply is not None
     record.finish_reply(
-        TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("", "", None, (asked("bash"),))
+        TurnStore("me", accepted.turn), reply_of(accepted).id, record.FinishedReply("", "", None, (asked("bash"),))
     )
     run = ToolRun.objects.get()
     asking = ApprovalRequest(ToolCall("c1", "bash", {}), "Run?", "", grantable=False)
-    parked = questions.park(TurnStore("me", accepted.turn), run.pk, asking, TurnUsage({}))
-    assert parked is not None
-    questions.answer(conversation.owner, parked.question.id, SubmittedAnswer("once"))
+    questions.park(TurnStore("me", accepted.turn), run.pk, asking, TurnUsage({}))
+    questions.answer(conversation.owner, Question.objects.get(answer="").pk, SubmittedAnswer("once"))
     run.refresh_from_db()
     return run
 
@@ -178,7 +178,7 @@ def test_a_call_of_a_program_has_the_level_of_its_tool(alice: User, conversation
     conversation.settings = {"toolset": [name]}
     conversation.save()
     wish = requested_call.CallRequest(conversation.profile_id or 0, name, {})
-    requested_call.accept(alice, str(conversation.pk), wish, "me")
+    accept(alice, str(conversation.pk), wish, "me")
     assert ToolRun.objects.get().level == "A3"
 
 

@@ -24,7 +24,8 @@ from toolsupport.core.verdicts import TrialOutcome, Verdict
 from toolsupport.detection import ProbeReply, ProbeRunner
 from toolsupport.detection.probe_runner import ProbeRequest
 from toolsupport.models import Detection
-from toolsupport.registry.testing import detection_reports, detections, leases
+from toolsupport.registry import leases
+from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detection_reports import ShownDetection
 from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.services import background_jobs, detection_worker

@@ -138,6 +138,6 @@ LOGGING = {
         "django.server": {"handlers": [], "propagate": True},
     },
 }
-redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
-redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
-redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))
+redaction.know(*ENV[environment.SERVER_KEYS].values())
+redaction.know(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
+redaction.know(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 DEEPEST = 64
+TWO_OF_ONE_KEY = "kept the first of two values of one key"
 SPACE = re.compile(r"\s*")
 # White space, and what some models write between two parts where a comma belongs.
 BETWEEN = re.compile(r"[\s,;]*")
@@ -68,7 +69,7 @@ def _first_ones(twice: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str,
         if len(result) < len(found):
             result = dict(reversed(found))
             result = {key: result[key] for key, _ in found}
-            twice.append("kept the first of two values of one key")
+            twice.append(TWO_OF_ONE_KEY)
         return result
 
     return pairs

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from toolsupport.core.events import CallReady, Event, TextDelta
+from toolsupport.core.events import CallReady, CallRejected, Event, TextDelta
 from toolsupport.core.scanner import MarkerSet, Steps, TextSource
 
 
@@ -56,8 +56,10 @@ TABLE = (
     ReasoningMarks(("◁think▷",), ("◁/think▷",), tag=True),  # Kimi VL
     ReasoningMarks(("<|open|>think<|sep|>",), ("<|close|>think<|sep|>",),
           ("<|open|>response<|sep|>", "<|close|>response<|sep|>", "<|close|>message<|sep|>")),  # Kimi K3
-    ReasoningMarks(("<|START_THINKING|>",), ("<|END_THINKING|>",), ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
-    ReasoningMarks(("<|begin_of_thought|>",), ("<|end_of_thought|>",), ("<|begin_of_solution|>", "<|end_of_solution|>")),
+    ReasoningMarks(("<|START_THINKING|>",), ("<|END_THINKING|>",),
+          ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
+    ReasoningMarks(("<|begin_of_thought|>",), ("<|end_of_thought|>",),
+          ("<|begin_of_solution|>", "<|end_of_solution|>")),
     ReasoningMarks(("<|channel>thought\n", "<|channel>thought"), ("<channel|>",)),  # Gemma 4
     ReasoningMarks(("<unused94>thought\n", "<unused94>thought"), ("<unused95>",)),  # MedGemma
     ReasoningMarks(("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>analysis<|message|>"), ("<|end|>",),
@@ -86,8 +88,6 @@ FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 PAIRS = {"`": "`", '"': '"', "“": "”", "«": "»", "„": "“"}
 APOSTROPHES = frozenset("'‘’")
 NO_WORDS = " \t\r\n\f\v`~"  # may stand behind a draft that counts: space, and the end of its fence
-
-
 SPACES = r"(?:\s|\\n)*"
 LONGEST_TAIL = 4000
 
@@ -360,6 +360,8 @@ class ReasoningReader:
         for event in events:
             if isinstance(event, CallReady):
                 self._drafts.setdefault(event.raw, event)
+            elif isinstance(event, CallRejected):
+                self._drafts.pop(event.raw, None)
             elif isinstance(event, TextDelta) and event.text.strip(NO_WORDS):
                 self._drafts.clear()
 

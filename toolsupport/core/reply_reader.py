@@ -117,11 +117,19 @@ class ReplyReader:
                 self._prose.watch(event.text)
             if isinstance(event, CallFound):
                 self._mentioned.append(replace(event, format=self._written_in(event)))
-            elif isinstance(event, CallReady | CallRejected):
+            elif isinstance(event, CallReady):
+                self._written.append(event)
+            elif isinstance(event, CallRejected):
+                self._withdraw(event.id)
                 self._written.append(event)
             else:
                 told.append(event)
         return told
+
+    def _withdraw(self, id: str) -> None:
+        """A call that was told before, whose end turned out to be unclear, is none."""
+        self._written = [one for one in self._written if not id or self._id(one) != id]
+        self._mentioned = [one for one in self._mentioned if not id or one.call.id != id]
 
     def _written_in(self, event: CallFound) -> str:
         return format_of(event.raw) if self._format == auto.FORMAT.name else self._format

@@ -1,7 +1,7 @@
 """Reads text that arrives in pieces: what was not read yet, what was taken, and the markers looked for in it.
 
-Grammars are written as generators over a `TextSource`. They say `yield` where they need more text; `TextSource.ended` tells
-that none will come. What they decide depends on the whole text only, never on the pieces it came in. Nothing is
+Grammars are written as generators over a `TextSource`. They say `yield` where they need more text; `TextSource.ended`
+tells that none will come. What they decide depends on the whole text only, never on the pieces it came in. Nothing is
 looked at twice but the few characters that may be the beginning of a marker.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -35,9 +35,12 @@ class MarkerSet:
     def search(self, text: str, at: int) -> re.Match[str] | None:
         return self._any.search(text, at)
 
+    def all(self, text: str) -> Iterator[re.Match[str]]:
+        return self._any.finditer(text)
+
     def last(self, text: str) -> re.Match[str] | None:
         """The last marker in the text."""
-        return next(iter(deque(self._any.finditer(text), 1)), None)
+        return next(iter(deque(self.all(text), 1)), None)
 
     def match(self, text: str, at: int) -> str:
         """The marker that stands at this place, or ""."""
@@ -177,3 +180,14 @@ class TextSource:
         found = yield from self.marker(marker)
         self.take(self.at + len(found))
         return found
+
+    def closed(self, ends: MarkerSet) -> Steps[str]:
+        """Take the end mark where one stands here, and its repetitions: some models close a call twice."""
+        first = found = yield from self.found(ends)
+        while found and "`" not in found:  # the second of two fences opens another one
+            end = self.recorded
+            yield from self.space()
+            found = yield from self.found(ends)
+            if not found:
+                self.back_to(end)
+        return first

@@ -20,6 +20,7 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, classify
+from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ToolCall
 from toolsupport.providers.openai_compatible import CALL_LOST
 
@@ -82,12 +83,9 @@ class ProbeReply:
             setattr(self, KEPT[type(event)], event)
 
     def _words(self, event: TextDelta | ThinkingDelta | TextReclassified) -> None:
-        if isinstance(event, TextDelta):
-            self.text += event.text
-        elif isinstance(event, ThinkingDelta):
-            self.thinking += event.text
-        else:
-            self.text, self.thinking = event.text, event.reasoning(self.thinking)
+        reply = ReplyBuilder(self.text, self.thinking)
+        reply.take(event)
+        self.text, self.thinking = reply.text, reply.thinking
 
 
 # Events of which the last one is kept → the field of a reply.

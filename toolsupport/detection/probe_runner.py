@@ -148,7 +148,8 @@ class ProbeRunner:
         """Put a question within the limits of a trial; what took too long comes back as a failure.
 
         A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
-        trials show the refusal. Raises StepSkipped where `left` says that a person skips the step that asks, TimeLimitReached.
+        trials show the refusal. Raises StepSkipped where `left` says that a person skips the step that asks, and
+        TimeLimitReached.
         """
         if self.left():
             raise StepSkipped

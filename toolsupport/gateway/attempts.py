@@ -29,6 +29,7 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.formats import FORMATS
+from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics.call_tally import CallTally
@@ -69,7 +70,7 @@ class Attempt:
 
     prepared: PreparedRequest
     brief: RequestSpec
-    text: list[str] = field(default_factory=list)
+    reply: ReplyBuilder = field(default_factory=ReplyBuilder)
     passed: bool = False
     called: set[str] = field(default_factory=set)
     live: set[str] = field(default_factory=set)
@@ -81,12 +82,11 @@ class Attempt:
 
     def take(self, event: Event) -> list[Event]:
         """The events to pass on now."""
-        if isinstance(event, TextDelta):
-            self.text.append(event.text)
-        elif isinstance(event, CallRejected):
+        self.reply.take(event)
+        if isinstance(event, CallRejected):
             return self._rejected(event)
         elif isinstance(event, TextReclassified):
-            self.text, self.called = [event.text], set(self.live)
+            self.called = set(self.live)
         elif isinstance(event, CallDelta | CallReady):
             return self._call(event)
         elif isinstance(event, CallGarbled):
@@ -250,7 +250,7 @@ def _again(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[RequestSpec, t
     if following and not attempt.passed:
         reason = f"A call in the format {brief.format} could not be used: {attempt.spoiled}"
         return replace(brief, format=following[0], format_reason=reason, fallbacks=tuple(following[1:])), tuple(log)
-    text = "".join(attempt.text)
+    text = attempt.reply.text
     if attempt.rejected is None:
         return brief, (*log, ChatMessage(Role.ASSISTANT, text), ChatMessage(Role.USER, attempt.spoiled))
     call = ToolCall(attempt.rejected.id, attempt.rejected.name, {})

@@ -20,6 +20,7 @@ from toolsupport.core.events import (
     TextReclassified,
     ThinkingDelta,
 )
+from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import JSON
 from toolsupport.gateway.attempts import RequestSummary
 
@@ -163,8 +164,11 @@ def _same(text: str, arguments: JSON) -> bool:
 def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
     """The answer as one object, of events that end with a Finished."""
     listed = list(events)
-    calls = [_whole_call(event) for event in listed if isinstance(event, CallReady)]
-    text, thoughts = _words(listed)
+    reply = ReplyBuilder()
+    for event in listed:
+        reply.take(event)
+    text, thoughts = reply.text, reply.thinking
+    calls = [_whole_call(event) for event in reply.calls if isinstance(event, CallReady)]
     message: dict[str, Any] = {"role": "assistant", "content": None if calls and not text else text, "refusal": None}
     if thoughts:
         message["reasoning_content"] = thoughts
@@ -186,19 +190,6 @@ def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
         "usage": usage(tally),
         "x_toolsupport": told(tally),
     }
-
-
-def _words(events: Iterable[Event]) -> tuple[str, str]:
-    """The text and the reasoning."""
-    text = thoughts = ""
-    for event in events:
-        if isinstance(event, TextDelta):
-            text += event.text
-        elif isinstance(event, ThinkingDelta):
-            thoughts += event.text
-        elif isinstance(event, TextReclassified):
-            text, thoughts = event.text, event.reasoning(thoughts)
-    return text, thoughts
 
 
 def _whole_call(event: CallReady) -> JSON:

@@ -1,6 +1,6 @@
 """Statements written out, for what every answer asks: building them from the models takes ten times as long.
 
-A statement is plain SQL that both databases know; where they differ it says `{now}`, `{in_5_seconds}` or `{lock}`
+A statement is plain SQL that both databases know; where they differ it says `{now}`, `{turn_lease}` or `{lock}`
 (behind a SELECT: nobody else writes to these rows until the transaction ends).
 """
 
@@ -17,13 +17,16 @@ import orjson
 from django.db import connection
 from django.db.models import Model
 
+from toolsupport.registry import leases
+
+_LEASE = int(leases.TURN.total_seconds())
 _MOMENT = "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW'{})"
 WORDS = {
     # A transaction of SQLite is alone: there is nobody to lock out.
-    "sqlite": {"now": _MOMENT.format(""), "in_5_seconds": _MOMENT.format(", '+5 seconds'"), "lock": ""},
+    "sqlite": {"now": _MOMENT.format(""), "turn_lease": _MOMENT.format(f", '+{_LEASE} seconds'"), "lock": ""},
     "postgresql": {
         "now": "STATEMENT_TIMESTAMP()",
-        "in_5_seconds": "STATEMENT_TIMESTAMP() + INTERVAL '5 seconds'",
+        "turn_lease": f"STATEMENT_TIMESTAMP() + INTERVAL '{_LEASE} seconds'",
         "lock": "FOR NO KEY UPDATE",
     },
 }
@@ -32,7 +35,7 @@ WORDS = {
 def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
     """All rows that a statement gives."""
     with connection.cursor() as cursor:
-        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
         return list(cursor.fetchall())
 
 
@@ -45,7 +48,7 @@ def row(statement: str, *values: object) -> tuple[Any, ...] | None:
 def change(statement: str, *values: object) -> int:
     """How many rows a statement changed."""
     with connection.cursor() as cursor:
-        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
         return int(cursor.rowcount)
 
 
@@ -58,7 +61,7 @@ Converter = Callable[[Any, Any, Any], Any]
 def made(model: type[Row], statement: str, *values: object) -> list[Row]:
     """The rows that a statement gives, as models; a column that is no field of theirs becomes an attribute."""
     with connection.cursor() as cursor:
-        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
         columns = tuple(column[0] for column in cursor.description)
         return [_made(model, columns, found) for found in cursor.fetchall()]
 
@@ -103,7 +106,7 @@ def hold(statement: str, *values: object) -> None:
 
 
 @cache
-def for_vendor(vendor: str, statement: str) -> str:
+def said(vendor: str, statement: str) -> str:
     """The statement in the words of this database."""
     return statement.format(**WORDS[vendor])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
@@ -13,9 +12,10 @@ from typing import Any
 from channels.db import database_sync_to_async as in_database
 from django.conf import settings
 
-from toolsupport.registry.testing import leases
+from toolsupport.registry import leases
 from toolsupport.services import refresh
 from toolsupport.services.detection_worker import DetectionWorker
+from toolsupport.services.supervisor import TaskSupervisor
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +46,8 @@ class JobRunner:
 
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
+        self.supervisor = TaskSupervisor("the background jobs")
         self.tester = DetectionWorker(self.owner, self.spawn)
-        self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self) -> None:
         """Begin the periodic jobs and the tests that wait; needs the running event loop."""
@@ -55,23 +55,12 @@ class JobRunner:
         self.spawn(self.tester.serve())
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """A supervised task with a context of its own."""
-        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
-        self._tasks.add(task)
-        task.add_done_callback(self._over)
-        return task
-
-    def _over(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("a background task ended with an error", exc_info=error)
+        """A supervised task; it ends with `stop`."""
+        return self.supervisor.spawn(work)
 
     async def stop(self) -> None:
         """Cancel everything but the task that asks for it."""
-        others = [task for task in self._tasks if task is not asyncio.current_task()]
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await self.supervisor.stop()
         await self.tester.leave()
 
     async def _begin(self) -> None:

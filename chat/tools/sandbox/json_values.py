@@ -22,12 +22,12 @@ class UnsupportedValue(ValueError):
 
 
 def plain(value: object) -> Any:
-    """A copy made of JSON alone (tuples become lists). Raises UnsupportedValue for anything else and for too much of it."""
+    """A copy made of JSON alone (tuples become lists). Raises UnsupportedValue for anything else, and for too much."""
     return _PlainCopy(strict=True).of(value, DEPTH)
 
 
-def readable_copy(value: object) -> Any:
-    """The same for somebody who reads it: what JSON lacks is told in Python's words. Raises UnsupportedValue for too much."""
+def told(value: object) -> Any:
+    """The same for a reader: what JSON lacks is shown as Python shows it. Raises UnsupportedValue for too much."""
     return _PlainCopy(strict=False).of(value, DEPTH)
 
 

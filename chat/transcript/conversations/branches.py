@@ -8,7 +8,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from chat.models import OPEN, Conversation, Message, Turn
-from chat.transcript.conversations.conversations import Person, announce, own
+from chat.transcript.announcements import SelectedBranch, announce
+from chat.transcript.conversations.conversations import Person, own
 from toolsupport.core.errors import Busy, NotFound
 from toolsupport.core.types import Role
 
@@ -44,7 +45,7 @@ def select(person: Person, conversation_id: str, message_id: int) -> None:
     if Turn.objects.filter(conversation=conversation, status__in=OPEN).exists():
         raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
     Conversation.objects.filter(pk=conversation.pk).update(leaf=tip(parents, message_id))
-    announce(conversation)
+    announce(conversation.pk, SelectedBranch(message_id))
 
 
 def tip(parents: Mapping[int, int | None], message_id: int) -> int:

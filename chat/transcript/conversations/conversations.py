@@ -12,9 +12,10 @@ from chat.models import OPEN, Conversation, Message, Turn
 from chat.tools.files.example_workspace import fill
 from chat.tools.files.workspace import Workspace
 from chat.transcript import sql
+from chat.transcript.announcements import AddedNotice, Announcement, announce
 from chat.transcript.locks import leaf_of
 from chat.transcript.messages import notices, present
-from chat.transcript.messages.view_models import ShownConversation, ShownMessage
+from chat.transcript.messages.view_models import ShownConversation
 from chat.transcript.settings import chat_settings, turn_settings
 from toolsupport.core import format_choice
 from toolsupport.core.errors import NotFound
@@ -27,19 +28,6 @@ Person = User | AnonymousUser
 SYSTEM_LENGTH = 20_000
 TEMPERATURE = "The temperature is a number from 0 to 2."
 UNTITLED = "New chat"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSwitch:
-    """A model was chosen. `notice` is None when it was the one already in use.
-
-    `finishing` is said besides, with the next number, where another model's answer is being written.
-    """
-
-    seq: int
-    notice: ShownMessage | None
-    model: ShownModel
-    finishing: ShownMessage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +51,6 @@ def own(person: Person, conversation_id: str, lock: bool = False) -> Conversatio
     if conversation.profile_id is not None:
         conversation.profile = profile_cache.profile(conversation.profile_id)
     return conversation
-
-
-def announce(conversation: Conversation, things: int = 1) -> int:
-    """Count things that are announced to the open pages; gives the last one's number.
-
-    Must run inside the transaction that writes the things.
-    """
-    return sql.count_up(conversation.pk, things)
 
 
 def latest(person: Person) -> str | None:
@@ -174,28 +154,32 @@ def switch_tools(person: Person, conversation_id: str, on: bool) -> dict[str, An
 
 
 @transaction.atomic
-def select_model(person: Person, conversation_id: str, wanted: str) -> ModelSwitch:
-    """Choose a model by profile id, `server/name` or a unique name; says so in the chat when it is another one."""
+def select_model(person: Person, conversation_id: str, wanted: str) -> tuple[Announcement[AddedNotice], ...]:
+    """Choose a model by profile id, `server/name` or a unique name; the notices of that, none where it is in use.
+
+    A second notice follows where an answer of another model is being written. Raises NotFound.
+    """
     conversation = own(person, conversation_id, lock=True)
     profile_id = picker.find(wanted)
     model = picker.shown(profile_id, str(conversation.pk))
     if model is None:
         raise NotFound(f"There is no model {wanted!r}.")
     if profile_id == conversation.profile_id:
-        return ModelSwitch(conversation.tail, None, model)
+        return ()
     Conversation.objects.filter(pk=conversation.pk).update(profile=profile_id)
-    seq, said = say(conversation, "switched", {"model": model.name, "state": model.tools_word, "source": model.source})
+    facts = {"model": model.name, "state": model.tools_word, "source": model.source}
+    switched = say(conversation, "switched", facts, model)
     others = Turn.objects.filter(conversation=conversation, status__in=OPEN).exclude(profile_id=profile_id)
-    finishing = say(conversation, "model_changed", {})[1] if others.exists() else None
-    return ModelSwitch(seq, said, model, finishing)
+    return (switched, say(conversation, "model_changed", {})) if others.exists() else (switched,)
 
 
 def say(
-    conversation: Conversation, code: str, facts: dict[str, str], turn: Turn | None = None
-) -> tuple[int, ShownMessage]:
-    """Put a notice into the transcript (it never reaches a model). Must run inside a transaction.
+    conversation: Conversation, code: str, facts: dict[str, str], about: Turn | ShownModel | None = None
+) -> Announcement[AddedNotice]:
+    """Put a notice into the transcript (no model reads it). Must run inside a transaction.
 
-    With the `turn` that it speaks of, it leads to how the model of that turn is asked.
+    A notice about a turn leads to how the model of that turn is asked; one about the conversation's model changes what
+    pages show of that.
     """
     leaf = leaf_of(conversation.pk)
     row = Message.objects.create(
@@ -204,10 +188,12 @@ def say(
         role=Role.NOTICE,
         code=code,
         content=notices.text(code, **facts),
-        turn=turn,
+        turn=about if isinstance(about, Turn) else None,
     )
     Conversation.objects.filter(pk=conversation.pk).update(leaf=row)
-    return announce(conversation), present.message(row)
+    return announce(
+        conversation.pk, AddedNotice(present.message(row), about if isinstance(about, ShownModel) else None)
+    )
 
 
 def workspace_of(person: Person, conversation_id: str) -> Workspace:

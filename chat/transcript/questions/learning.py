@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from chat.models import Question, Turn
-from chat.transcript.conversations.conversations import Person, announce, say
+from chat.transcript.announcements import AddedNotice, Announcement, AskedQuestion, announce
+from chat.transcript.conversations.conversations import Person, say
 from chat.transcript.messages import present
-from chat.transcript.messages.view_models import ShownQuestion
-from chat.transcript.questions.unknown_model import HEARD, ModelChoiceNotice
+from chat.transcript.questions.unknown_model import HEARD
 from chat.transcript.settings import chat_settings
 from chat.transcript.turn_store import fenced
 from toolsupport.core.refusals import Refusal
@@ -23,7 +23,7 @@ KIND = "runtime_learning"
 @fenced
 def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> RefusalResponse:
     """Keep the refusal of a turn's server in the history of its model; what is to be asked or shown for it."""
-    return learning.record_refusal(ObservedRefusal(turn.profile_id, refusal, status))
+    return learning.hear(ObservedRefusal(turn.profile_id, refusal, status))
 
 
 @fenced
@@ -33,7 +33,7 @@ def server_lacks_nothing(turn: Turn) -> None:
 
 
 @fenced
-def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> tuple[int, ShownQuestion] | None:
+def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> Announcement[AskedQuestion] | None:
     """Ask whether to remember a refusal, unless the conversation is asked that already: then None."""
     if Question.objects.filter(conversation=turn.conversation, kind=KIND, answer="").exists():
         return None
@@ -41,10 +41,10 @@ def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> tuple[int, ShownQuesti
     row = Question.objects.create(
         conversation=turn.conversation, turn=turn, kind=KIND, text=text, options=list(options)
     )
-    return announce(turn.conversation), present.question(row)
+    return announce(turn.conversation_id, AskedQuestion(present.question(row)))
 
 
-def apply(person: Person, question: Question, answer: str) -> ModelChoiceNotice:
+def apply(person: Person, question: Question, answer: str) -> Announcement[AddedNotice]:
     """Do what was answered. Must run inside the transaction that closes the question."""
     assert question.turn is not None
     conversation, profile = question.conversation, question.turn.profile
@@ -54,6 +54,5 @@ def apply(person: Person, question: Question, answer: str) -> ModelChoiceNotice:
     if learned.settings or heard:
         chat_settings.change(conversation.pk, **learned.settings, **heard)
     facts = {"model": profile.name, "verdict": VERDICTS["refused"]}
-    seq, notice = say(conversation, learned.notice, facts)
     here = picker.shown(profile.pk, str(conversation.pk)) if conversation.profile_id == profile.pk else None
-    return ModelChoiceNotice(seq, notice, here)
+    return say(conversation, learned.notice, facts, here)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Now
 
 from chat.models import Conversation, Question
-from chat.transcript.conversations.conversations import announce, say
+from chat.transcript.announcements import Announcements, EndedQuestion, announce_all
+from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import hold
-from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions.unknown_model import HEARD, KIND, WORDS
 from chat.transcript.settings import chat_settings
 from toolsupport.core import format_choice
@@ -32,16 +31,6 @@ class NewsSnapshot:
     models: dict[str, int]
     tests: list[ShownDetection]
     decisions: dict[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class PostedNotice:
-    """A notice that was put into a conversation, with the questions (ids) it answers; `seq` is the last number."""
-
-    seq: int
-    notice: ShownMessage
-    model: dict[str, Any] | None
-    closed: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +57,18 @@ def look(conversations: Collection[str]) -> NewsSnapshot:
     return NewsSnapshot(models, news_of.tests(wanted), news_of.decisions(wanted))
 
 
-def tell_end(conversation_id: str, test: ShownDetection) -> PostedNotice | None:
-    """Say in a conversation how a test ended; None where that was said already, by whatever process."""
+def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
+    """Say in a conversation how a test ended; nothing where any process did already."""
     told = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     failed = tuple(test.detail.get("formats_failed") or ())
     return (
-        _tell_once(conversation_id, ModelNews("heard_test", test.id, test.profile, *told, at, failed)) if told else None
+        _tell_once(conversation_id, ModelNews("heard_test", test.id, test.profile, *told, at, failed)) if told else ()
     )
 
 
-def tell_decision(conversation_id: str, profile: int, decision: int) -> PostedNotice | None:
-    """Say in a conversation what a person decided for everyone; None where that was said already."""
+def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
+    """Say in a conversation what a person decided for everyone; nothing where that was done already."""
     value = event_log.holds(profile, "tools")
     return _tell_once(conversation_id, ModelNews(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
 
@@ -106,21 +95,19 @@ def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> 
 
 
 @transaction.atomic
-def _tell_once(conversation_id: str, news: ModelNews) -> PostedNotice | None:
+def _tell_once(conversation_id: str, news: ModelNews) -> Announcements:
     hold(UUID(conversation_id))
     conversation = Conversation.objects.get(pk=conversation_id)
     if conversation.profile_id != news.profile or conversation.settings.get(news.mark, 0) >= news.number:
-        return None
+        return ()
     if news.at is not None and news.at < conversation.created_at:
-        return None
+        return ()
     prefers = {"format": ""} if conversation.settings.get("format") in news.failed else {}
     chat_settings.change(conversation.pk, **{news.mark: news.number}, **prefers)
     model = picker.shown(news.profile, conversation_id)
     closed = _close(conversation) if model and model.state != "unknown" else ()
-    seq, notice = say(conversation, news.code, {"model": model.name if model else ""} | news.facts)
-    if closed:
-        seq = announce(conversation, len(closed))
-    return PostedNotice(seq, notice, asdict(model) if model else None, closed)
+    notice = say(conversation, news.code, {"model": model.name if model else ""} | news.facts, model)
+    return notice, *announce_all(conversation.pk, *(EndedQuestion(question, "decided") for question in closed))
 
 
 def _close(conversation: Conversation) -> tuple[int, ...]:

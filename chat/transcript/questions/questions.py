@@ -19,13 +19,20 @@ from chat.models import Grant, Question, ToolRun, Turn
 from chat.tools import policy
 from chat.tools.diff_preview import NO_FILE
 from chat.transcript import sql
-from chat.transcript.conversations.conversations import Person, announce, own
+from chat.transcript.announcements import (
+    Announcements,
+    AskedQuestion,
+    EndedQuestion,
+    StartedCall,
+    WaitingTurn,
+    announce,
+    announce_all,
+)
+from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.locks import hold
 from chat.transcript.messages import present
 from chat.transcript.messages.history import EDITED
-from chat.transcript.messages.view_models import ShownCall, ShownQuestion
 from chat.transcript.questions import learning, unknown_model
-from chat.transcript.questions.unknown_model import ModelChoiceNotice
 from chat.transcript.turn_store import fenced
 from toolsupport.core import calls
 from toolsupport.core.errors import Conflict, NotFound
@@ -65,15 +72,6 @@ class TurnUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class ParkedTurn:
-    """A turn that waits for a person: three announcements, from `seq` on (card, question, turn)."""
-
-    seq: int
-    call: ShownCall
-    question: ShownQuestion
-
-
-@dataclass(frozen=True, slots=True)
 class SubmittedAnswer:
     """What a person answered; `arguments` only with "edit"."""
 
@@ -83,15 +81,13 @@ class SubmittedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ClosedQuestion:
-    """A question that was answered, or ran out. `turn` waits to be claimed; `said` was put into the chat."""
+    """A question was answered, or its time ran out. `turn` waits to be claimed."""
 
     question: int
     conversation: str
     answer: str
-    by: str
-    seq: int
     turn: int | None
-    said: ModelChoiceNotice | None = None
+    announced: Announcements
 
 
 # What an answer to each kind of question does besides; the answer of an approval is heard by its turn.
@@ -99,10 +95,10 @@ EFFECTS = {unknown_model.KIND: unknown_model.apply, learning.KIND: learning.appl
 
 
 @fenced
-def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> ParkedTurn | None:
-    """Let the turn wait for a person, in rows and with no process. None where a person stops it."""
+def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> Announcements:
+    """Let the turn wait for a person, in rows and with no process. Nothing is announced where a person stops it."""
     if turn.stop_requested_at is not None:
-        return None
+        return ()
     run = ToolRun.objects.select_related("turn__conversation", "message", "program").get(pk=run_id, turn=turn)
     waits = {"status": "waiting", "owner": "", "lease_until": None, "usage": dict(spent.usage)}
     Turn.objects.filter(pk=turn.pk).update(**waits)
@@ -124,8 +120,12 @@ def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> 
     if run.program is not None:
         run.program.status, run.program.snapshot = "waiting", asking.state
         run.program.save(update_fields=["status", "snapshot"])
-    seq = announce(run.turn.conversation, 3) - 2
-    return ParkedTurn(seq, present.card(run.program or run), present.question(question))
+    return announce_all(
+        turn.conversation_id,
+        StartedCall(run.message_id, present.card(run.program or run)),
+        AskedQuestion(present.question(question)),
+        WaitingTurn(turn.pk, question.pk),
+    )
 
 
 def _options(run: ToolRun, asking: ApprovalRequest) -> list[str]:
@@ -169,10 +169,11 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
             defaults={"granted_by_id": person.pk or 0},
         )
     effect = EFFECTS.get(question.kind)
-    said = effect(person, question, given.answer) if effect else None
-    # Of whoever stands behind a socket only the number is at hand.
+    notice = effect(person, question, given.answer) if effect else None
+    # A socket has only the number of its person.
     by = User.objects.values_list("username", flat=True).get(pk=person.pk or 0)
-    return replace(_closed(question, given.answer, by), said=said)
+    closed = _closed(question, given.answer, by)
+    return replace(closed, announced=(notice, *closed.announced)) if notice else closed
 
 
 def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
@@ -215,10 +216,9 @@ def _closed(question: Question, given: str, by: str) -> ClosedQuestion:
     waits = question.kind not in EFFECTS
     if waits:
         Turn.objects.filter(questions=question, status="waiting").update(status="queued")
-    seq = announce(question.conversation)
-    return ClosedQuestion(
-        question.pk, str(question.conversation_id), given, by, seq, question.turn_id if waits else None
-    )
+    announced = announce(question.conversation_id, EndedQuestion(question.pk, given, by))
+    turn = question.turn_id if waits else None
+    return ClosedQuestion(question.pk, str(question.conversation_id), given, turn, (announced,))
 
 
 @transaction.atomic

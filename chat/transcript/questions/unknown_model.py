@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from chat.models import Conversation, Question
-from chat.transcript.conversations.conversations import Person, announce, own, say
+from chat.transcript.announcements import (
+    AddedNotice,
+    Announcement,
+    Announcements,
+    AskedQuestion,
+    EndedQuestion,
+    announce_all,
+)
+from chat.transcript.conversations.conversations import Person, own, say
 from chat.transcript.messages import present
-from chat.transcript.messages.view_models import ShownMessage, ShownQuestion
+from chat.transcript.messages.view_models import ShownQuestion
 from chat.transcript.settings import chat_settings
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.detection.test_run import longest
@@ -20,7 +26,6 @@ from toolsupport.registry.knowledge import effective_values as known_of
 from toolsupport.registry.knowledge import event_log, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker, profile_cache
-from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.people.permissions import Action, actions_of
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import change_feed, detection_reports, detections
@@ -32,39 +37,25 @@ KIND = "unknown_model"
 OPTIONS = ("auto", "yes", "no", "none")
 # Where a conversation keeps which decision of people it was told of last.
 HEARD = "heard_decision"
+Notice = Announcement[AddedNotice]
 WORDS = {True: "takes tools", False: "takes no tools", None: "follows the evidence again"}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoiceNotice:
-    """A notice that an answer has put into the chat, with the model as it stands now."""
-
-    seq: int
-    notice: ShownMessage
-    model: ShownModel | None
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChoiceQuestion:
-    """What choosing a model leads to: questions (ids) about another one end, and perhaps a new one is asked."""
-
-    seq: int
-    ended: tuple[int, ...]
-    question: ShownQuestion | None
-
-
 @transaction.atomic
-def ask(person: Person, conversation_id: str) -> ModelChoiceQuestion:
-    """Ask about the conversation's model where nobody knows; once for each person, build and day. Raises NotFound."""
+def ask(person: Person, conversation_id: str) -> Announcements:
+    """Ask about the conversation's model where it is unknown; once for each person, build and day. Raises NotFound.
+
+    Questions about another model end.
+    """
     conversation = own(person, conversation_id, lock=True)
     build = _build(conversation)
     others = _open(conversation).exclude(binds=build)
     ended = tuple(others.values_list("pk", flat=True))
     others.update(answer="superseded", answered_at=Now())
     question = _ask(person, conversation, build) if _worth_asking(person, conversation, build) else None
-    things = len(ended) + bool(question)
-    seq = announce(conversation, things) if things else conversation.tail
-    return ModelChoiceQuestion(seq, ended, present.question(question) if question else None)
+    closed = [EndedQuestion(pk, "superseded") for pk in ended]
+    asked = [AskedQuestion(present.question(question))] if question else []
+    return announce_all(conversation.pk, *closed, *asked)
 
 
 def pending(person: Person, conversation_id: str) -> tuple[ShownQuestion | None, list[ShownDetection]]:
@@ -75,7 +66,7 @@ def pending(person: Person, conversation_id: str) -> tuple[ShownQuestion | None,
     return present.question(row) if row and _unknown(conversation) else None, list(tests.values())
 
 
-def apply(person: Person, question: Question, answer: str) -> ModelChoiceNotice | None:
+def apply(person: Person, question: Question, answer: str) -> Notice | None:
     """Do what the answer says. Raises Conflict where it was decided meanwhile, Busy, ConfigError, NotAllowed."""
     profile = int(question.binds.partition(":")[0])
     if answer == "none":
@@ -85,7 +76,7 @@ def apply(person: Person, question: Question, answer: str) -> ModelChoiceNotice 
     return _decide(person, question.conversation, profile, answer == "yes")
 
 
-def begin_test(person: Person, conversation: Conversation, profile: int) -> ModelChoiceNotice | None:
+def begin_test(person: Person, conversation: Conversation, profile: int) -> Notice | None:
     """Begin a test, and say so where it is about the conversation's own model; None where one was under way."""
     allowed = actions_of(person.pk or 0)
     if Action.DETECT not in allowed:
@@ -98,14 +89,14 @@ def begin_test(person: Person, conversation: Conversation, profile: int) -> Mode
 
 
 @transaction.atomic
-def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, ModelChoiceNotice | None]:
+def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, Notice | None]:
     """Test a model by profile id, `server/name` or a unique name; (its id, what was said). Raises NotFound, Busy …"""
     conversation = own(person, conversation_id, lock=True)
     profile = picker.find(wanted)
     return profile, begin_test(person, conversation, profile)
 
 
-def _decide(person: Person, conversation: Conversation, profile: int, value: bool) -> ModelChoiceNotice:
+def _decide(person: Person, conversation: Conversation, profile: int, value: bool) -> Notice:
     newest = overrides.newest_seq(profile, "tools")
     if event_log.holds(profile, "tools") is not None:
         raise Conflict(f"This was decided already. {overrides.stands(profile, 'tools')}", "decided")
@@ -120,11 +111,10 @@ def _decide(person: Person, conversation: Conversation, profile: int, value: boo
     return _say(conversation, profile, "proposed", WORDS[value])
 
 
-def _say(conversation: Conversation, profile: int, code: str, verdict: str = "") -> ModelChoiceNotice:
+def _say(conversation: Conversation, profile: int, code: str, verdict: str = "") -> Notice:
     model = picker.shown(profile, str(conversation.pk))
     name = model.name if model else ""
-    seq, notice = say(conversation, code, {"model": name, "verdict": verdict})
-    return ModelChoiceNotice(seq, notice, model)
+    return say(conversation, code, {"model": name, "verdict": verdict}, model)
 
 
 def _ask(person: Person, conversation: Conversation, build: str) -> Question:

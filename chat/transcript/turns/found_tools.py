@@ -8,12 +8,12 @@ from contextlib import suppress
 from django.db import transaction
 
 from chat.models import Turn
+from chat.transcript.announcements import AddedNotice, Announcement
 from chat.transcript.conversations.conversations import Person, own, say
-from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.settings.turn_settings import ChatRequestContext
 from chat.transcript.turn_store import fenced
-from chat.transcript.turns.lifecycle import gone_on
+from chat.transcript.turns.resume import gone_on
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.tool_selection import LIMITS
 from toolsupport.core.types import ToolSpec
@@ -38,7 +38,7 @@ def add(turn: Turn, names: Sequence[str]) -> None:
 
 
 @transaction.atomic
-def say_cut(person: Person, conversation_id: str) -> tuple[int, ShownMessage] | None:
+def say_cut(person: Person, conversation_id: str) -> Announcement[AddedNotice] | None:
     """Say which of the tools that were found the model chosen now cannot be given, if any. Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     if not conversation.settings.get(KEY):

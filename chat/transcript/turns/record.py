@@ -11,11 +11,20 @@ from django.utils import timezone
 from chat.models import AUTOMATIC, UNFINISHED, Conversation, Message, ResultTable, ToolRun, Turn
 from chat.tools import BUILTINS
 from chat.tools.policy import CallOutcome
+from chat.transcript.announcements import (
+    AddedNotice,
+    Announcement,
+    FinishedCall,
+    FinishedMessage,
+    RejectedCall,
+    StartedCall,
+    StartedMessage,
+    announce,
+)
 from chat.transcript.conversations import branches
-from chat.transcript.conversations.conversations import announce, say
+from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import leaf_of
 from chat.transcript.messages import notices, present
-from chat.transcript.messages.view_models import ShownCall, ShownMessage
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.turn_store import TurnStore, fenced
 from toolsupport.core.errors import Lost
@@ -62,8 +71,9 @@ class FinishedReply:
 
 @dataclass(frozen=True, slots=True)
 class CallRejection:
-    """A call that will not run, with the reason the model (or the `program` that made it) is told.
+    """A call that will not run, with the reason that the model (or the `program` that made it) reads.
 
+    `suggestion` is the tool that was probably meant.
     `format` names the text format in which it could not be read: then `raw` stands in the text of the answer, too.
     """
 
@@ -73,21 +83,22 @@ class CallRejection:
     raw: str
     program: int | None = None
     format: str = ""
+    suggestion: str = ""
 
 
 @fenced
-def start_reply(turn: Turn) -> tuple[int, ShownMessage]:
+def start_reply(turn: Turn) -> Announcement[StartedMessage]:
     """A new, empty assistant message at the end of the branch."""
     leaf = leaf_of(turn.conversation_id)
     row = Message.objects.create(
         conversation=turn.conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn
     )
     Conversation.objects.filter(pk=turn.conversation_id).update(leaf=row)
-    return announce(turn.conversation), present.message(row)
+    return announce(turn.conversation_id, StartedMessage(present.message(row)))
 
 
 @fenced
-def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> tuple[int, ShownMessage]:
+def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> Announcement[FinishedMessage]:
     """The message is whole: its text will not change any more. Its calls are kept, none of them begun."""
     mine = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).filter(turn=turn)
     row = mine.get(pk=message_id)
@@ -96,9 +107,8 @@ def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> tuple[int
     row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
     for asked in reply.calls:
         _pending(row, asked)
-    return announce(row.conversation), present.message(
-        row, row.tool_runs.order_by("id"), siblings=branches.siblings(row)
-    )
+    shown = present.message(row, row.tool_runs.order_by("id"), siblings=branches.siblings(row))
+    return announce(turn.conversation_id, FinishedMessage(shown))
 
 
 def _pending(message: Message, asked: RequestedCall) -> None:
@@ -129,12 +139,12 @@ def made_inside(turn: Turn, message_id: int, asked: RequestedCall) -> None:
 
 
 @fenced
-def start_call(turn: Turn, call_id: str) -> tuple[int, ShownCall]:
+def start_call(turn: Turn, call_id: str) -> Announcement[StartedCall]:
     """A tool begins to run."""
     run = _unfinished(turn.pk, call_id)
     run.status, run.started_at = "running", timezone.now()
     run.save(update_fields=["status", "started_at"])
-    return announce(run.message.conversation), present.card(run)
+    return announce(turn.conversation_id, StartedCall(run.message_id, present.card(run)))
 
 
 def run_of(turn_id: int, call_id: str) -> int:
@@ -151,7 +161,7 @@ def _unfinished(turn_id: int, call_id: str) -> ToolRun:
 
 
 @fenced
-def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> tuple[int, ShownCall]:
+def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> Announcement[FinishedCall]:
     """A tool is done, one way or another."""
     runs = ToolRun.objects.select_related("message__conversation", "turn__profile__server")
     run, result = runs.get(pk=run_id, turn=turn), outcome.result
@@ -164,10 +174,10 @@ def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> tuple[int, Sho
     by_model = run.format != AUTOMATIC and run.asked_as == run.name and not run.turn.program
     if outcome.status == "done" and not result.is_error and run.name in BUILTINS and by_model:
         proven_calls.keep(run.turn.profile.build.key, BUILTINS[run.name].spec, run.arguments)
-    return announce(run.message.conversation), present.card(run)
+    return announce(turn.conversation_id, FinishedCall(run.message_id, present.card(run)))
 
 
-def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> tuple[int, ShownCall]:
+def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> Announcement[FinishedCall]:
     """The same for whatever a tool gave back: a result that cannot be kept fails its call, not the turn.
 
     Where the database itself is away, or the turn is another's, the error is the turn's.
@@ -182,7 +192,7 @@ def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> tuple[int
 
 
 @fenced
-def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> tuple[int, ShownCall]:
+def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> Announcement[RejectedCall]:
     """A call that will not run is kept too, so that the page and the model both know why."""
     message = Message.objects.select_related("conversation", "turn").get(pk=message_id, turn=turn)
     run = ToolRun.objects.create(
@@ -196,7 +206,8 @@ def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> tuple[
         format=rejection.format,
         program_id=rejection.program,
     )
-    return announce(message.conversation), present.call(run)
+    thing = RejectedCall(message.pk, present.call(run), rejection.reason, rejection.suggestion)
+    return announce(turn.conversation_id, thing)
 
 
 def turn_of(message: Message) -> Turn:
@@ -205,35 +216,35 @@ def turn_of(message: Message) -> Turn:
     return message.turn
 
 
-NumberedNotice = tuple[int, ShownMessage]
-
-
 @fenced
-def fall_back(turn: Turn, format_: str, code: str, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+def fall_back(turn: Turn, format_: str, code: str, facts: dict[str, str]) -> Announcement[AddedNotice]:
     """The turn goes on in another format, with a notice in the conversation."""
     Turn.objects.filter(pk=turn.pk).update(format=format_)
     return say(turn.conversation, code, facts)
 
 
 @fenced
-def offer_bash(turn: Turn, facts: dict[str, str]) -> tuple[int, ShownMessage]:
+def offer_bash(turn: Turn, facts: dict[str, str]) -> Announcement[AddedNotice]:
     """From now on this model is offered bash in this conversation, with a notice."""
     chat_settings.change(turn.conversation_id, **{turn_settings.THROUGH_BASH: turn.profile_id})
     return say(turn.conversation, "through_bash", facts)
 
 
+Notice = Announcement[AddedNotice]
+
+
 @fenced
-def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> NumberedNotice | None:
+def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> Notice | None:
     """Put a notice into the transcript, where no model reads it; None where the very same one stands there already."""
-    words = notices.text(code, **facts)
-    same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words)
-    return None if same.exists() else say(turn.conversation, code, facts)
+    return None if _stands(turn, code, facts) else say(turn.conversation, code, facts)
 
 
 @fenced
-def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> NumberedNotice | None:
+def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> Notice | None:
     """A notice of how much context the model of a turn is given, with the way to where that is set."""
-    words = notices.text(code, **facts)
-    if once and Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE, content=words).exists():
-        return None
-    return say(turn.conversation, code, facts, turn)
+    return None if once and _stands(turn, code, facts) else say(turn.conversation, code, facts, turn)
+
+
+def _stands(turn: Turn, code: str, facts: dict[str, str]) -> bool:
+    same = Message.objects.filter(conversation=turn.conversation_id, role=Role.NOTICE)
+    return same.filter(content=notices.text(code, **facts)).exists()

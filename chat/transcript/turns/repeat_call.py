@@ -1,61 +1,36 @@
-"""A call that a person lets run once more: a turn of its own, which begins with that call."""
+"""A finished call that a person lets run once more: a turn of its own, which begins with that call."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-from django.db import transaction
+from dataclasses import dataclass
 
 from chat.mcp import mcp_tools
 from chat.models import UNFINISHED, Conversation, Message, ToolRun
-from chat.transcript import sql
-from chat.transcript.conversations.conversations import Person, own
-from chat.transcript.messages import present
-from chat.transcript.messages.history import call_of
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import AcceptedMessage
-from chat.transcript.turns.resume import ResumePoint
+from chat.transcript.turns.begin import Draft
 from toolsupport.core.errors import NotFound
 from toolsupport.core.row_ids import row_number
-from toolsupport.core.types import Role, ToolCall
+from toolsupport.core.types import Role
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatRequest:
-    """Run this call (the number of its row) again."""
+    """Run this call (the number of its row) again.
+
+    What the policy says about it, and whether a person is asked, is as if a model had made it now.
+    """
 
     client_id: str
     call: str
 
-    def begin(self, person: Person, conversation_id: str, owner: str) -> AcceptedMessage:
-        return accept(person, conversation_id, self, owner)
+    def client_id_in(self, conversation: Conversation) -> str:
+        return self.client_id
 
-
-@transaction.atomic
-def accept(person: Person, conversation_id: str, wish: RepeatRequest, owner: str) -> AcceptedMessage:
-    """Begin the turn; the message that makes the call stands at the end of the branch that is shown.
-
-    What the policy says about the call, and whether it asks, is as if a model had made it.
-    Raises NotFound (no finished call of this conversation), Busy or ConfigError, and then nothing is kept.
-    """
-    conversation = own(person, conversation_id, lock=True)
-    room = lifecycle.room_for(conversation, wish.client_id, owner)
-    if room.known is not None:
-        return AcceptedMessage(
-            room.known, present.message(lifecycle.question_of(room.known)), conversation.tail, repeated=True
-        )
-    before = _finished(conversation, wish.call)
-    briefing = turn_settings.briefing(conversation)
-    turn = lifecycle.new_turn(conversation, wish.client_id, owner, briefing)
-    row = Message(conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT, turn=turn)
-    sql.insert_message(row)
-    run = _once_more(before, row)
-    seq = lifecycle.grown(conversation, row, 2) - 1
-    served = {run.call_id: ToolCall(run.call_id, run.name, run.arguments)}
-    resumed = ResumePoint(row.pk, (call_of(run),), decisions={}, rounds=0, done=(), usage={}, served=served)
-    claimed = replace(lifecycle.claimed(turn, conversation, briefing), resumed=resumed)
-    return AcceptedMessage(turn.pk, present.message(row, [run]), seq, claimed=claimed, ended=room.ended)
+    def draft(self, conversation: Conversation) -> Draft:
+        """Raises NotFound (no finished call of this conversation), ConfigError."""
+        call = _once_more(_finished(conversation, self.call))
+        message = Message(conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT)
+        return Draft(turn_settings.briefing(conversation), message, call)
 
 
 def _finished(conversation: Conversation, call: str) -> ToolRun:
@@ -67,13 +42,11 @@ def _finished(conversation: Conversation, call: str) -> ToolRun:
     return run
 
 
-def _once_more(before: ToolRun, message: Message) -> ToolRun:
+def _once_more(before: ToolRun) -> ToolRun:
     tool = mcp_tools.named(before.name)
-    assert message.turn is not None and tool is not None
-    return ToolRun.objects.create(
-        turn=message.turn,
-        message=message,
-        call_id=f"again-{message.pk}",
+    assert tool is not None
+    return ToolRun(
+        call_id="again",
         name=before.name,
         asked_as=before.asked_as,
         served_by=before.served_by,

@@ -1,10 +1,10 @@
-"""A call that a program makes in a conversation: a turn of its own, which asks no model and is told of once."""
+"""A call that a program makes in a conversation: a turn of its own, which asks no model; its result is given once."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -13,21 +13,16 @@ from django.utils import timezone
 
 from chat.mcp import mcp_tools
 from chat.models import OPEN, Conversation, Message, ToolRun, Turn
-from chat.transcript import sql
-from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.messages import present
-from chat.transcript.messages.history import call_of
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import AcceptedMessage
-from chat.transcript.turns.resume import ResumePoint
+from chat.transcript.turns.begin import Draft
 from toolsupport.core import calls, tool_translation
 from toolsupport.core.errors import Busy
 from toolsupport.core.events import CallRejected
 from toolsupport.core.types import JSON, RequestSpec, Role, ToolCall
 from toolsupport.registry.models import picker
 
-# How long the result of a call that nobody fetched waits for the same request.
+# How long the result of a call waits to be fetched by the same request.
 FETCHABLE = timedelta(minutes=10)
 ASKED, TOLD = "asked", "told"
 BY_PROGRAM = "asked for by a program"
@@ -49,14 +44,25 @@ class CallRequest:
     name: str
     arguments: JSON
 
-    @property
-    def client_id(self) -> str:
-        """The same for the same request, so that a repeated one finds what became of it."""
-        said = json.dumps([self.profile, self.name, self.arguments], sort_keys=True).encode(errors="replace")
-        return f"program-{hashlib.sha256(said).hexdigest()[:40]}"
+    def client_id_in(self, conversation: Conversation) -> str:
+        """That of the turn of the same request, while its result was not fetched; else a new one. Raises Busy."""
+        request = json.dumps([self.profile, self.name, self.arguments], sort_keys=True).encode(errors="replace")
+        key = f"program-{hashlib.sha256(request).hexdigest()[:40]}-"
+        turns = Turn.objects.filter(conversation=conversation)
+        before = _not_fetched(turns.filter(program=ASKED, client_id__startswith=key).order_by("-id").first())
+        if before is not None:
+            return before.client_id
+        if turns.filter(status="waiting").exists():
+            raise Busy("A question is open in this conversation. It has to be answered first.", "conversation")
+        return f"{key}{turns.count()}"
 
-    def begin(self, person: Person, conversation_id: str, owner: str) -> AcceptedMessage:
-        return accept(person, conversation_id, self, owner)
+    def draft(self, conversation: Conversation) -> Draft:
+        """Raises ConfigError, InvalidCall."""
+        conversation.profile_id = self.profile
+        briefing = turn_settings.briefing(conversation)
+        call = _pending(*checked(self, briefing.brief))
+        message = Message(conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT)
+        return Draft(briefing, message, call, program=ASKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,51 +86,16 @@ def checked(wish: CallRequest, brief: RequestSpec) -> tuple[ToolCall, ToolCall]:
     raise InvalidCall(f"This model may not call {wish.name}: {left_out.reason}" if left_out else found.reason, "name")
 
 
-@transaction.atomic
-def accept(person: Person, conversation_id: str, wish: CallRequest, owner: str) -> AcceptedMessage:
-    """Begin the turn that runs the call; where the same request was made before, and not told, its turn is meant.
-
-    Raises NotFound, Busy, ConfigError or InvalidCall, and then nothing is kept.
-    """
-    conversation = own(person, conversation_id, lock=True)
-    before = _untold(conversation, wish)
-    if before is not None:
-        row = before.messages.order_by("id")[0]
-        return AcceptedMessage(before.pk, present.message(row), conversation.tail, repeated=True)
-    if Turn.objects.filter(conversation=conversation, status="waiting").exists():
-        raise Busy("A question is open in this conversation. It has to be answered first.", "conversation")
-    client_id = f"{wish.client_id}-{Turn.objects.filter(conversation=conversation).count()}"
-    room = lifecycle.room_for(conversation, client_id, owner)
-    conversation.profile_id = wish.profile
-    briefing = turn_settings.briefing(conversation)
-    asked, served = checked(wish, briefing.brief)
-    turn = lifecycle.new_turn(conversation, client_id, owner, briefing)
-    Turn.objects.filter(pk=turn.pk).update(program=ASKED)
-    row = Message(conversation=conversation, parent_id=conversation.leaf_id, role=Role.ASSISTANT, turn=turn)
-    sql.insert_message(row)
-    run = _pending(row, asked, served)
-    seq = lifecycle.grown(conversation, row, 2) - 1
-    calls_served = {run.call_id: replace(served, id=run.call_id)}
-    resumed = ResumePoint(row.pk, (call_of(run),), {}, 0, (), {}, served=calls_served, calls_only=True)
-    claimed = replace(lifecycle.claimed(turn, conversation, briefing), resumed=resumed)
-    return AcceptedMessage(turn.pk, present.message(row, [run]), seq, claimed=claimed, ended=room.ended)
-
-
-def _untold(conversation: Conversation, wish: CallRequest) -> Turn | None:
-    """The turn of the same request, open or over a short while ago, whose result nobody was told."""
-    same = Turn.objects.filter(conversation=conversation, program=ASKED, client_id__startswith=f"{wish.client_id}-")
-    turn = same.order_by("-id").first()
+def _not_fetched(turn: Turn | None) -> Turn | None:
+    """The turn, while it is open or its result may still be fetched."""
     fresh = turn is not None and (turn.ended_at is None or turn.ended_at > timezone.now() - FETCHABLE)
     return turn if fresh else None
 
 
-def _pending(message: Message, asked: ToolCall, served: ToolCall) -> ToolRun:
-    assert message.turn is not None
+def _pending(asked: ToolCall, served: ToolCall) -> ToolRun:
     tool = mcp_tools.named(served.name)
-    return ToolRun.objects.create(
-        turn=message.turn,
-        message=message,
-        call_id=f"program-{message.pk}",
+    return ToolRun(
+        call_id="program",
         name=served.name,
         asked_as=asked.name,
         served_by=served.name,

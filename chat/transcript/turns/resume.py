@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chat.models import ToolRun, Turn
 from chat.tools.tool import Pause
 from chat.transcript.messages.history import WAITS, call_of
 from chat.transcript.questions import questions
+from chat.transcript.settings import turn_settings
+from chat.transcript.settings.turn_settings import ChatRequestContext
 from toolsupport.core.events import CallReady
-from toolsupport.core.types import Role, ToolCall
+from toolsupport.core.format_fallback import in_format
+from toolsupport.core.types import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,8 @@ class ResumePoint:
     calls_only: bool = False
 
 
-def resumed(turn: Turn, runs: list[ToolRun]) -> ResumePoint:
-    """From the rows of the calls of a turn, in the order they were made."""
+def resumed(turn: Turn, runs: list[ToolRun], rounds: int) -> ResumePoint:
+    """From the rows of the calls of a turn, in the order they were made, and how often its model was asked."""
     waiting = [run for run in runs if run.status in WAITS]
     decided = {run.call_id: questions.decision(run, turn) for run in runs if run.status == "waiting"}
     pending = [run for run in waiting if run.program_id is None]
@@ -45,7 +48,7 @@ def resumed(turn: Turn, runs: list[ToolRun]) -> ResumePoint:
         message=runs[-1].message_id,
         pending=tuple(call_of(run) for run in pending),
         decisions={call_id: decision for call_id, decision in decided.items() if decision is not None},
-        rounds=turn.messages.filter(role=Role.ASSISTANT).count(),
+        rounds=rounds,
         done=tuple(call_of(run) for run in runs if run.status not in WAITS),
         usage=turn.usage,
         in_prose=frozenset(run.call_id for run in pending if run.in_prose),
@@ -58,3 +61,12 @@ def resumed(turn: Turn, runs: list[ToolRun]) -> ResumePoint:
 def _pause(inner: ToolRun) -> Pause:
     assert inner.program is not None and inner.program.snapshot is not None
     return Pause(CallReady(call_of(inner)), bytes(inner.program.snapshot))
+
+
+def gone_on(turn: Turn, briefing: ChatRequestContext) -> ChatRequestContext:
+    """A turn goes on in the format it fell back to before."""
+    brief = briefing.brief
+    if turn.format not in brief.fallbacks:
+        turn.conversation.settings = turn.conversation.settings | {"format": turn.format}
+        return turn_settings.briefing(turn.conversation)
+    return replace(briefing, brief=in_format(brief, turn.format, "The formats before it failed in this answer."))

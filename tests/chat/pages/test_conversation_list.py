@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from chat.models import Conversation
 from chat.transcript.conversations import conversations, listing
-from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import SentMessage
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +99,7 @@ def test_the_list_is_the_one_of_the_page(alice: User, owned: Conversation) -> No
 
 
 def test_a_search_marks_what_it_found(alice: User, owned: Conversation) -> None:
-    lifecycle.accept(alice, str(owned.pk), SentMessage("c", "the <b>kettle</b> boils"))
+    accept(alice, str(owned.pk), SentMessage("c", "the <b>kettle</b> boils"))
     html = client_of(alice).get(reverse("conversations"), {"q": "kettle"}).content.decode()
     assert "the &lt;b&gt;<mark>kettle</mark>&lt;/b&gt; boils" in html
     assert "Nothing found." in client_of(alice).get(reverse("conversations"), {"q": "teapot"}).content.decode()
@@ -141,7 +141,7 @@ def test_deleting_what_is_open_leads_home(alice: User, owned: Conversation) -> N
 
 
 def test_deleting_is_refused_while_an_answer_is_written(alice: User, owned: Conversation) -> None:
-    lifecycle.accept(alice, str(owned.pk), SentMessage("c", "hello"))
+    accept(alice, str(owned.pk), SentMessage("c", "hello"))
     _, html = call(client_of(alice), "conversation-delete", owned.pk, HX_Request="true")
     assert "An answer is still being written here. Stop it first." in html
     assert Conversation.objects.filter(pk=owned.pk).exists()

@@ -21,8 +21,9 @@ from chat.transcript.conversations import explain, prompts, tool_filter
 from chat.transcript.conversations.prompts import PromptDraft
 from chat.transcript.conversations.tool_filter import SwitchChoice, ToolFilterChange
 from chat.transcript.settings import available_tools
-from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import SentMessage
+from chat.transcript.turns.begin import ClaimedTurn
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
 from tests.toolsupport.providers.scripted import FINE, Scripted, scripted
 from toolsupport import exchange
@@ -142,7 +143,7 @@ def test_a_new_chat_has_the_databases_of_whoever_looks(alice: User, charlie: Use
         (("chat", "model", "team"), 0.1, "the settings of this chat"),
         (("model", "team"), 0.2, "the options of this model"),
         (("team",), 0.4, "the team's defaults"),
-        ((), 0.3, "what this program comes with: 0.3 where tools are offered"),
+        ((), 0.3, "the default: 0.3 where tools are offered"),
     ],
 )
 def test_the_temperature_says_where_it_comes_from(
@@ -159,7 +160,7 @@ def test_the_temperature_says_where_it_comes_from(
 
 def test_the_prompt_says_where_it_comes_from(alice: User, chat: Conversation) -> None:  # C9
     here = str(chat.pk)
-    assert explain.of_conversation(alice, here).request.system_from == "what this program comes with"
+    assert explain.of_conversation(alice, here).request.system_from == "the default"
     team_settings.put("base_system_prompt", "Be brief.")
     request = explain.of_conversation(alice, here).request
     assert request.system_from == "the team's defaults" and request.system.startswith("Be brief.")
@@ -181,7 +182,7 @@ def test_prompts_and_memory_of_a_chat_are_named(alice: User, bob: User, chat: Co
     Conversation.objects.filter(pk=chat.pk).update(settings={"prompts": ["polite"]})
     chat.memories.create(text="Her name is Ada.")
     request = explain.of_conversation(alice, str(chat.pk)).request
-    assert request.system_from.endswith("comes with, then the team's prompt polite, then what is remembered")
+    assert request.system_from.endswith("the default, then the team's prompt polite, then what is remembered")
     assert "Say please." in request.system and "Her name is Ada." in request.system
 
 
@@ -198,7 +199,7 @@ def test_a_tool_without_room_says_so_and_is_not_in_the_request(alice: User, chat
 
 
 def test_what_tools_cost_is_estimated_until_a_server_has_counted(alice: User, chat: Conversation) -> None:  # F9
-    accepted = lifecycle.accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
+    accepted = accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert accepted.claimed is not None
     briefing = accepted.claimed.briefing
     estimated = explain.of_conversation(alice, str(chat.pk)).cost
@@ -248,7 +249,7 @@ async def _drain(events: object) -> None:
 
 def _shown_then_sent(
     server: Scripted, kind: str, settings: dict[str, object]
-) -> tuple[explain.RequestExplanation, lifecycle.ClaimedTurn]:
+) -> tuple[explain.RequestExplanation, ClaimedTurn]:
     """What the page says of the next message, then that message, claimed as the runner does."""
     row = ServerFactory(kind=kind, base_url=f"http://127.0.0.1:{server.port}")
     profile = ModelProfileFactory(server=row)
@@ -257,7 +258,7 @@ def _shown_then_sent(
     conversation.leaf = conversation.messages.create(role="user", content="Good morning")
     conversation.save()
     told = explain.of_conversation(conversation.owner, str(conversation.pk), "What is new?")
-    accepted = lifecycle.accept(conversation.owner, str(conversation.pk), SentMessage("1", "What is new?"), "me")
+    accepted = accept(conversation.owner, str(conversation.pk), SentMessage("1", "What is new?"), "me")
     assert accepted.claimed is not None
     return told, accepted.claimed
 
@@ -268,7 +269,7 @@ def test_an_answer_that_runs_keeps_what_it_began_with_and_that_is_said(
     client.force_login(alice)
     address = reverse("conversation-explain", args=[chat.pk])
     assert "An answer is running" not in client.get(address).content.decode()
-    lifecycle.accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
+    accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert "An answer is running" in client.get(address).content.decode()
 
 
@@ -283,7 +284,7 @@ def test_what_a_chat_leaves_out_is_out_of_its_requests(client: Client, alice: Us
     told = explain.of_conversation(alice, str(chat.pk))
     assert [tool.name for tool in told.tools if tool.included and tool.name in FILE_TOOLS] == ["read_file"]
     assert {tool.reason for tool in told.tools if not tool.kept} == {"This chat leaves this tool out."}
-    accepted = lifecycle.accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
+    accepted = accept(alice, str(chat.pk), SentMessage("1", "hi"), "me")
     assert accepted.claimed is not None
     assert accepted.claimed.briefing.usable & {*FILE_TOOLS} == {"read_file"}
     assert explain.of_model(alice, chat.profile_id or 0).included > 1

@@ -17,8 +17,10 @@ from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say
 from chat.transcript.conversations.export import export
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record, regenerate
-from chat.transcript.turns.lifecycle import SentMessage, TurnOutcome
+from chat.transcript.turns import record, regenerate
+from chat.transcript.turns.end import TurnOutcome, end
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept, reply_of
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import ToolCall, ToolResult
@@ -35,19 +37,15 @@ def conversation(alice: User) -> Conversation:
     made: Conversation = ConversationFactory(
         owner=alice, profile=profile, title="Tea & more", settings={"system": "Be brief.", "inner": "hidden"}
     )
-    accepted = lifecycle.accept(alice, str(made.pk), SentMessage("c1", "What is in it?"), "me")
-    assert accepted.reply is not None
+    accepted = accept(alice, str(made.pk), SentMessage("c1", "What is in it?"), "me")
     asked = record.RequestedCall(ToolCall("x", "read_file", {"path": "a.md"}), "native", "A1")
     store = TurnStore("me", accepted.turn)
-    record.finish_reply(store, accepted.reply.id, record.FinishedReply("First.", "let me see", 5, (asked,)))
-    _, call = record.start_call(store, "x")
+    record.finish_reply(store, reply_of(accepted).id, record.FinishedReply("First.", "let me see", 5, (asked,)))
+    call = record.start_call(store, "x").thing.call
     record.finish_call(store, int(call.id), policy.CallOutcome("done", ToolResult("```\nfenced\n```"), 12))
-    lifecycle.end("me", accepted.turn, TurnOutcome("done", reply=(accepted.reply.id, "First.", "let me see", 5)))
-    anew = regenerate.accept(alice, str(made.pk), regenerate.RegenerateRequest("c2", accepted.reply.id), "me")
-    assert anew.reply is not None
-    lifecycle.end(
-        "me", anew.turn, TurnOutcome("stopped", "Stopped by you.", reply=(anew.reply.id, "Second.", "", None))
-    )
+    end("me", accepted.turn, TurnOutcome("done", reply=(reply_of(accepted).id, "First.", "let me see", 5)))
+    anew = accept(alice, str(made.pk), regenerate.RegenerateRequest("c2", reply_of(accepted).id), "me")
+    end("me", anew.turn, TurnOutcome("stopped", "Stopped by you.", reply=(reply_of(anew).id, "Second.", "", None)))
     say(made, "tools_refused", {"model": "phi-x:7b"})
     return made
 

@@ -15,8 +15,9 @@ from chat.tools.files.images import kind_of
 from chat.transcript import sql
 from chat.transcript.messages import attachments
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import AcceptedMessage, SentMessage
+from chat.transcript.turns.begin import AcceptedMessage
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.registry.knowledge import effective_values
@@ -104,9 +105,7 @@ def test_nobody_else_sees_or_adds_one(
 
 
 def ask(alice: User, conversation: Conversation, *paths: str, client_id: str = "c") -> AcceptedMessage:
-    return lifecycle.accept(
-        alice, str(conversation.pk), SentMessage(client_id, "What is this?", attachments=paths), "me"
-    )
+    return accept(alice, str(conversation.pk), SentMessage(client_id, "What is this?", attachments=paths), "me")
 
 
 def seeing(conversation: Conversation) -> None:
@@ -154,8 +153,8 @@ def test_old_images_give_way_to_new_ones(
         conversation.messages.create(role="user", content=text, attachments=["images/a.png"])
     rows = sql.said_in(conversation.pk)
     put(conversation)
-    told = attachments.user_messages(rows, seen=True)
+    told = attachments.told(rows, seen=True)
     assert [told[row.pk].images for row in rows] == [(), (PNG,)]
     assert "not shown any more" in told[rows[0].pk].content
     turn_settings.workspace(str(conversation.pk)).delete("images/a.png")
-    assert "not shown any more" in attachments.user_messages(rows, seen=True)[rows[1].pk].content
+    assert "not shown any more" in attachments.told(rows, seen=True)[rows[1].pk].content

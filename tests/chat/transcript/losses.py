@@ -10,8 +10,8 @@ from django.db.models import Model
 from django.utils import timezone
 
 from chat.models import Conversation, Grant, Memory, Message, Question, ResultTable, ToolRun, Turn
-from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import TurnOutcome
+from chat.transcript.turns.end import TurnOutcome, end
+from chat.transcript.turns.leases import settle
 from toolsupport.models import CallMetric, HistoryEntry, ModelProfile, PromptCount, ProvenCall
 
 ME, ANOTHER = "me", "another"
@@ -28,7 +28,7 @@ def run_out(turn_id: int) -> None:
 def interrupted(turn: int) -> None:
     """Another process saw that the lease had run out."""
     run_out(turn)
-    assert [one.turn for one in lifecycle.settle()[0]] == [turn]
+    assert [one.turn for one in settle()[0]] == [turn]
 
 
 def taken(turn: int) -> None:
@@ -37,13 +37,13 @@ def taken(turn: int) -> None:
 
 
 def finished(turn: int) -> None:
-    assert lifecycle.end(ME, turn, TurnOutcome("done")) is not None
+    assert end(ME, turn, TurnOutcome("done")) is not None
 
 
 def finished_elsewhere(turn: int) -> None:
     """Another process took it and came to the end of it."""
     taken(turn)
-    assert lifecycle.end(ANOTHER, turn, TurnOutcome("done")) is not None
+    assert end(ANOTHER, turn, TurnOutcome("done")) is not None
 
 
 def waits(turn: int) -> None:

@@ -14,12 +14,16 @@ from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record
-from chat.transcript.turns.lifecycle import SentMessage, TurnOutcome
+from chat.transcript.turns import leases as turn_leases
+from chat.transcript.turns import record
+from chat.transcript.turns.begin import AcceptedMessage, claim
+from chat.transcript.turns.end import TurnEnd, TurnOutcome, close, end
+from chat.transcript.turns.leases import keep_alive, settle
 from chat.transcript.turns.regenerate import RegenerateRequest
-from chat.transcript.turns.regenerate import accept as accept_again
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.requested_call import CallRequest
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept, reply_of
 from tests.chat.transcript.losses import (
     ANOTHER,
     ME,
@@ -33,9 +37,9 @@ from tests.chat.transcript.losses import (
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy
 from toolsupport.core.types import ToolCall
+from toolsupport.registry import leases
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.metrics.call_metrics import CallCount
-from toolsupport.registry.testing import leases
 
 pytestmark = pytest.mark.django_db
 WRITE = ToolCall("c1", "read_file", {"path": "a"})
@@ -50,13 +54,12 @@ def conversation(alice: User) -> Conversation:
 
 
 @pytest.fixture
-def begun(alice: User, conversation: Conversation) -> lifecycle.AcceptedMessage:
+def begun(alice: User, conversation: Conversation) -> AcceptedMessage:
     """An answer that this process writes, with a call that waits to run."""
-    accepted = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
-    assert accepted.reply is not None
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     asked = record.RequestedCall(WRITE, "native", "A1")
     record.finish_reply(
-        TurnStore(ME, accepted.turn), accepted.reply.id, record.FinishedReply("So far", "", None, (asked,))
+        TurnStore(ME, accepted.turn), reply_of(accepted).id, record.FinishedReply("So far", "", None, (asked,))
     )
     return accepted
 
@@ -72,13 +75,12 @@ def text_of(turn: int) -> str:
 def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
     alice: User, conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
-    accepted = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
-    assert accepted.reply is not None
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     loss(accepted.turn)
     # As if another process wrote the message on: a text that is not finished could be written over.
-    Message.objects.filter(pk=accepted.reply.id).update(finished=False, content="theirs")
+    Message.objects.filter(pk=reply_of(accepted).id).update(finished=False, content="theirs")
     before = dump()
-    pulse = lifecycle.keep_alive(ME, [accepted.turn], [(accepted.reply.id, "mine", "mine")])
+    pulse = keep_alive(ME, [accepted.turn], [(reply_of(accepted).id, "mine", "mine")])
     assert pulse.lost == {accepted.turn} and not pulse.stop
     assert dump() == before
 
@@ -87,41 +89,36 @@ def test_the_heartbeat_of_a_turn_that_was_lost_changes_nothing(
 def test_the_end_of_a_turn_that_was_lost_changes_nothing(
     alice: User, conversation: Conversation, loss: Callable[[int], None]
 ) -> None:
-    accepted = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
-    assert accepted.reply is not None
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     loss(accepted.turn)
-    Message.objects.filter(pk=accepted.reply.id).update(finished=False, content="theirs")
+    Message.objects.filter(pk=reply_of(accepted).id).update(finished=False, content="theirs")
     before = dump()
-    outcome = TurnOutcome("done", "", {"x": 1}, (accepted.reply.id, "mine", "mine", 1), (CallCount("native", "ready"),))
-    assert lifecycle.end(ME, accepted.turn, outcome) is None
+    outcome = TurnOutcome(
+        "done", "", {"x": 1}, (reply_of(accepted).id, "mine", "mine", 1), (CallCount("native", "ready"),)
+    )
+    assert end(ME, accepted.turn, outcome) is None
     assert dump() == before
 
 
 def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None:
-    own, other = (
-        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2)
-    )
+    own, other = (accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2))
     taken(other.turn)
     for turn in (own.turn, other.turn):
         run_out(turn)
-    lifecycle.keep_alive(ME, [own.turn, other.turn], [])
-    assert [one.turn for one in lifecycle.settle()[0]] == [other.turn]
+    keep_alive(ME, [own.turn, other.turn], [])
+    assert [one.turn for one in settle()[0]] == [other.turn]
 
 
 def test_a_text_is_written_into_messages_of_its_own_turn_only(alice: User) -> None:
-    own, other = (
-        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2)
-    )
-    assert own.reply is not None and other.reply is not None
-    lifecycle.end(ME, own.turn, TurnOutcome("done", reply=(other.reply.id, "wrong", "", None)))
+    own, other = (accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2))
+    end(ME, own.turn, TurnOutcome("done", reply=(reply_of(other).id, "wrong", "", None)))
     assert text_of(other.turn) == ""
 
 
-def test_a_reply_that_is_whole_is_not_written_over(begun: lifecycle.AcceptedMessage) -> None:
-    assert begun.reply is not None
-    lifecycle.keep_alive(ME, [begun.turn], [(begun.reply.id, "more", "")])
+def test_a_reply_that_is_whole_is_not_written_over(begun: AcceptedMessage) -> None:
+    keep_alive(ME, [begun.turn], [(reply_of(begun).id, "more", "")])
     assert text_of(begun.turn) == "So far"
-    lifecycle.end(ME, begun.turn, TurnOutcome("done", reply=(begun.reply.id, "more", "", None)))
+    end(ME, begun.turn, TurnOutcome("done", reply=(reply_of(begun).id, "more", "", None)))
     assert text_of(begun.turn) == "So far"
 
 
@@ -140,43 +137,40 @@ MOMENT = timezone.now().replace(microsecond=500_000)
     ],
 )
 def test_a_lease_holds_until_its_last_moment(
-    begun: lifecycle.AcceptedMessage, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
+    begun: AcceptedMessage, monkeypatch: pytest.MonkeyPatch, until: Any, gone: bool
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(lease_until=until)
-    monkeypatch.setattr(lifecycle, "Now", lambda: Value(MOMENT))
-    assert bool(lifecycle.settle()[0]) is gone
+    monkeypatch.setattr(leases, "Now", lambda: Value(MOMENT))
+    assert bool(settle()[0]) is gone
 
 
 @pytest.mark.parametrize("status", ["queued", "waiting", "done", "failed", "stopped", "interrupted"])
-def test_only_what_runs_is_interrupted(begun: lifecycle.AcceptedMessage, status: str) -> None:
+def test_only_what_runs_is_interrupted(begun: AcceptedMessage, status: str) -> None:
     run_out(begun.turn)
     Turn.objects.filter(pk=begun.turn).update(status=status)
-    assert lifecycle.settle()[0] == [] and Turn.objects.get(pk=begun.turn).status == status
+    assert settle()[0] == [] and Turn.objects.get(pk=begun.turn).status == status
 
 
 def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other process writes between the look at the expired turns and the change of each."""
-    found = [
-        lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME).turn
-        for _ in range(2)
-    ]
+    found = [accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME).turn for _ in range(2)]
     for turn in found:
         run_out(turn)
-    ordinary = lifecycle._close
+    ordinary = close
 
-    def close(turn: Turn, reason: str) -> lifecycle.EndedTurn:
-        lifecycle.keep_alive(ME, found, [])
+    def renewed_before(turn: Turn, reason: str) -> TurnEnd:
+        keep_alive(ME, found, [])
         return ordinary(turn, reason)
 
-    monkeypatch.setattr(lifecycle, "_close", close)
-    assert len(lifecycle.settle()[0]) == 1
+    monkeypatch.setattr(turn_leases, "close", renewed_before)
+    assert len(settle()[0]) == 1
     assert sorted(Turn.objects.filter(pk__in=found).values_list("status", flat=True)) == ["interrupted", "running"]
 
 
-def test_a_new_lease_is_as_long_as_a_renewed_one(begun: lifecycle.AcceptedMessage) -> None:
+def test_a_new_lease_is_as_long_as_a_renewed_one(begun: AcceptedMessage) -> None:
     """Three heartbeats of 1.6 s may be missed; the written statement has the length in itself."""
     first = Turn.objects.get(pk=begun.turn)
-    lifecycle.keep_alive(ME, [begun.turn], [])
+    keep_alive(ME, [begun.turn], [])
     renewed = Turn.objects.get(pk=begun.turn)
     for turn in (first, renewed):
         assert turn.lease_until is not None
@@ -184,52 +178,50 @@ def test_a_new_lease_is_as_long_as_a_renewed_one(begun: lifecycle.AcceptedMessag
         assert leases.TURN - timedelta(seconds=2) < left <= leases.TURN + timedelta(milliseconds=50)
 
 
-def test_the_sweep_spares_what_runs_in_this_process(begun: lifecycle.AcceptedMessage) -> None:
+def test_the_sweep_spares_what_runs_in_this_process(begun: AcceptedMessage) -> None:
     run_out(begun.turn)
-    assert lifecycle.settle([begun.turn])[0] == []
-    assert [one.turn for one in lifecycle.settle()[0]] == [begun.turn]
+    assert settle([begun.turn])[0] == []
+    assert [one.turn for one in settle()[0]] == [begun.turn]
 
 
 # -- room for another turn, in the process that runs one --
 
 
-def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> lifecycle.AcceptedMessage:
+def begin(kind: str, person: User, conversation: Conversation, owner: str, reply: int) -> AcceptedMessage:
     here = str(conversation.pk)
-    ways: dict[str, Callable[[], lifecycle.AcceptedMessage]] = {
-        "message": partial(lifecycle.accept, person, here, SentMessage("c2", "more"), owner),
-        "again": partial(accept_again, person, here, RegenerateRequest("c2", reply), owner),
-        "repeat": partial(RepeatRequest("c2", str(ToolRun.objects.get().pk)).begin, person, here, owner),
-        "program": partial(
-            CallRequest(conversation.profile_id or 0, "read_file", {"path": "a"}).begin, person, here, owner
-        ),
+    read = CallRequest(conversation.profile_id or 0, "read_file", {"path": "a"})
+    ways: dict[str, Callable[[], AcceptedMessage]] = {
+        "message": partial(accept, person, here, SentMessage("c2", "more"), owner),
+        "again": partial(accept, person, here, RegenerateRequest("c2", reply), owner),
+        "repeat": partial(accept, person, here, RepeatRequest("c2", str(ToolRun.objects.get().pk)), owner),
+        "program": partial(accept, person, here, read, owner),
     }
     return ways[kind]()
 
 
 @pytest.mark.parametrize("kind", ["message", "again", "repeat", "program"])
 def test_what_runs_in_this_process_is_not_expired_by_the_next_message(
-    alice: User, conversation: Conversation, begun: lifecycle.AcceptedMessage, kind: str
+    alice: User, conversation: Conversation, begun: AcceptedMessage, kind: str
 ) -> None:
     ToolRun.objects.update(status="done")
     run_out(begun.turn)
-    assert begun.reply is not None
     with pytest.raises(Busy) as caught:
-        begin(kind, alice, conversation, ME, begun.reply.id)
+        begin(kind, alice, conversation, ME, reply_of(begun).id)
     assert caught.value.limit == "conversation"
     assert Turn.objects.get(pk=begun.turn).status == "running"
-    accepted = begin(kind, alice, conversation, ANOTHER, begun.reply.id)
+    accepted = begin(kind, alice, conversation, ANOTHER, reply_of(begun).id)
     assert [one.turn for one in accepted.ended] == [begun.turn]
 
 
 def test_what_waits_for_a_person_gives_way_in_every_process(
-    alice: User, conversation: Conversation, begun: lifecycle.AcceptedMessage
+    alice: User, conversation: Conversation, begun: AcceptedMessage
 ) -> None:
     Turn.objects.filter(pk=begun.turn).update(status="waiting", owner="")
     assert [one.turn for one in begin("message", alice, conversation, ME, 0).ended] == [begun.turn]
 
 
 def test_a_claimed_turn_carries_its_store(alice: User, conversation: Conversation) -> None:
-    queued = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"))
-    accepted = lifecycle.claim(queued.turn, ANOTHER)
-    assert accepted is not None and accepted.claimed is not None
-    assert accepted.claimed.store == TurnStore(ANOTHER, queued.turn)
+    queued = accept(alice, str(conversation.pk), SentMessage("c1", "hello"))
+    accepted = claim(queued.turn, ANOTHER)
+    assert accepted is not None
+    assert accepted.store == TurnStore(ANOTHER, queued.turn)

@@ -25,7 +25,7 @@ def test_notices_of_several_writers_follow_each_other() -> None:
         try:
             together.wait()
             told = [transaction.atomic(say)(conversation, "tools_refused", {"model": "m"}) for _ in range(NOTICES)]
-            return [seq for seq, _ in told]
+            return [each.seq for each in told]
         finally:
             connection.close()
 

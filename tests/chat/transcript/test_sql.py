@@ -11,7 +11,7 @@ from django.utils import timezone
 from chat.models import Message, Turn
 from chat.transcript import sql
 from tests.factories import ConversationFactory
-from toolsupport.registry.testing import leases
+from toolsupport.registry import leases
 
 
 @pytest.mark.parametrize(("model", "statement"), [(Turn, sql.RUNNING), (Message, sql.MESSAGE)])

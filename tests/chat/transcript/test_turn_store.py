@@ -16,14 +16,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from chat import transcript, turns
-from chat.broadcast import learning_frames
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.tools.policy import CallOutcome as Ran
 from chat.transcript.conversations import memory, prompts
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import found_tools, lifecycle, model_changes, record
-from chat.transcript.turns.lifecycle import SentMessage
+from chat.transcript.turns import found_tools, model_changes, record
+from chat.transcript.turns.begin import AcceptedMessage
+from chat.transcript.turns.end import request_stop
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept, reply_of
 from tests.chat.transcript.losses import LOSSES, ME, dump, run_out
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Lost
@@ -66,13 +68,12 @@ def conversation(alice: User) -> Conversation:
 
 
 @pytest.fixture
-def begun(alice: User, conversation: Conversation) -> lifecycle.AcceptedMessage:
+def begun(alice: User, conversation: Conversation) -> AcceptedMessage:
     """An answer that this process writes, with a call that waits to run."""
-    accepted = lifecycle.accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
-    assert accepted.reply is not None
+    accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), ME)
     asked = record.RequestedCall(WRITE, "native", "A1")
     record.finish_reply(
-        TurnStore(ME, accepted.turn), accepted.reply.id, record.FinishedReply("So far", "", None, (asked,))
+        TurnStore(ME, accepted.turn), reply_of(accepted).id, record.FinishedReply("So far", "", None, (asked,))
     )
     return accepted
 
@@ -107,7 +108,7 @@ def of_recording() -> dict[str, Callable[..., Any]]:
 def called_by_turns() -> dict[str, str]:
     """The functions of row modules that a running turn names, and all that goes to the database's thread."""
     found = {}
-    for module in (*modules(turns), learning_frames, context_guard):
+    for module in (*modules(turns), context_guard):
         name = module.__name__
         if name in BESIDE_TURNS:
             continue
@@ -142,7 +143,7 @@ WRITES = {**fenced(), **of_recording()}
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: str(loss.__name__))
 @pytest.mark.parametrize("write", WRITES)
 def test_every_write_of_a_turn_that_was_lost_is_refused(
-    begun: lifecycle.AcceptedMessage, write: str, loss: Callable[[int], None]
+    begun: AcceptedMessage, write: str, loss: Callable[[int], None]
 ) -> None:
     loss(begun.turn)
     before = dump()
@@ -159,7 +160,7 @@ def test_every_write_that_a_turn_makes_is_among_them() -> None:
     assert handed_to_tools() == {"memory.write_for_model", "prompts.choose_for_model"} <= {*WRITES}
 
 
-def test_what_is_said_to_read_writes_nothing(begun: lifecycle.AcceptedMessage, conversation: Conversation) -> None:
+def test_what_is_said_to_read_writes_nothing(begun: AcceptedMessage, conversation: Conversation) -> None:
     assert begun.claimed is not None
     before = dump()
     questions.granted(str(conversation.pk))
@@ -170,16 +171,15 @@ def test_what_is_said_to_read_writes_nothing(begun: lifecycle.AcceptedMessage, c
     assert dump() == before
 
 
-def test_a_write_of_another_turn_is_not_covered(alice: User, begun: lifecycle.AcceptedMessage) -> None:
+def test_a_write_of_another_turn_is_not_covered(alice: User, begun: AcceptedMessage) -> None:
     """The store of one turn opens the rows of no other one."""
-    other = lifecycle.accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c1", "hi"), ME)
+    other = accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c1", "hi"), ME)
     store, run = TurnStore(ME, other.turn), ToolRun.objects.get(call_id="c1")
-    assert begun.reply is not None
     for write in (
         lambda: record.finish_call(store, run.pk, Ran("done", ToolResult("x"), 1)),
-        lambda: record.finish_reply(store, begun.reply.id, record.FinishedReply("x", "", None)),
-        lambda: record.made_inside(store, begun.reply.id, record.RequestedCall(WRITE, "native", "A1")),
-        lambda: record.reject_call(store, begun.reply.id, record.CallRejection("r", "n", "why", "")),
+        lambda: record.finish_reply(store, reply_of(begun).id, record.FinishedReply("x", "", None)),
+        lambda: record.made_inside(store, reply_of(begun).id, record.RequestedCall(WRITE, "native", "A1")),
+        lambda: record.reject_call(store, reply_of(begun).id, record.CallRejection("r", "n", "why", "")),
         lambda: questions.park(store, run.pk, questions.ApprovalRequest(WRITE, "", "", False), questions.TurnUsage({})),
     ):
         before = dump()
@@ -188,13 +188,13 @@ def test_a_write_of_another_turn_is_not_covered(alice: User, begun: lifecycle.Ac
         assert dump() == before
 
 
-def test_the_owner_of_a_running_turn_writes_though_its_lease_ran_out(begun: lifecycle.AcceptedMessage) -> None:
+def test_the_owner_of_a_running_turn_writes_though_its_lease_ran_out(begun: AcceptedMessage) -> None:
     run_out(begun.turn)
     record.start_call(TurnStore(ME, begun.turn), "c1")
     assert ToolRun.objects.get().status == "running"
 
 
-def test_a_write_that_fails_leaves_nothing(begun: lifecycle.AcceptedMessage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_nothing(begun: AcceptedMessage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "announce", Mock(side_effect=RuntimeError))
     before = dump()
     with pytest.raises(RuntimeError):
@@ -202,11 +202,9 @@ def test_a_write_that_fails_leaves_nothing(begun: lifecycle.AcceptedMessage, mon
     assert dump() == before
 
 
-def test_a_stop_that_came_before_the_question_keeps_the_turn_from_waiting(
-    alice: User, begun: lifecycle.AcceptedMessage
-) -> None:
-    lifecycle.request_stop(alice, str(Turn.objects.get(pk=begun.turn).conversation_id))
+def test_a_stop_that_came_before_the_question_keeps_the_turn_from_waiting(alice: User, begun: AcceptedMessage) -> None:
+    request_stop(alice, str(Turn.objects.get(pk=begun.turn).conversation_id))
     asking = questions.ApprovalRequest(WRITE, "Read?", "", False)
     run = ToolRun.objects.get()
-    assert questions.park(TurnStore(ME, begun.turn), run.pk, asking, questions.TurnUsage({})) is None
+    assert questions.park(TurnStore(ME, begun.turn), run.pk, asking, questions.TurnUsage({})) == ()
     assert Turn.objects.get(pk=begun.turn).status == "running"

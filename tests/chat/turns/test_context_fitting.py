@@ -8,9 +8,11 @@ import pytest
 from channels.db import database_sync_to_async as in_database
 from django.contrib.auth.models import Group
 
-from chat.broadcast import frames
-from chat.transcript.turns import lifecycle
+from chat.transcript.announcements import AddedNotice
+from chat.transcript.turns.begin import ClaimedTurn
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.context_fitting import ContextRecovery
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport import providers
@@ -24,23 +26,23 @@ SAID = json.dumps({"message": {"role": "assistant", "content": "Hi"}, "done": Tr
 FINE = answer(200, SAID.encode() + b"\n")
 
 
-def begun(kind: str, url: str, trained: int) -> lifecycle.ClaimedTurn:
+def begun(kind: str, url: str, trained: int) -> ClaimedTurn:
     Group.objects.get_or_create(name="user")
     server = ServerFactory(kind=kind, base_url=url, reachable=True)
     profile = ModelProfileFactory(server=server, name="m", default_context=4096, context_length=trained)
     conversation = ConversationFactory(owner=UserFactory(role="user"), profile=profile)
-    sent = lifecycle.SentMessage("c1", "hello")
-    claimed = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me").claimed
+    sent = SentMessage("c1", "hello")
+    claimed = accept(conversation.owner, str(conversation.pk), sent, "me").claimed
     assert claimed is not None
     return claimed
 
 
-async def asked(kind: str, trained: int) -> tuple[list[Event], list[frames.ServerFrame], int]:
+async def asked(kind: str, trained: int) -> tuple[list[Event], list[AddedNotice], int]:
     """The events of a turn, what its pages are shown, and how often its server was asked."""
-    told: list[frames.ServerFrame] = []
+    told: list[AddedNotice] = []
     async with scripted(REFUSED, FINE) as server:
         claimed = await in_database(begun)(kind, server.endpoint().base_url, trained)
-        cures = ContextRecovery(claimed, lambda _: None, told.append)
+        cures = ContextRecovery(claimed, lambda _: None, lambda notice: told.append(notice.thing))
         batches = [batch async for batch in cures.ask(claimed.briefing, claimed.history)]
         await providers.close()
         return [event for batch in batches for event in batch], told, len(server.requests)
@@ -50,7 +52,7 @@ async def test_a_context_that_can_grow_is_raised_and_the_question_put_again() ->
     events, told, requests = await asked("ollama", 32_768)
     assert requests == 2 and TextDelta("Hi") in events
     assert not any(isinstance(event, Failed) for event in events)
-    [notice] = [frame for frame in told if isinstance(frame, frames.NoticeFrame)]
+    [notice] = [thing.message for thing in told]
     assert notice.code == "context_raised" and "4,096" in notice.text and "8,192" in notice.text
     assert await in_database(lambda: ModelProfile.objects.get().default_context)() == 8192
 

@@ -19,10 +19,10 @@ from chat.transcript.conversations import prompts
 from chat.transcript.conversations.prompts import PromptDraft
 from chat.transcript.settings.prompt_context import PromptContext
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import SentMessage
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.events import TurnEvent, joined
 from chat.turns.run import TurnRun
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory
 from toolsupport.core.events import CallDelta, TextDelta
 from toolsupport.core.types import Capabilities, RequestSpec, ToolCall
@@ -31,7 +31,7 @@ BRIEF = RequestSpec("m", Capabilities({}))
 
 
 def running(granted: frozenset[str] = frozenset(), conversation: str = "", where: Path = Path()) -> TurnRun:
-    claimed = SimpleNamespace(
+    claimed: Any = SimpleNamespace(
         briefing=SimpleNamespace(
             brief=BRIEF, counts=None, usable=frozenset({"write_file"}), told=PromptContext(), remotes=()
         ),
@@ -41,9 +41,9 @@ def running(granted: frozenset[str] = frozenset(), conversation: str = "", where
         conversation=conversation,
         history=(),
         heard=frozenset(),
+        reply=0,
     )
-    accepted: Any = SimpleNamespace(claimed=claimed, seq=1, reply=None)
-    return TurnRun(accepted, ToolContext(Workspace(where, 10**6)))
+    return TurnRun(claimed, ToolContext(Workspace(where, 10**6)))
 
 
 # C1, F10
@@ -112,9 +112,9 @@ async def test_a_permission_taken_back_in_mid_turn_counts_at_once(conversation: 
 async def test_after_a_swap_of_prompts_the_next_question_begins_otherwise(conversation: Conversation) -> None:
     def begin() -> TurnRun:
         prompts.write(conversation.owner, PromptDraft("brief", "", "Be brief."))
-        return TurnRun(
-            lifecycle.accept(conversation.owner, str(conversation.pk), SentMessage("1", "hi"), "me"), CONTEXT
-        )
+        claimed = accept(conversation.owner, str(conversation.pk), SentMessage("1", "hi"), "me").claimed
+        assert claimed is not None
+        return TurnRun(claimed, CONTEXT)
 
     run = await in_database(begin)()
     assert run.hands.context.prompts is not None

@@ -15,8 +15,11 @@ from chat.transcript.conversations import conversations
 from chat.transcript.messages.history import canonical
 from chat.transcript.settings import deferred_tools, turn_settings
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import found_tools, lifecycle
+from chat.transcript.turns import found_tools
+from chat.transcript.turns.end import TurnOutcome, end
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.run import TurnRun
+from tests.chat.beginning import accept
 from tests.data.public_tools import tools
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import FINE, HEAD, LAST_CHUNK, Scripted, chunk, scripted
@@ -60,9 +63,10 @@ def calls(name: str, arguments: str) -> tuple[bytes, ...]:
 def begun(conversation: Conversation, server: Scripted, text: str) -> TurnRun:
     conversation.refresh_from_db()
     Server.objects.update(base_url=server.endpoint().base_url)
-    sent = lifecycle.SentMessage(f"ask {conversation.turns.count()}", text, None)
-    accepted = lifecycle.accept(conversation.owner, str(conversation.pk), sent, "me")
-    return TurnRun(accepted, turn_settings.tool_context(str(conversation.pk)))
+    sent = SentMessage(f"ask {conversation.turns.count()}", text, None)
+    accepted = accept(conversation.owner, str(conversation.pk), sent, "me")
+    assert accepted.claimed is not None
+    return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)))
 
 
 async def answered(conversation: Conversation, text: str, *answers: Any) -> tuple[list[Any], list[list[str]]]:
@@ -72,9 +76,7 @@ async def answered(conversation: Conversation, text: str, *answers: Any) -> tupl
         run = await in_database(begun)(conversation, server, text)
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
-        await in_database(lifecycle.end)(
-            "me", run.claimed.turn, lifecycle.TurnOutcome(reason, "", {}, run.last_reply())
-        )
+        await in_database(end)("me", run.claimed.turn, TurnOutcome(reason, "", {}, run.last_reply()))
         offered = [[tool["function"]["name"] for tool in body.get("tools", [])] for body in server.bodies]
         assert not [message for body in server.bodies for message in body["messages"] if message["role"] == "tool"][1:]
         return told, offered
@@ -168,8 +170,8 @@ async def test_a_smaller_model_is_given_fewer_and_that_is_said(conversation: Con
         conversations.select_model(conversation.owner, str(conversation.pk), "small:1b")
         said = found_tools.say_cut(conversation.owner, str(conversation.pk))
         conversation.refresh_from_db()
-        assert said is not None and said[0] == conversation.tail
-        return said[1].text.split(" without ")[1].rstrip(".").split(", ")
+        assert said is not None and said.seq == conversation.tail
+        return said.thing.message.text.split(" without ")[1].rstrip(".").split(", ")
 
     cut = await in_database(swap)()
     _, (offered,) = await answered(conversation, "and now?", FINE)
@@ -193,9 +195,7 @@ async def test_what_a_person_leaves_out_is_neither_offered_nor_found(conversatio
 
 
 def test_what_was_found_earlier_falls_out_last(conversation: Conversation) -> None:
-    store = TurnStore(
-        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.SentMessage("1", "hi"), "me").turn
-    )
+    store = TurnStore("me", accept(conversation.owner, str(conversation.pk), SentMessage("1", "hi"), "me").turn)
     found_tools.add(store, [f"old{number}" for number in range(9)])
     found_tools.add(store, ["new", "old8", "newer"])
     conversation.refresh_from_db()

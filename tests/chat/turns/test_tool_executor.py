@@ -15,9 +15,11 @@ from chat.tools.files.workspace import Workspace
 from chat.tools.policy import CallDecision
 from chat.tools.tool import ToolContext
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle
+from chat.transcript.turns.begin import ClaimedTurn
+from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.events import ApprovalNeeded
 from chat.turns.tool_executor import ToolExecutor, tools_of
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import ToolCall
@@ -42,8 +44,8 @@ def conversation(alice: User) -> Conversation:
     return made
 
 
-def begun(alice: User, where: Conversation) -> lifecycle.ClaimedTurn:
-    claimed = lifecycle.accept(alice, str(where.pk), lifecycle.SentMessage("c1", "hi"), "me").claimed
+def begun(alice: User, where: Conversation) -> ClaimedTurn:
+    claimed = accept(alice, str(where.pk), SentMessage("c1", "hi"), "me").claimed
     assert claimed is not None
     return claimed
 

@@ -24,9 +24,7 @@ VERDICTS = (
 )
 
 
-def briefing(
-    counts: TokenCounts | None = None, tools: bool = True, window: ContextWindow = ContextWindow(1000)
-) -> RequestContext:  # noqa: B008
+def briefing(counts: TokenCounts | None = None, tools: bool = True, window: ContextWindow = SMALL) -> RequestContext:
     brief = RequestSpec("m", Capabilities({}), TOOLS if tools else (), format="native" if tools else "")
     brief = replace(brief, options={"num_ctx": window.given, "temperature": 0.1})
     toolbox = Toolbox(VERDICTS if tools else (), brief.format, "")

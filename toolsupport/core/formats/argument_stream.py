@@ -9,7 +9,8 @@ from typing import Any
 from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, ParsedCall, compact, typed
 from toolsupport.core.coercion import properties, types
 from toolsupport.core.events import CallRejected
-from toolsupport.core.formats.reply import ReplyEvents
+from toolsupport.core.formats.reply import NO_ENDS, ReplyEvents
+from toolsupport.core.scanner import MarkerSet
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec
 
@@ -77,8 +78,8 @@ class ArgumentStream:
         self._sent.append(text)
         self._reply.delta(self.id, self.name, text)
 
-    def done(self, written: ParsedCall, raw: str) -> None:
-        """The call is whole, or is none: say so."""
+    def done(self, written: ParsedCall, raw: str, value_ends: MarkerSet = NO_ENDS) -> None:
+        """The call is whole, or is none: say so. `value_ends`: what closes a value that may hold any text."""
         if written.arguments is None:
             self.broken(written.why_not, raw, written.name)
             return
@@ -88,7 +89,7 @@ class ArgumentStream:
             return
         self.id = self.id or self._reply.new_id(written.id or self.wanted_id)
         self._reply.delta(self.id, written.name, whole[len(sent) :])
-        self._reply.ready(ToolCall(self.id, written.name, written.arguments, written.repairs), raw)
+        self._reply.ready(ToolCall(self.id, written.name, written.arguments, written.repairs), raw, value_ends)
 
     def broken(self, reason: str, raw: str, name: str = "") -> None:
         self._reply.rejected(CallRejected(name or self.name, reason, raw, self.id))

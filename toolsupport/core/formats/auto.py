@@ -22,6 +22,7 @@ from toolsupport.core.formats import (
     pythonic,
     qwen3_coder_xml,
     step3,
+    tool_call_marks,
     xml_dialects,
 )
 from toolsupport.core.formats.named_json import NamedCalls
@@ -43,17 +44,10 @@ UNMISTAKABLE: dict[str, Reader] = {
     **dict.fromkeys(xml_dialects.DSML.tags.wrappers, xml_dialects.DSML.read),
     **dict.fromkeys(xml_dialects.GCML.tags.wrappers, xml_dialects.GCML.read),
     **dict.fromkeys(xml_dialects.INVOKE.tags.wrappers, xml_dialects.INVOKE.read),
-    **glm.LONGCAT.grammar.openers,
-    **glm.HY.grammar.openers,
-    **{opener: marks.read for marks in marked_json.ROWS.values() for opener in marks.opens if "<" in opener},
+    **dict.fromkeys(glm.LONGCAT.openers_of_calls, glm.LONGCAT.read),
+    **dict.fromkeys(glm.HY.openers_of_calls, glm.HY.read),
+    **{opener: read for row in marked_json.ROWS.values() for opener, read in row.calls.items() if "<" in opener},
 }
-
-
-def _read_tool_call(reading: ReaderContext, opener: str) -> Steps[None]:
-    """Hermes, Qwen's tags, or a name with GLM's pairs."""
-    character = yield from reading.source.space()
-    named = bool(character) and character not in "<{[`"
-    yield from (glm.ANY.read_named(reading) if named else qwen3_coder_xml.read(reading, opener))
 
 
 def _read_tool_calls(reading: ReaderContext, opener: str) -> Steps[None]:
@@ -82,7 +76,6 @@ CALL_BEGINS = replace(
     kind=deepseek.MARKS.kind,
 )
 OF_SEVERAL: dict[str, Reader] = {
-    "<tool_call>": _read_tool_call,
     "<tool_calls>": _read_tool_calls,
     "<function_calls>": _read_function_calls,
     kimi.CALL: _read_call_begin,
@@ -99,21 +92,20 @@ def grammar(tools: Sequence[ToolSpec]) -> Grammar:
 
 
 def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
-    """`<tool_call>` belongs to Hermes, to Qwen's tags and to GLM's; what stands behind it decides."""
+    """The marks of all formats, and what calls without any mark begin with."""
     bare = {
         "{": _read_json,
         "[": _read_list,
         "\n": pythonic.read_bare_line,
-        **dict.fromkeys(qwen3_coder_xml.TAGS.functions, _read_function),
+        **dict.fromkeys(tool_call_marks.TAGS.functions, _read_function),
         **dict.fromkeys(xml_dialects.INVOKE.tags.functions, _read_invoke),
     }
     return {
-        **hermes.GRAMMAR.openers,
         **mistral.openers(tools),
         llama3_json.TAG: llama3_json.read_tagged,
-        **dict.fromkeys(qwen3_coder_xml.WRAPPERS, qwen3_coder_xml.read),
         **dict.fromkeys(pythonic.WRAPPERS, pythonic.read_wrapped),
         **UNMISTAKABLE,
+        **dict.fromkeys(tool_call_marks.WRAPPERS, tool_call_marks.read),
         **OF_SEVERAL,
         FENCE: _fence,
         **(bare if tools else {}),

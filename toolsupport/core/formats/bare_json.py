@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 
 from toolsupport.core.arguments import (
@@ -14,6 +15,7 @@ from toolsupport.core.arguments import (
 )
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reading import ReaderContext
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
@@ -23,6 +25,11 @@ NO_ENDS = MarkerSet(())
 FENCE = MarkerSet(["```"])
 SEPARATORS = frozenset(",;")
 CALL_KEYS = frozenset({*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *WRAPPERS})
+CURLY_QUOTES = "“”"
+QUOTES = ('"', "'", "“")
+# A key without quotes begins a call only if it is one of those that calls have: `{so it goes` is prose.
+BARE_KEY = re.compile(rf"(?:{'|'.join(sorted(CALL_KEYS))})\s{{0,8}}:")
+BARE_KEY_BEGUN = re.compile(rf"[a-z_]{{0,{max(map(len, CALL_KEYS))}}}\s{{0,8}}")
 
 
 class CallPrecheck(JsonArguments):
@@ -44,9 +51,12 @@ class CallPrecheck(JsonArguments):
             self.refuse()
 
     def bare(self, piece: str, depth: int) -> None:
-        super().bare(piece, depth)
-        if depth == 1 and self._key in NAME_KEYS:
-            self.refuse()
+        """A key or a name may stand without quotes, or between curly ones."""
+        if depth == 1 and not (self._off or self._inside):
+            self._part(f"{' ' if self._pieces else ''}{piece.strip(CURLY_QUOTES)}")
+            self._text_ended = True
+        else:
+            super().bare(piece, depth)
 
     def _judge_key(self, key: str) -> None:
         self.saw_arguments = self.saw_arguments or key in ARGUMENT_KEYS
@@ -89,8 +99,9 @@ class BareJson:
         place = source.recorded
         source.take(source.at + 1)
         character = yield from source.space()
-        source.back_to(place if character in ('"', "'") else source.recorded)
-        return character in ('"', "'")
+        begins = character in QUOTES or bool((yield from match(source, BARE_KEY, BARE_KEY_BEGUN)))
+        source.back_to(place if begins else source.recorded)
+        return begins
 
     def _object(self) -> Generator[None, None, int]:
         """The length of the record at the end of a call, -1 where it was none."""

@@ -16,9 +16,9 @@ from toolsupport.core.formats.lookahead import match, peek, pour
 from toolsupport.core.formats.mentions import FenceRule
 from toolsupport.core.formats.python_writing import call, signatures
 from toolsupport.core.formats.reading import Grammar, ReaderContext
-from toolsupport.core.formats.writing import blocks
+from toolsupport.core.formats.writing import write_results
 from toolsupport.core.scanner import MarkerSet, Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 TOOL = "python_execution"
 TAG = "<|python_tag|>"
@@ -235,10 +235,6 @@ def _fenced(code: str) -> str:
     longest = max((len(marks) for marks in re.findall(r"`+", code)), default=0)
     fence = "`" * min(16, max(3, longest + 1))
     return f"{fence}python\n{code}\n{fence}"
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 GRAMMAR = Grammar({"\n": read_line, TAG: read_tag}, beginning=read_line, fence=FenceRule.FORM)

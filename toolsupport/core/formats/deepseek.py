@@ -9,9 +9,9 @@ from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
 from toolsupport.core.formats.reading import Grammar, ReaderContext
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 
 def spellings(mark: str) -> Iterator[str]:
@@ -56,10 +56,6 @@ def _written(name: str, arguments: str, *, fenced: bool) -> str:
     if fenced:
         return f"{CALL}{KIND}{name}\n```json\n{arguments}\n```{CALL_END}"
     return f"{CALL}{name}{SEPARATOR}{arguments}{CALL_END}"
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 def _format(name: str, label: str, *, fenced: bool) -> Format:

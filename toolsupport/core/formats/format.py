@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class Parser(Protocol):
-    """Text of one reply in, events out; how the text was cut into pieces never shows in the events."""
+    """Text of one reply in, events out; how the text was cut into pieces never shows in the events.
+
+    A `CallRejected` with the id of an earlier call withdraws that call.
+    """
 
     def know_results(self, is_result: Callable[[str], bool]) -> None: ...
 

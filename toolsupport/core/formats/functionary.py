@@ -8,12 +8,12 @@ from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.named_json import LONGEST_NAME, NAME, NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
-from toolsupport.core.formats.qwen3_coder_xml import TAGS
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.tool_call_marks import TAGS
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 LINE = ">>>"
 TO_ALL = MarkerSet(["all\n", "all \n"])
@@ -79,10 +79,6 @@ def write_tags(calls: Sequence[ToolCall]) -> str:
 
 def write_lines(calls: Sequence[ToolCall]) -> str:
     return "\n".join(f"{LINE}{call.name}\n{compact(call.arguments)}" for call in calls)
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 TAG_GRAMMAR = Grammar(dict.fromkeys(TAGS.functions, read_tag))

@@ -13,17 +13,20 @@ from toolsupport.core.arguments import ParsedCall, compact, finished
 from toolsupport.core.formats.argument_stream import ENCODE, ArgumentStream, JsonArguments
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
+from toolsupport.core.formats.lone_ends import AMBIGUOUS
 from toolsupport.core.formats.lookahead import peek
 from toolsupport.core.formats.reading import Grammar, ReaderContext
-from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.json_repair import read_json
+from toolsupport.core.formats.writing import listed, write_results
+from toolsupport.core.json_repair import TWO_OF_ONE_KEY, read_json
 from toolsupport.core.json_walk import DEEPEST
 from toolsupport.core.scanner import MarkerSet, Steps, TextSource
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 CALLED = MarkerSet(["call:"])
 NAME = re.compile(r"[\w.:/-]*")
 KEY = re.compile(r"([{,]\s*)([^\s:{}\[\],\"']+)(\s*:)")
+# Anything else behind a text means that the text holds its own mark.
+BEHIND_A_TEXT = re.compile(r"\s*(?:[,:}\]]|\Z)")
 LONGEST_NAME = 128
 UNREADABLE = "The arguments cannot be read. Write the call again, every text between its marks."
 
@@ -75,9 +78,9 @@ class GemmaDialect:
         written = self._written(name, source.since(start), reading.tools) if deepest else CUT_OFF
         end = source.recorded
         yield from source.space()
-        if not (yield from source.found(self.closers)):
+        if not (yield from source.closed(self.closers)):
             source.back_to(end)
-        stream.done(TOO_DEEP if deepest > DEEPEST else written, source.cut())
+        stream.done(TOO_DEEP if deepest > DEEPEST else written, source.cut(), self.quotes)
 
     def _object(self, source: TextSource, listener: JsonArguments) -> Steps[int]:
         """Takes everything to the last brace, or to the mark that ends the call; how deep it nests, 0 if cut off."""
@@ -126,11 +129,15 @@ class GemmaDialect:
     def _written(self, name: str, text: str, tools: Sequence[ToolSpec]) -> ParsedCall:
         """The texts stand between the marks, at every second place; the rest is JSON with bare keys."""
         parts = text.split(self.quote)
+        if not all(map(BEHIND_A_TEXT.match, parts[2::2])):
+            return ParsedCall(name, why_not=AMBIGUOUS)
         parts[::2] = [KEY.sub(r'\1"\2"\3', part) for part in parts[::2]]
         parts[1::2] = [json.dumps(part) for part in parts[1::2]]
         read = read_json("".join(parts))
         if read is None or not isinstance(read.value, dict):
             return ParsedCall(name, why_not=UNREADABLE)
+        if TWO_OF_ONE_KEY in read.repairs:  # one of them may be quoted in the text of another argument
+            return ParsedCall(name, why_not=AMBIGUOUS)
         return finished(name, read.value, read.repairs, tools)
 
     def instructions(self, tools: Sequence[ToolSpec]) -> str:
@@ -164,10 +171,6 @@ def _open_or_close(mark: str, opened: list[str]) -> None:
             pass
     elif mark == "]" and opened[-1] == "[":
         opened.pop()
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 def _format(name: str, label: str, dialect: GemmaDialect) -> Format:

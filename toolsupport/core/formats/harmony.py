@@ -12,13 +12,13 @@ from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.formats.xml_dialects import INVOKE
 from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 START, CHANNEL, MESSAGE, CALLED = "<|start|>", "<|channel|>", "<|message|>", "<|call|>"
 ENDS = MarkerSet([CALLED, "<|end|>", "<|return|>", "<|eom|>", "<|eot|>"])
@@ -57,7 +57,11 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
     else:
         reading.source.cut()
         reading.reply.message_ends()
-        yield from _words(reading, thinking=bool(REASONING.search(header)))
+        thinking = REASONING.search(header) is not None
+        if thinking or recipient:
+            yield from _words(reading, thinking=thinking)
+        else:
+            reading.begins = reading.in_message = True
 
 
 def read_begun(reading: ReaderContext, opener: str) -> Steps[None]:
@@ -76,7 +80,7 @@ def read_recipient(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
-    """The text of a message, given out as it comes."""
+    """Reasoning, or words to a receiver, given out as they come: whatever stands in them calls nothing."""
     source = reading.source
     say = reading.reply.thinking if thinking else reading.reply.text
     while True:
@@ -86,9 +90,17 @@ def _words(reading: ReaderContext, *, thinking: bool) -> Steps[None]:
         if found or source.ended:
             break
         yield
-    found_end = ENDS.match(source.buffer, source.at)
-    source.skip(source.at + len(found_end))
+    source.skip(source.at + len(ENDS.match(source.buffer, source.at)))
     reading.reply.message_ends()
+
+
+def end_message(reading: ReaderContext, opener: str) -> Steps[None]:
+    """The end of a message of words is not shown; without such a message the mark is text."""
+    if reading.in_message:
+        reading.source.cut()
+        reading.reply.message_ends()
+        reading.begins, reading.in_message = True, False
+    yield from ()
 
 
 def _call(reading: ReaderContext, name: str) -> Steps[None]:
@@ -114,7 +126,7 @@ def _call(reading: ReaderContext, name: str) -> Steps[None]:
         written = TOO_DEEP if walk.deepest > DEEPEST else CUT_OFF
     end = source.recorded
     yield from source.space()
-    if not (yield from source.found(ENDS)):
+    if not (yield from source.closed(ENDS)):
         source.back_to(end)
     stream.done(written, source.cut())
 
@@ -123,7 +135,7 @@ def _end(reading: ReaderContext) -> Steps[None]:
     """What ends the message of a call that was told."""
     source = reading.source
     yield from source.space()
-    if (yield from source.found(ENDS)):
+    if (yield from source.closed(ENDS)):
         source.cut()
 
 
@@ -139,7 +151,7 @@ def _raw_argument(reading: ReaderContext, stream: ArgumentStream) -> Steps[None]
     if found:
         source.take(found.start())
     text = source.since(start)
-    yield from source.found(ENDS)
+    yield from source.closed(ENDS)
     key = _only_parameter(stream.name, reading.tools)
     value: object = {key: text} if key and text.strip() else text.strip()
     repairs = (f"took what was written for {key}",) if key and text.strip() else ()
@@ -169,9 +181,13 @@ def _head(name: str) -> str:
     return f"{CHANNEL}commentary to=functions.{name} <|constrain|>json{MESSAGE}"
 
 
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
-
-
-GRAMMAR = Grammar({START: read, CHANNEL: read, TO: read_recipient, f"assistant {TO}": read_recipient})
+GRAMMAR = Grammar(
+    {
+        **dict.fromkeys(ENDS.markers, end_message),
+        START: read,
+        CHANNEL: read,
+        TO: read_recipient,
+        f"assistant {TO}": read_recipient,
+    }
+)
 FORMAT = Format("harmony", "Harmony", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -6,21 +6,11 @@ from collections.abc import Sequence
 
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reading import Grammar
 from toolsupport.core.formats.reply import object_of
-from toolsupport.core.formats.writing import blocks, listed
-from toolsupport.core.scanner import MarkerSet, Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
-
-OPENERS = ("<tool_call>", "<toolcall>")
-CLOSERS = MarkerSet(["</tool_call>", "</toolcall>"])
-ENDS = MarkerSet([*OPENERS, *CLOSERS.markers])
-
-
-def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What follows the opener: calls, or text that only mentions it."""
-    yield from JsonCalls(reading, CLOSERS, ENDS).read()
+from toolsupport.core.formats.tool_call_marks import HERMES, read
+from toolsupport.core.formats.writing import listed, write_results
+from toolsupport.core.types import ToolCall, ToolSpec
 
 
 def instructions(tools: Sequence[ToolSpec]) -> str:
@@ -37,9 +27,5 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
     return "\n".join(f"<tool_call>\n{compact(object_of(call))}\n</tool_call>" for call in calls)
 
 
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
-
-
-GRAMMAR = Grammar(dict.fromkeys(OPENERS, read))
+GRAMMAR = Grammar(dict.fromkeys(HERMES, read))
 FORMAT = Format("hermes", "Hermes", GRAMMAR.parser, instructions, write_calls, write_results)

@@ -39,9 +39,7 @@ class JsonCalls:
         source = self._reading.source
         while True:
             character = yield from source.space()
-            closer = yield from source.marker(self._closers)
-            if closer and self._stream:
-                source.take(source.at + len(closer))
+            if self._stream and (yield from source.closed(self._closers)):
                 return self._tell(source.cut())
             if character == "{" and (yield from self._begins_an_object()):
                 if self._stream:
@@ -54,7 +52,7 @@ class JsonCalls:
                 source.take(source.at + len((yield from source.marker(FENCE))))
                 self._end = source.recorded
             else:
-                return self._over()
+                return (yield from self._over())
 
     def _bracket(self, character: str) -> None:
         """A bracket or a separator between calls; one that closes nothing is left out, and that is recorded."""
@@ -68,10 +66,12 @@ class JsonCalls:
     def _may_stand_here(self, character: str) -> bool:
         return (character == "[") is (self._stream is None)
 
-    def _over(self) -> bool:
+    def _over(self) -> Steps[bool]:
         if not self._stream:
             return False
         source = self._reading.source
+        if (yield from source.found(self._ends)) and not (yield from source.space()):
+            return self._tell(source.cut())  # the reply ends with an opening mark where the closing one belongs
         source.back_to(self._end)
         rest = source.buffer[source.at :].strip()
         if source.ended and rest and any(closer.startswith(rest) for closer in self._closers.markers):

@@ -9,9 +9,9 @@ from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
 from toolsupport.core.formats.reading import Grammar, ReaderContext
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 BEGIN, END = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 CALL, ARGUMENTS, CALL_END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
@@ -55,10 +55,6 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
         for place, call in enumerate(calls)
     )
     return f"{BEGIN}{inside}{END}" if calls else ""
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 OPENERS = (*MARKS.block_opens, *MARKS.opens)

@@ -10,9 +10,9 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, written_value
 from toolsupport.core.formats.tags import TaggedCalls, TagSet
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 OPEN, CLOSE, END = "<|open|>", "<|close|>", "<|sep|>"
 TOOLS, TOOLS_END = f"{OPEN}tools{END}", f"{CLOSE}tools{END}"
@@ -76,10 +76,6 @@ def _written(call: ToolCall, number: int) -> str:
 
 def _kind(value: object) -> str:
     return "number" if isinstance(value, float) else type_of(value)
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 GRAMMAR = Grammar({**dict.fromkeys((TOOLS, CALL), read), **dict.fromkeys(AROUND, leave_out)})

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from toolsupport.core.arguments import compact
+from toolsupport.core.formats import tool_call_marks
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.reading import Grammar, ReaderContext
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.reading import Grammar, Reader, ReaderContext
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
-from toolsupport.core.types import JSON, ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True)
@@ -69,18 +70,20 @@ class JsonMarks:
         return "\n".join(f"{opener}{body}{closer}" for body in bodies)
 
     @property
+    def calls(self) -> dict[str, Reader]:
+        """The openers with their readers; one that belongs to several formats has a reader of its own."""
+        common = tool_call_marks.HERMES
+        return {opener: tool_call_marks.read if opener in common else self.read for opener in self.opens}
+
+    @property
     def grammar(self) -> Grammar:
-        return Grammar({**dict.fromkeys(self.opens, self.read), **dict.fromkeys(self.silent, _drop)})
+        return Grammar({**self.calls, **dict.fromkeys(self.silent, _drop)})
 
 
 def _drop(reading: ReaderContext, opener: str) -> Steps[None]:
     reading.source.cut()
     reading.reply.message_ends()
     yield from ()
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 def _format(name: str, label: str) -> Format:

@@ -31,9 +31,10 @@ class FenceRule(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A call that is text of the reply."""
+    """A call that is text of the reply; `quoted` tells that its place alone showed that."""
 
     call: CallEvent
+    quoted: bool = False
 
 
 Item = str | CallEvent | Mention
@@ -115,7 +116,7 @@ class MentionFilter:
         if self._is_quoted(place, call):
             before = self._decided(mentioned=False)
             self._surroundings.mentioned(on_this_line=True)
-            return (*before, Mention(call))
+            return (*before, Mention(call, quoted=True))
         joins = self._held and place.fenced is self._held_place.fenced and (place.fenced or not self._broken)
         before = () if joins else self._decided(mentioned=False)
         if not joins:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolsupport.core.formats import hermes
 from toolsupport.core.formats.cdata import CDATA, CDATA_END
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.qwen3_coder_xml import MINICPM_TAGS, WRAPPERS, read
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.writing import listed
+from toolsupport.core.formats.tool_call_marks import MINICPM_TAGS, WRAPPERS, read
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec
 
@@ -54,4 +53,4 @@ def _text(text: str) -> str:
 
 
 GRAMMAR = Grammar({**dict.fromkeys(WRAPPERS, read), **dict.fromkeys(MINICPM_TAGS.functions, read_function)})
-FORMAT = Format("minicpm5", "MiniCPM 5", GRAMMAR.parser, instructions, write_calls, hermes.write_results)
+FORMAT = Format("minicpm5", "MiniCPM 5", GRAMMAR.parser, instructions, write_calls, write_results)

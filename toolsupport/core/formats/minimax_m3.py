@@ -14,12 +14,12 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import written_value
-from toolsupport.core.formats.tags import NO_PARAMETERS, TWICE
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.tags import NO_PARAMETERS, TWICE, UNCLEAR
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.json_walk import DEEPEST
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool
-from toolsupport.core.types import JSON, ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import JSON, ToolCall, ToolSpec
 
 MARK = "]<]minimax[>["
 BLOCK, BLOCK_END = f"{MARK}<tool_call>", f"{MARK}</tool_call>"
@@ -59,7 +59,7 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
         yield from call.read()
         end = source.recorded
         yield from source.space()
-        closed = not bare and (yield from source.found(BLOCK_ENDS))
+        closed = not bare and (yield from source.closed(BLOCK_ENDS))
         if not closed and (bare or not (yield from source.marker(CALLS))):
             source.back_to(end)
         call.tell(source.cut())
@@ -101,7 +101,8 @@ class _TreeCall:
         root = self._open[0]
         if "".join(root.text).strip():
             self._broken = self._broken or NO_PARAMETERS
-        self._stream.done(self._broken or self._whole(root), raw)
+        ends = MarkerSet(f"{MARK}</{node.key}>" for node in root.parts)
+        self._stream.done(self._broken or self._whole(root), raw, ends)
 
     def _whole(self, root: ArgumentNode) -> ParsedCall:
         arguments = {key: self._value(key, nodes) for key, nodes in members(root.parts).items()}
@@ -109,7 +110,7 @@ class _TreeCall:
 
     def _ends_here(self) -> Steps[bool]:
         """Whether the call ends at this mark, by its own end or because something else begins."""
-        closed = yield from self._reading.source.found(CALL_ENDS)
+        closed = yield from self._reading.source.closed(CALL_ENDS)
         if not closed and not (yield from self._reading.source.marker(BEHIND_A_CALL)):
             return False
         if not closed or len(self._open) > 1:
@@ -155,6 +156,8 @@ class _TreeCall:
         """Close the tag of that name, with all in it; an end without a beginning is left out."""
         if all(node.key != key for node in self._open[1:]):
             self._repairs.append("left out an end without a beginning")
+            if any(part.key == key for part in self._open[0].parts):  # what stands before it may belong to its value
+                self._broken = self._broken or UNCLEAR
             return
         while self._open[-1].key != key:
             self._repairs.append(END_ADDED)
@@ -233,10 +236,6 @@ def write_calls(calls: Sequence[ToolCall]) -> str:
 def _written(call: ToolCall) -> str:
     inside = [f"{MARK}<{key}>{written_value(value)}{MARK}</{key}>" for key, value in call.arguments.items()]
     return "\n".join([f'{CALL}"{call.name}">', *inside, CALL_END])
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 GRAMMAR = Grammar({BLOCK: read, CALL: read})

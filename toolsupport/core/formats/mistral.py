@@ -78,7 +78,7 @@ def _named(reading: ReaderContext) -> Steps[None]:
 def _without_arguments(reading: ReaderContext, stream: ArgumentStream, end: int) -> Steps[None]:
     """A name alone, at the end of the reply, of its line or of its block."""
     source = reading.source
-    if not (yield from source.found(CLOSERS)):
+    if not (yield from source.closed(CLOSERS)):
         source.back_to(end)
     stream.done(finished(stream.name, {}, (NO_ARGUMENTS,), reading.tools), source.cut())
 
@@ -94,7 +94,7 @@ def _arguments(reading: ReaderContext, stream: ArgumentStream) -> Steps[None]:
     yield from walk.value()
     end, text = source.recorded, source.since(start)
     yield from source.space()
-    if not (yield from source.found(CLOSERS)):
+    if not (yield from source.closed(CLOSERS)):
         source.back_to(end)
     stream.done(_written(stream.name, text, walk, reading.tools), source.cut())
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from toolsupport.core.formats import harmony
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.reading import Grammar
-from toolsupport.core.formats.xml_dialects import invoke, write_results
+from toolsupport.core.formats.writing import write_results
+from toolsupport.core.formats.xml_dialects import invoke
 from toolsupport.core.types import ToolCall, ToolSpec
 
 ATEM = invoke("atem:function_calls", "atem:")

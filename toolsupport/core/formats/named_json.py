@@ -85,10 +85,10 @@ class NamedCalls:
             yield from self._arguments()
             end = source.recorded
             yield from source.space()
-            if (yield from source.found(marks.call_closes)):
+            if (yield from source.closed(marks.call_closes)):
                 end = source.recorded
                 yield from source.space()
-            if (yield from source.found(marks.all_closed)):
+            if (yield from source.closed(marks.all_closed)):
                 end = source.recorded
             source.back_to(end)
             self._tell(source.cut())

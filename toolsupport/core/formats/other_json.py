@@ -14,10 +14,10 @@ from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.named_json import NAME_LINE, NAME_LINE_BEGUN, NamedCalls, NamedMarks
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.reply import object_of
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.json_repair import read_json
 from toolsupport.core.scanner import MarkerSet, Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 PREFIX, SUFFIX = "<|tools_prefix|>", "<|tools_suffix|>"
 SUFFIXES, ENDS = MarkerSet([SUFFIX]), MarkerSet([PREFIX, SUFFIX])
@@ -72,10 +72,6 @@ def _instructions(example: str) -> Format:
         )
 
     return Format("", "", hermes.GRAMMAR.parser, told, hermes.write_calls, write_results)
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 PREFIXED = Grammar({PREFIX: read_prefixed})

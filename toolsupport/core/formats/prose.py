@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolsupport.core.events import CallFound, CallReady, Event
+from toolsupport.core.events import CallFound, CallReady, CallRejected, Event
 from toolsupport.core.formats import auto, pure_json
 from toolsupport.core.formats.reading import Grammar, ReplyParser
 from toolsupport.core.tool_lookup import find_tool
@@ -87,6 +87,8 @@ class ProseWatcher:
 
     def _keep(self, events: Sequence[Event]) -> None:
         for event in events:
+            if isinstance(event, CallRejected):
+                self._found = [one for one in self._found if one.call.id != event.id]
             if isinstance(event, CallReady | CallFound) and find_tool(event.call.name, self._tools):
                 self._found.append(CallFound(event.call, event.raw, format_of(event.raw)))
         del self._found[MOST_FOUND:]

@@ -9,8 +9,8 @@ from toolsupport.core.formats import pythonic
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.mentions import FenceRule
 from toolsupport.core.formats.python_writing import call, signatures
-from toolsupport.core.formats.writing import blocks
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.formats.writing import write_results
+from toolsupport.core.types import ToolCall, ToolSpec
 
 Wrap = Callable[[Sequence[str]], str]
 
@@ -29,11 +29,7 @@ def _variant(name: str, label: str, wrap: Wrap) -> Format:
         return wrap([call(one) for one in calls]) if calls else ""
 
     grammar = replace(pythonic.GRAMMAR, fence=FenceRule.FORM) if wrap is _fenced else pythonic.GRAMMAR
-    return Format(name, label, grammar.parser, instructions, write_calls, _write_results)
-
-
-def _write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
+    return Format(name, label, grammar.parser, instructions, write_calls, write_results)
 
 
 def _listed(before: str = "", behind: str = "") -> Wrap:

@@ -28,6 +28,7 @@ WRAPPERS = {
     "<|tool_call_start|>": "<|tool_call_end|>",
     "<function_calls>": "</function_calls>",
 }
+CLOSERS = frozenset(WRAPPERS.values())
 FENCE = "```"
 A_FENCE = MarkerSet([FENCE])
 A_LIST = "\n["
@@ -260,9 +261,10 @@ def _to_its_end(reading: ReaderContext, around: EnclosingMarks) -> Steps[None]:
 def _behind(reading: ReaderContext, around: EnclosingMarks) -> Steps[tuple[str, re.Match[str] | None]]:
     """What closes a call and belongs to it, and the next call; space that belongs to neither is left in the record."""
     source = reading.source
-    raw = source.cut()
+    raw, mark = source.cut(), ""
     while True:
-        yield from source.through(SPACE if around.explicit or around.fenced else BLANK)
+        # A closing mark may stand twice, also on the next line.
+        yield from source.through(SPACE if around.explicit or around.fenced or mark in CLOSERS else BLANK)
         following = yield from match(source, FOLLOWING, FOLLOWING_BEGUN)
         if following is not None and _follows(reading, following, around):
             return raw, following

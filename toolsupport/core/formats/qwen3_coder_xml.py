@@ -5,47 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.core.formats import hermes
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reading import Grammar, ReaderContext
-from toolsupport.core.formats.tag_value import PAIRED, written_value
-from toolsupport.core.formats.tags import TaggedCalls, TagSet
-from toolsupport.core.formats.writing import listed
-from toolsupport.core.scanner import MarkerSet, Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
-
-SEED = "<seed:tool_call>"
-WRAPPERS = ("<tool_call>", SEED, "<function_invocation>")
-TAGS = TagSet(
-    functions=("<function=", "<function name="),
-    parameters=("<parameter=", "<parameter name=", "<param name=", "<param="),
-    function_ends=("</function>",),
-    parameter_ends=("</parameter>", "</param>"),
-    wrapper_ends=("</tool_call>", "</seed:tool_call>", "</function_invocation>"),
-    wrappers=WRAPPERS,
-    cdata=("<param name=", "<param="),
-)
-# Seed writes its values without line breaks around them.
-SEED_TAGS = replace(TAGS, breaks=PAIRED)
-# MiniCPM writes them so too, and those that hold tags as CDATA.
-MINICPM_TAGS = replace(
-    TAGS,
-    functions=("<function name=", "<function="),
-    parameters=("<param name=", "<param=", "<parameter name=", "<parameter="),
-    breaks=PAIRED,
-)
-CLOSERS = MarkerSet(TAGS.wrapper_ends)
-ENDS = MarkerSet([*WRAPPERS, *TAGS.wrapper_ends])
-
-
-def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """What follows a wrapper: functions as a rule, JSON where the model fell into Hermes' way."""
-    character = yield from reading.source.space()
-    if character == "<":
-        yield from TaggedCalls(reading, SEED_TAGS if opener == SEED else TAGS, bare=False).read()
-    elif character:
-        yield from JsonCalls(reading, CLOSERS, ENDS).read()
+from toolsupport.core.formats.tag_value import written_value
+from toolsupport.core.formats.tags import TaggedCalls
+from toolsupport.core.formats.tool_call_marks import SEED, SEED_TAGS, TAGS, WRAPPERS, read
+from toolsupport.core.formats.writing import listed, write_results
+from toolsupport.core.scanner import Steps
+from toolsupport.core.types import ToolCall, ToolSpec
 
 
 def read_bare(reading: ReaderContext, opener: str) -> Steps[None]:
@@ -98,10 +65,6 @@ def _inline(value: object) -> str:
     """A value on the line of its tag, unless it begins with a line break itself."""
     text = written_value(value)
     return f"\n{text}\n" if text[:1] in ("\r", "\n") else text
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return hermes.write_results(results)
 
 
 GRAMMAR = Grammar({**dict.fromkeys(WRAPPERS, read), **dict.fromkeys(TAGS.functions, read_bare)})

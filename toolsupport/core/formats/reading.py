@@ -24,7 +24,8 @@ class ReaderContext:
     """What a reader works on.
 
     `before` is the last character in front of the opener, "" at the beginning; `fenced` tells that the opener stands
-    in a code fence.
+    in a code fence. A reader sets `begins` where a message begins behind what it read, and `in_message` where
+    that message has an end mark.
     """
 
     tools: Sequence[ToolSpec]
@@ -32,6 +33,8 @@ class ReaderContext:
     reply: ReplyEvents = field(default_factory=ReplyEvents)
     before: str = ""
     fenced: bool = False
+    begins: bool = False
+    in_message: bool = False
 
     def may_call(self, name: str) -> bool:
         """Whether a call without an explicit mark may bear that name: only an offered one where any is."""
@@ -114,7 +117,7 @@ class ReplyParser:
                 yield from self._readers[opener](self._reading, opener)
                 self._reading.before = ""
                 self._say(source.cut())
-                if self.reasoning.after_call():
+                if self.reasoning.after_call() or self._reading.begins:
                     yield from self._begin()
             elif not source.ended:
                 yield
@@ -124,6 +127,7 @@ class ReplyParser:
         reply.finish()
 
     def _begin(self) -> Steps[None]:
+        self._reading.begins = False
         if self._grammar.beginning:
             yield from self._grammar.beginning(self._reading, "")
             self._say(self._reading.source.cut())

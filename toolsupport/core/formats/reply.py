@@ -22,8 +22,10 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.formats.cut_replies import CUT, is_complete
 from toolsupport.core.formats.end_marks import EndMarkFilter
+from toolsupport.core.formats.lone_ends import AMBIGUOUS, NO_ENDS, LoneEnds
 from toolsupport.core.formats.mentions import FenceRule, Item, Mention, MentionFilter
 from toolsupport.core.reasoning import PROOFS, QuoteTracker
+from toolsupport.core.scanner import MarkerSet
 from toolsupport.core.types import JSON, ToolCall
 
 UNWANTED_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]")
@@ -50,10 +52,12 @@ class ReplyEvents:
         self._events: list[Event] = []
         self._blank: list[str] | None = []
         self._ids: set[str] = set()
+        self._quoted: set[str] = set()
         self._given = 0
         self._end_marks = EndMarkFilter()
         self.is_result: Callable[[str], bool] = lambda _raw: False
         self._mentions = MentionFilter(fence, lambda raw: self.is_result(raw))
+        self._lone_ends = LoneEnds()
 
     def handed_out(self) -> list[Event]:
         events, self._events = self._events, []
@@ -64,6 +68,7 @@ class ReplyEvents:
             self._decide_last()
             self._block.clear()
         self.answer.append(piece)
+        self._lone_ends.text(piece)
         self.quotes.add(piece)
         self._say(self._end_marks.text(piece))
 
@@ -92,6 +97,7 @@ class ReplyEvents:
         if told.strip():
             self._events.append(TextReclassified("", told))
         self.answer, self._block, self._blank, self.calls = [], [], [], 0
+        self._lone_ends = LoneEnds()
         self._end_marks, self._mentions = EndMarkFilter(), MentionFilter(self._fence, lambda raw: self.is_result(raw))
         return made
 
@@ -119,11 +125,15 @@ class ReplyEvents:
         if text and not self._mentions.quoted:
             self._events.append(CallDelta(id, name, text))
 
-    def ready(self, call: ToolCall, raw: str) -> None:
-        """A whole call. The last one of a cut reply waits: what only that end made whole is rejected."""
+    def ready(self, call: ToolCall, raw: str, value_ends: MarkerSet = NO_ENDS) -> None:
+        """A whole call; `value_ends` are marks that show, behind it, that it ended too early.
+
+        The last one of a cut reply waits: what only that end made whole is rejected.
+        """
         self._decide_last(followed=True)
         self._block.append(raw)
         self._last = CallReady(call, raw)
+        self._lone_ends.call(self._last, value_ends)
         if not self.cut:
             self._decide_last(followed=True)
 
@@ -159,6 +169,9 @@ class ReplyEvents:
 
     def finish(self) -> None:
         self.settle()
+        for made in self._lone_ends.found():
+            if made.call.id not in self._quoted:
+                self._events.append(CallRejected(made.call.name, AMBIGUOUS, made.raw, made.call.id))
         if self._blank and not self.calls:
             self._events.append(TextDelta("".join(self._blank)))
         self._blank = None
@@ -168,7 +181,7 @@ class ReplyEvents:
             if isinstance(item, str):
                 self._text(item)
             elif isinstance(item, Mention):
-                self._mentioned(item.call)
+                self._mentioned(item)
             elif isinstance(item, CallReady):
                 self.calls += 1
                 self._made.append(item)
@@ -177,9 +190,12 @@ class ReplyEvents:
                 self._text(item.raw if item.fault != "cut" else "")
                 self._events.append(item)
 
-    def _mentioned(self, call: CallReady | CallRejected) -> None:
+    def _mentioned(self, mention: Mention) -> None:
         """A mention stays in the text as it was written; one that cannot be read is nothing but text."""
+        call = mention.call
         self._text(call.raw)
+        if mention.quoted and isinstance(call, CallReady):
+            self._quoted.add(call.call.id)
         if isinstance(call, CallReady):
             self._events.append(CallFound(call.call, call.raw, ""))
 

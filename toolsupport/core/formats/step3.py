@@ -11,7 +11,8 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
-from toolsupport.core.formats.xml_dialects import XmlDialect, invoke, write_results
+from toolsupport.core.formats.writing import write_results
+from toolsupport.core.formats.xml_dialects import XmlDialect, invoke
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall
 

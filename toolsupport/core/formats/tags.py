@@ -18,6 +18,7 @@ from toolsupport.core.coercion import ALL_TYPES, from_text, type_of, types
 from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
+from toolsupport.core.formats.lone_ends import AMBIGUOUS
 from toolsupport.core.formats.reading import ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, TagValue, is_json_of, without_breaks
 from toolsupport.core.json_repair import read_json
@@ -28,6 +29,7 @@ from toolsupport.core.tool_lookup import find_tool
 LONGEST_NAME = 128
 NAME = re.compile(r"[^<>\n]*")
 TWICE = "kept the first of two values of one parameter"
+UNCLEAR = ParsedCall(why_not=AMBIGUOUS)
 NO_PARAMETERS = ParsedCall(
     why_not="The call holds text that is no parameter. Write it again, each value in its own tags."
 )
@@ -136,7 +138,7 @@ class TaggedCalls:
                 return
             end = source.recorded
             yield from source.space()
-            if (yield from source.found(self._tags.wrapper_closings)):
+            if (yield from source.closed(self._tags.wrapper_closings)):
                 call.tell(source.cut())
                 return
             again = yield from source.marker(self._tags.openings)
@@ -157,6 +159,8 @@ class TaggedCall:
         self._arguments: dict[str, Any] = {}
         self._repairs: list[str] = []
         self._broken: ParsedCall | None = None
+        self._key = ""
+        self._unclosed = self._another = False
 
     def read(self) -> Steps[bool]:
         """False where this is no call after all."""
@@ -181,7 +185,7 @@ class TaggedCall:
     def tell(self, raw: str) -> None:
         name = self._stream.name
         written = self._broken or finished(name, self._arguments, tuple(self._repairs), self._reading.tools)
-        self._stream.done(written, raw)
+        self._stream.done(written, raw, self._tags.stray)
 
     def _name(self) -> Steps[str]:
         """What stands before the end of the tag, perhaps in quotes; "" where the tag does not end."""
@@ -195,7 +199,7 @@ class TaggedCall:
         source = self._reading.source
         place = source.recorded
         character = yield from source.space()
-        if (yield from source.found(self._tags.closings)):
+        if (yield from source.closed(self._tags.closings)):
             return False
         if (yield from source.found(self._tags.stray)):
             self._repairs.append("left out an end without a beginning")
@@ -227,6 +231,8 @@ class TaggedCall:
             yield from self._reading.source.space()
         if text is None:
             self._broken = CUT_OFF
+        elif self._stands_in_a_value(key, text, in_cdata=in_cdata):
+            self._broken = UNCLEAR
         elif key in self._arguments:
             self._stream.stop()
             self._repairs.append(TWICE)
@@ -235,6 +241,17 @@ class TaggedCall:
             value.ends(self._arguments[key])
         if in_cdata:
             yield from self._reading.source.found(self._tags.stray)
+
+    def _stands_in_a_value(self, key: str, text: str, *, in_cdata: bool) -> bool:
+        """Whether this parameter may be quoted in the value of the one before it.
+
+        It comes again behind another one, or it holds an end too many. One that merely comes again at once is a slip.
+        """
+        unclosed, self._unclosed = self._unclosed, self._another
+        last, self._key, self._another = self._key, key, False
+        again = key in self._arguments
+        ends_within = not in_cdata and self._tags.stray.search(text, 0) is not None
+        return (again and (key != last or unclosed)) or (ends_within and (again or unclosed))
 
     def _typed(self, key: str, text: str, allowed: frozenset[str]) -> Any:
         """What a text stands for. JSON is how such values are written: to read anything else is a repair."""
@@ -285,7 +302,7 @@ class TaggedCall:
         if tag in self._tags.behind_a_function.markers and tag not in self._tags.wrapper_ends:
             return self._doubted_end()
         if tag in self._tags.parameters:
-            ends = yield from self._another_begins(key)
+            ends = self._another = yield from self._another_begins(key)
         elif tag in self._tags.parameter_ends:
             end = source.recorded
             ends = yield from self._followed_by(self._tags.behind_a_parameter)

@@ -25,6 +25,11 @@ def blocks(results: Sequence[ChatMessage], opener: str, closer: str) -> str:
     return "\n".join(f"{opener}\n{name_line(result)}{harmless(result.content)}\n{closer}" for result in results)
 
 
+def write_results(results: Sequence[ChatMessage]) -> str:
+    """The results as most formats give them to the model."""
+    return blocks(results, "<tool_response>", "</tool_response>")
+
+
 def name_line(result: ChatMessage) -> str:
     return f"{harmless(result.name)}:\n" if result.name else ""
 

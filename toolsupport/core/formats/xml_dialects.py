@@ -12,9 +12,9 @@ from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.reading import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, PAIRED, written_value
 from toolsupport.core.formats.tags import TaggedCalls, TagSet
-from toolsupport.core.formats.writing import blocks, listed
+from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
-from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolSpec
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,6 @@ class XmlDialect:
     @property
     def grammar(self) -> Grammar:
         return Grammar(dict.fromkeys((*self.tags.wrappers, *self.tags.functions), self.read))
-
-
-def write_results(results: Sequence[ChatMessage]) -> str:
-    return blocks(results, "<tool_response>", "</tool_response>")
 
 
 def _format(name: str, label: str, dialect: XmlDialect) -> Format:

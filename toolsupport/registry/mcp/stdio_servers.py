@@ -35,7 +35,7 @@ class StdioCommand:
         if missing:
             raise ConfigError(f"It is to be given {missing[0]}, which is not set where this site was started.")
         values = {name: environ[name] for name in self.env}
-        redaction.add_secrets(*values.values())
+        redaction.know(*values.values())
         return values
 
 

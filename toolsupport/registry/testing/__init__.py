@@ -1,1 +1,1 @@
-"""Tests of models as rows: detections, reports, drift, leases, probe targets."""
+"""Tests of models as rows: detections, reports, drift, probe targets."""

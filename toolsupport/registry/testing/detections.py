@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -18,10 +18,12 @@ from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
+from toolsupport.registry import leases
 from toolsupport.registry.knowledge import event_log, format_findings, overrides
+from toolsupport.registry.models import picker
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.settings import switches
-from toolsupport.registry.testing import leases, queue
+from toolsupport.registry.testing import queue
 
 PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
 MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
@@ -100,6 +102,8 @@ def open_test(asked: DetectionRequest) -> OpenedDetection:
     profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
     if profile is None:
         raise NotFound("There is no such model.")
+    if not profile.chats:
+        raise ConfigError(picker.NO_CHAT.format(model=profile.name))
     build = profile.build.key
     try:
         with transaction.atomic():
@@ -275,7 +279,7 @@ def settle(running: Collection[int] = ()) -> int:
 
     Those that are `running` in this very process live, though the database took no lease of theirs for a while.
     """
-    gone = Detection.objects.filter(Q(lease_until__lt=Now()) | Q(lease_until=None)).exclude(pk__in=running)
+    gone = Detection.objects.filter(leases.ran_out()).exclude(pk__in=running)
     # Looked up first: every process asks each second, and a change of no row, too, keeps the writers of SQLite waiting.
     return _interrupt(gone, GONE) if gone.filter(status="running").exists() else 0
 

@@ -61,9 +61,9 @@ def test_choosing_a_model_says_what_is_known_and_why(alice: User) -> None:
     conversation = ConversationFactory(owner=alice)
     other = ModelProfileFactory(name="gemma3:1b", server=conversation.profile.server)
     switched = conversations.select_model(alice, str(conversation.pk), "gemma3:1b")
-    assert switched.notice is not None
-    assert switched.notice.text == "Switched to gemma3:1b. Tools: Disabled (profile)"
-    assert conversations.select_model(alice, str(conversation.pk), str(other.pk)).notice is None
+    [(_, notice)] = switched
+    assert notice.message.text == "Switched to gemma3:1b. Tools: Disabled (profile)"
+    assert conversations.select_model(alice, str(conversation.pk), str(other.pk)) == ()
     conversation.refresh_from_db()
     assert canonical(conversation) == ()
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.conversations import conversations, listing
-from chat.transcript.turns import lifecycle
-from chat.transcript.turns.lifecycle import SentMessage, TurnOutcome
+from chat.transcript.turns.end import TurnOutcome, end
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, NotFound
 
@@ -130,7 +131,7 @@ def test_marking_loses_no_text(text: str, words: list[str]) -> None:
 def test_a_title_that_was_given_is_never_replaced(alice: User) -> None:
     conversation = ConversationFactory(owner=alice, title="")
     listing.rename(alice, str(conversation.pk), "  My\n title ")
-    lifecycle.accept(alice, str(conversation.pk), SentMessage("c", "first words"))
+    accept(alice, str(conversation.pk), SentMessage("c", "first words"))
     conversation.refresh_from_db()
     assert conversation.title == "My title"
 
@@ -159,8 +160,8 @@ def test_deleting_takes_rows_and_files_along(alice: User, settings: Any) -> None
     conversation = Conversation.objects.get(pk=deleted)
     conversation.profile = ConversationFactory(owner=alice).profile
     conversation.save()
-    accepted = lifecycle.accept(alice, deleted, SentMessage("c", "hello"), "me")
-    lifecycle.end("me", accepted.turn, TurnOutcome("done"))
+    accepted = accept(alice, deleted, SentMessage("c", "hello"), "me")
+    end("me", accepted.turn, TurnOutcome("done"))
     answer = Message.objects.filter(role="assistant").get()
     ToolRun.objects.create(turn_id=accepted.turn, message=answer, call_id="c", name="read_file")
     assert (Path(settings.WORKSPACES_DIR) / deleted / "README.md").exists()
@@ -182,7 +183,7 @@ def test_a_long_conversation_can_be_deleted(alice: User) -> None:
 
 def test_while_an_answer_is_written_nothing_is_deleted(alice: User) -> None:
     conversation = ConversationFactory(owner=alice)
-    lifecycle.accept(alice, str(conversation.pk), SentMessage("c", "hello"))
+    accept(alice, str(conversation.pk), SentMessage("c", "hello"))
     with pytest.raises(Busy):
         listing.delete(alice, str(conversation.pk))
     assert Message.objects.exists()

@@ -13,7 +13,8 @@ from chat.transcript.conversations.export import export
 from chat.transcript.conversations.memory import ConversationMemory
 from chat.transcript.settings import prompt_context, turn_settings
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport import exchange
 from toolsupport.core.errors import Conflict, NotFound, ToolError
@@ -94,9 +95,7 @@ def test_too_much_is_said_to_be_too_much(alice: User, conversation: Conversation
 
 
 def begun(conversation: Conversation) -> TurnStore:
-    return TurnStore(
-        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.SentMessage("1", "hi"), "me").turn
-    )
+    return TurnStore("me", accept(conversation.owner, str(conversation.pk), SentMessage("1", "hi"), "me").turn)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -16,7 +16,8 @@ from chat.transcript.conversations import prompts
 from chat.transcript.conversations.prompts import ConversationPrompts, PromptDraft
 from chat.transcript.settings import turn_settings
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict, NotFound, ToolError
 from toolsupport.registry.knowledge import overrides
@@ -145,9 +146,7 @@ def test_a_choice_is_the_owners_alone(conversation: Conversation, person: str, r
 
 
 def begun(conversation: Conversation) -> TurnStore:
-    return TurnStore(
-        "me", lifecycle.accept(conversation.owner, str(conversation.pk), lifecycle.SentMessage("1", "hi"), "me").turn
-    )
+    return TurnStore("me", accept(conversation.owner, str(conversation.pk), SentMessage("1", "hi"), "me").turn)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,8 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat.models import Conversation
+from chat.transcript.announcements import AddedNotice
 from chat.transcript.questions import model_news
 from chat.transcript.settings import available_tools
+from tests.chat.beginning import things
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.types import ChatSettings
 from toolsupport.models import Detection, ModelProfile, Override
@@ -62,9 +64,9 @@ def asked_in(chat: Conversation) -> str:
 
 
 def told(chat: Conversation, test: int) -> str:
-    said = model_news.tell_end(str(chat.pk), detection_reports.shown(test))
-    assert said is not None and said.notice.code == "detected"
-    return said.notice.text
+    [notice] = things(model_news.tell_end(str(chat.pk), detection_reports.shown(test)), AddedNotice)
+    assert notice.message.code == "detected"
+    return notice.message.text
 
 
 # D6, D9

@@ -11,21 +11,17 @@ from django.utils import timezone
 from chat.broadcast import fragments
 from chat.models import Conversation, Message, Question, ToolRun, Turn
 from chat.tools import policy
+from chat.transcript.announcements import AskedQuestion, FinishedMessage, StartedCall
 from chat.transcript.conversations.conversations import say
 from chat.transcript.messages.history import INTERRUPTED, canonical
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record
-from chat.transcript.turns.lifecycle import (
-    SentMessage,
-    TurnOutcome,
-    accept,
-    claim,
-    end,
-    keep_alive,
-    request_stop,
-    settle,
-)
+from chat.transcript.turns import record
+from chat.transcript.turns.begin import AcceptedMessage, claim
+from chat.transcript.turns.end import TurnOutcome, end, request_stop
+from chat.transcript.turns.leases import keep_alive, settle
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept, numbers, reply_of, things
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
 from toolsupport.core.types import Role, ToolCall, ToolResult
@@ -39,9 +35,7 @@ def conversation(alice: User) -> Conversation:
     return ConversationFactory(owner=alice, title="")
 
 
-def sent(
-    alice: User, conversation: Conversation, client_id: str = "c1", text: str = "hello"
-) -> lifecycle.AcceptedMessage:
+def sent(alice: User, conversation: Conversation, client_id: str = "c1", text: str = "hello") -> AcceptedMessage:
     return accept(alice, str(conversation.pk), SentMessage(client_id, text))
 
 
@@ -52,7 +46,7 @@ def run_out(turn_id: int) -> None:
 def test_accepting_keeps_message_turn_and_number(alice: User, conversation: Conversation) -> None:
     accepted = sent(alice, conversation, text="  Where is\nthe config? ")
     conversation.refresh_from_db()
-    assert conversation.tail == accepted.seq == 1
+    assert numbers(accepted) == [conversation.tail] == [1]
     assert conversation.title == "Where is the config?"
     assert conversation.leaf_id == accepted.message.id
     assert Turn.objects.get(pk=accepted.turn).status == "queued"
@@ -116,25 +110,24 @@ def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conver
     assert (turn.status, turn.owner) == ("running", "me")
     assert turn.capabilities["tools"]["reason"] and turn.capabilities["tools"]["source"] == "default"
     assert accepted.claimed is not None and [m.content for m in accepted.claimed.history] == ["hello"]
-    assert accepted.reply is not None and accepted.reply.parent == accepted.message.id
+    assert reply_of(accepted).parent == accepted.message.id
     conversation.refresh_from_db()
-    assert (conversation.leaf_id, conversation.tail) == (accepted.reply.id, accepted.seq + 2)
+    assert (conversation.leaf_id, conversation.tail) == (reply_of(accepted).id, numbers(accepted)[-1])
 
 
 def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conversation) -> None:
     accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), "me")
-    assert accepted.reply is not None
-    ended = end("me", accepted.turn, TurnOutcome("done", reply=(accepted.reply.id, "whole text", "hm", 7)))
-    assert ended is not None and ended.messages[0].html == "<p>whole text</p>\n"
-    stored = Message.objects.get(pk=accepted.reply.id)
+    ended = end("me", accepted.turn, TurnOutcome("done", reply=(reply_of(accepted).id, "whole text", "hm", 7)))
+    assert ended is not None and things(ended.announced, FinishedMessage)[0].message.html == "<p>whole text</p>\n"
+    stored = Message.objects.get(pk=reply_of(accepted).id)
     assert (stored.content, stored.thinking, stored.thinking_ms, stored.finished) == ("whole text", "hm", 7, True)
 
 
 def test_of_two_who_claim_one_gets_it(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
-    assert claimed is not None and claimed.claimed is not None
-    assert [message.content for message in claimed.claimed.history] == ["hello"]
+    assert claimed is not None
+    assert [message.content for message in claimed.history] == ["hello"]
     assert claim(turn_id, "another") is None
 
 
@@ -172,7 +165,7 @@ def test_queued_turns_nobody_claimed_are_offered(alice: User, conversation: Conv
 def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claim(turn_id, "me")
-    _, reply = record.start_reply(TurnStore("me", turn_id))
+    reply = record.start_reply(TurnStore("me", turn_id)).thing.message
     assert keep_alive("me", [turn_id], [(reply.id, "so far", "hm")]).lost == frozenset()
     run_out(turn_id)
     settle()
@@ -198,17 +191,20 @@ def asked_call(number: int, name: str = "read_file") -> record.RequestedCall:
 def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
-    assert claimed is not None and claimed.reply is not None
+    assert claimed is not None
     record.finish_reply(
-        TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, (asked_call(0), asked_call(1)))
+        TurnStore("me", turn_id), claimed.reply, record.FinishedReply("", "", None, (asked_call(0), asked_call(1)))
     )
-    before, call = record.start_call(TurnStore("me", turn_id), "c0")
+    before, started = record.start_call(TurnStore("me", turn_id), "c0")
     ended = end("me", turn_id, TurnOutcome("stopped", "Stopped by you.", {"output_tokens": 3}))
     assert ended is not None
-    assert ended.seq == before + len(ended.messages) + 1 == Conversation.objects.get().tail
-    last = ended.messages[-1]
+    assert [seq for seq, _ in ended.announced] == [
+        before + 1,
+        before + 2,
+    ] and Conversation.objects.get().tail == before + 2
+    last = things(ended.announced, FinishedMessage)[-1].message
     assert (last.finished, last.ended, last.ended_detail) == (True, "stopped", "Stopped by you.")
-    assert last.calls[0].id == call.id
+    assert last.calls[0].id == started.call.id
     assert {one.status for one in last.calls} == {"stopped"}
 
 
@@ -216,13 +212,13 @@ def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: 
 def test_the_log_answers_every_call(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
-    assert claimed is not None and claimed.reply is not None
+    assert claimed is not None
     record.reject_call(
-        TurnStore("me", turn_id), claimed.reply.id, record.CallRejection("c9", "nothing", "No such tool.", "")
+        TurnStore("me", turn_id), claimed.reply, record.CallRejection("c9", "nothing", "No such tool.", "")
     )
     calls = (asked_call(0), asked_call(1, "list_directory"))
-    record.finish_reply(TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, calls))
-    _, first = record.start_call(TurnStore("me", turn_id), "c0")
+    record.finish_reply(TurnStore("me", turn_id), claimed.reply, record.FinishedReply("", "", None, calls))
+    first = record.start_call(TurnStore("me", turn_id), "c0").thing.call
     record.finish_call(TurnStore("me", turn_id), int(first.id), policy.CallOutcome("done", ToolResult("contents"), 5))
     say(conversation, "tools_refused", {"model": "m"})
     conversation.refresh_from_db()
@@ -236,14 +232,16 @@ def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversatio
     """On its card; the model reads its own words as it wrote them."""
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
-    assert claimed is not None and claimed.reply is not None
+    assert claimed is not None
     store, raw = TurnStore("me", turn_id), '<tool_call>{"name": </tool_call>'
     for rejection in (
         record.CallRejection("c1", "", "Cannot be read.", raw, format="hermes"),
         record.CallRejection("c2", "read_file", "No path.", "{}"),
     ):
-        record.reject_call(store, claimed.reply.id, rejection)
-    _, shown = record.finish_reply(store, claimed.reply.id, record.FinishedReply(f"Look at {{}}: {raw}", "", None))
+        record.reject_call(store, claimed.reply, rejection)
+    shown = record.finish_reply(
+        store, claimed.reply, record.FinishedReply(f"Look at {{}}: {raw}", "", None)
+    ).thing.message
     assert "tool_call" not in shown.text + shown.html and "Look at {}" in shown.html
     assert [(call.phrase, call.raw) for call in shown.calls] == [("Unreadable call", raw), ("Read", "{}")]
     card = fragments.call(shown.calls[0])
@@ -256,63 +254,63 @@ def test_an_unreadable_call_is_shown_once(alice: User, conversation: Conversatio
 def test_a_parked_turn_goes_on_from_rows_alone(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
-    assert claimed is not None and claimed.reply is not None
+    assert claimed is not None
     calls = (asked_call(0), asked_call(1, "write_file"), asked_call(2))
-    record.finish_reply(TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, calls))
-    _, first = record.start_call(TurnStore("me", turn_id), "c0")
+    record.finish_reply(TurnStore("me", turn_id), claimed.reply, record.FinishedReply("", "", None, calls))
+    first = record.start_call(TurnStore("me", turn_id), "c0").thing.call
     record.finish_call(TurnStore("me", turn_id), int(first.id), policy.CallOutcome("done", ToolResult("contents"), 5))
     asking = questions.ApprovalRequest(calls[1].call, "Write?", "+x", grantable=True)
     parked = questions.park(
         TurnStore("me", turn_id), record.run_of(turn_id, "c1"), asking, questions.TurnUsage({"output_tokens": 7})
     )
-    assert parked is not None and parked.call.question == parked.question
+    [card], [asked] = things(parked, StartedCall), things(parked, AskedQuestion)
+    assert card.call.question == asked.question
     assert settle() == ([], []) and claim(turn_id, "another") is None
-    closed = questions.answer(alice, parked.question.id, questions.SubmittedAnswer("once"))
+    closed = questions.answer(alice, Question.objects.get().pk, questions.SubmittedAnswer("once"))
     assert closed.turn == turn_id
     with pytest.raises(Conflict):
-        questions.answer(alice, parked.question.id, questions.SubmittedAnswer("deny"))
+        questions.answer(alice, Question.objects.get().pk, questions.SubmittedAnswer("deny"))
     again = claim(turn_id, "another")
-    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
-    resumed = again.claimed.resumed
+    assert again is not None and again.resumed is not None
+    resumed = again.resumed
     assert [call.id for call in resumed.pending] == ["c1", "c2"]
     assert resumed.decisions == {"c1": questions.ApprovalDecision(True, level="A1")}
-    assert [message.call_id for message in again.claimed.history if message.role == Role.TOOL] == ["c0"]
+    assert [message.call_id for message in again.history if message.role == Role.TOOL] == ["c0"]
     assert (resumed.rounds, [call.id for call in resumed.done], resumed.usage) == (1, ["c0"], {"output_tokens": 7})
 
 
 def test_an_approval_is_for_exactly_this_call(alice: User, bob: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
-    assert claimed is not None and claimed.reply is not None
+    assert claimed is not None
     record.finish_reply(
-        TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, (asked_call(0, "write_file"),))
+        TurnStore("me", turn_id), claimed.reply, record.FinishedReply("", "", None, (asked_call(0, "write_file"),))
     )
     asking = questions.ApprovalRequest(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.TurnUsage({}))
-    assert parked is not None
+    questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.TurnUsage({}))
     with pytest.raises(NotFound):
-        questions.answer(bob, parked.question.id, questions.SubmittedAnswer("once"))
-    questions.answer(alice, parked.question.id, questions.SubmittedAnswer("once"))
+        questions.answer(bob, Question.objects.get().pk, questions.SubmittedAnswer("once"))
+    questions.answer(alice, Question.objects.get().pk, questions.SubmittedAnswer("once"))
     ToolRun.objects.update(arguments={"path": "elsewhere"})
     again = claim(turn_id, "me")
-    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
-    assert again.claimed.resumed.decisions["c0"].allowed is False
+    assert again is not None and again.resumed is not None
+    assert again.resumed.decisions["c0"].allowed is False
 
 
 def test_a_question_runs_out(alice: User, conversation: Conversation) -> None:
     turn_id = sent(alice, conversation).turn
     claimed = claim(turn_id, "me")
-    assert claimed is not None and claimed.reply is not None
+    assert claimed is not None
     record.finish_reply(
-        TurnStore("me", turn_id), claimed.reply.id, record.FinishedReply("", "", None, (asked_call(0, "write_file"),))
+        TurnStore("me", turn_id), claimed.reply, record.FinishedReply("", "", None, (asked_call(0, "write_file"),))
     )
     asking = questions.ApprovalRequest(asked_call(0, "write_file").call, "Write?", "", grantable=True)
-    parked = questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.TurnUsage({}))
-    assert parked is not None and questions.expire() == []
+    questions.park(TurnStore("me", turn_id), record.run_of(turn_id, "c0"), asking, questions.TurnUsage({}))
+    assert questions.expire() == []
     Question.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Conflict, match="over"):
-        questions.answer(alice, parked.question.id, questions.SubmittedAnswer("once"))
+        questions.answer(alice, Question.objects.get().pk, questions.SubmittedAnswer("once"))
     assert [(one.answer, one.turn) for one in questions.expire()] == [("expired", turn_id)]
     again = claim(turn_id, "me")
-    assert again is not None and again.claimed is not None and again.claimed.resumed is not None
-    assert "in time" in again.claimed.resumed.decisions["c0"].why
+    assert again is not None and again.resumed is not None
+    assert "in time" in again.resumed.decisions["c0"].why

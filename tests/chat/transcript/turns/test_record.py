@@ -12,7 +12,9 @@ from chat.broadcast import fragments
 from chat.models import ResultTable, ToolRun
 from chat.tools.policy import CallOutcome
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record
+from chat.transcript.turns import record
+from chat.transcript.turns.sent_message import SentMessage
+from tests.chat.beginning import accept, reply_of
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Lost
 from toolsupport.core.types import ToolCall, ToolResult
@@ -25,12 +27,9 @@ TABLE = CallOutcome("done", ToolResult("a\n1\n\n[1 row.]", table="a\n1\n"), 5)
 @pytest.fixture
 def run(alice: User) -> ToolRun:
     """A query that runs, in an answer of this process."""
-    accepted = lifecycle.accept(
-        alice, str(ConversationFactory(owner=alice).pk), lifecycle.SentMessage("c1", "go"), "me"
-    )
-    assert accepted.reply is not None
+    accepted = accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c1", "go"), "me")
     store, asked = TurnStore("me", accepted.turn), record.RequestedCall(QUERY, "native", "A1")
-    record.finish_reply(store, accepted.reply.id, record.FinishedReply("", "", None, (asked,)))
+    record.finish_reply(store, reply_of(accepted).id, record.FinishedReply("", "", None, (asked,)))
     record.start_call(store, QUERY.id)
     return ToolRun.objects.get()
 
@@ -66,7 +65,7 @@ def test_a_database_that_is_away_or_a_lost_turn_is_no_fault_of_the_call(
 def test_a_card_that_cannot_be_rendered_is_shown_without_its_result(
     run: ToolRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, shown = record.close_call(TurnStore("me", run.turn_id), run.pk, TABLE)
+    shown = record.close_call(TurnStore("me", run.turn_id), run.pk, TABLE).thing.call
     assert "<td>1</td>" in fragments.call(shown)
     monkeypatch.setattr("chat.templatetags.readable.csv.reader", Mock(side_effect=RuntimeError))
     html = fragments.call(shown)

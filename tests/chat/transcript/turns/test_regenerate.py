@@ -7,12 +7,16 @@ from django.contrib.auth.models import User
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.tools import policy
+from chat.transcript.announcements import FinishedMessage
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say, show
 from chat.transcript.turn_store import TurnStore
-from chat.transcript.turns import lifecycle, record, regenerate
-from chat.transcript.turns.lifecycle import START, AcceptedMessage, SentMessage, TurnOutcome
+from chat.transcript.turns import record
+from chat.transcript.turns.begin import AcceptedMessage
+from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
+from chat.transcript.turns.sent_message import START, SentMessage
+from tests.chat.beginning import accept, numbers, reply_of, things
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.prompt import GO_ON
@@ -29,18 +33,17 @@ def conversation(alice: User) -> Conversation:
 
 
 def ask(alice: User, conversation: Conversation, text: str, parent: int | None = None) -> AcceptedMessage:
-    return lifecycle.accept(alice, str(conversation.pk), SentMessage(f"ask {text}", text, parent), "me")
+    return accept(alice, str(conversation.pk), SentMessage(f"ask {text}", text, parent), "me")
 
 
 def once_more(person: User, conversation: Conversation, wish: ContinueRequest | RegenerateRequest) -> AcceptedMessage:
-    return regenerate.accept(person, str(conversation.pk), wish, "me")
+    return accept(person, str(conversation.pk), wish, "me")
 
 
 def ended(accepted: AcceptedMessage, text: str, reason: str = "done", detail: str = "") -> int:
     """End the turn with this text; gives the id of its answer."""
-    assert accepted.reply is not None
-    assert lifecycle.end("me", accepted.turn, TurnOutcome(reason, detail, {}, (accepted.reply.id, text, "", None)))
-    return accepted.reply.id
+    assert end("me", accepted.turn, TurnOutcome(reason, detail, {}, (reply_of(accepted).id, text, "", None)))
+    return reply_of(accepted).id
 
 
 def texts(alice: User, conversation: Conversation) -> list[str]:
@@ -66,15 +69,16 @@ def test_an_answer_that_broke_off_goes_on(alice: User, conversation: Conversatio
     assert told(accepted) == [("user", "tell"), ("assistant", "Once upon"), ("user", GO_ON)]
     ended(accepted, "a time.")
     assert texts(alice, conversation) == ["tell", "Once upon", "a time."]
-    assert accepted.reply is not None and accepted.reply.parent == first
+    assert reply_of(accepted).parent == first
 
 
 def test_going_on_uses_what_tools_gave_already(alice: User, conversation: Conversation) -> None:
     accepted = ask(alice, conversation, "read it")
-    assert accepted.reply is not None
     asked = record.RequestedCall(ToolCall("c0", "read_file", {"path": "a"}), "native", "A1")
-    record.finish_reply(TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("", "", None, (asked,)))
-    _, call = record.start_call(TurnStore("me", accepted.turn), "c0")
+    record.finish_reply(
+        TurnStore("me", accepted.turn), reply_of(accepted).id, record.FinishedReply("", "", None, (asked,))
+    )
+    call = record.start_call(TurnStore("me", accepted.turn), "c0").thing.call
     record.finish_call(
         TurnStore("me", accepted.turn), int(call.id), policy.CallOutcome("done", ToolResult("contents"), 5)
     )
@@ -111,8 +115,7 @@ def test_an_answer_made_anew_is_a_branch_beside_it(alice: User, conversation: Co
     first = ended(ask(alice, conversation, "tell"), "One.")
     accepted = once_more(alice, conversation, RegenerateRequest("c", first))
     assert told(accepted) == [("user", "tell")]
-    assert accepted.reply is not None
-    second = accepted.reply
+    second = reply_of(accepted)
     assert (second.siblings, second.number, second.previous, second.following) == ((first, second.id), 2, first, None)
     ended(accepted, "Two.")
     assert texts(alice, conversation) == ["tell", "Two."]
@@ -121,20 +124,17 @@ def test_an_answer_made_anew_is_a_branch_beside_it(alice: User, conversation: Co
 
 def test_the_frames_of_a_branch_say_what_a_reload_says(alice: User, conversation: Conversation) -> None:
     accepted = once_more(alice, conversation, RegenerateRequest("c", ended(ask(alice, conversation, "tell"), "One.")))
-    assert accepted.reply is not None
-    outcome = TurnOutcome("done", "", {"output_tokens": 5}, (accepted.reply.id, "Two.", "", None))
-    over = lifecycle.end("me", accepted.turn, outcome)
+    outcome = TurnOutcome("done", "", {"output_tokens": 5}, (reply_of(accepted).id, "Two.", "", None))
+    over = end("me", accepted.turn, outcome)
     assert over is not None
-    assert over.messages[-1] == show(alice, str(conversation.pk)).messages[-1]
+    assert things(over.announced, FinishedMessage)[-1].message == show(alice, str(conversation.pk)).messages[-1]
 
 
 def test_a_round_that_is_whole_keeps_its_branches(alice: User, conversation: Conversation) -> None:
     accepted = once_more(alice, conversation, RegenerateRequest("c", ended(ask(alice, conversation, "tell"), "One.")))
-    assert accepted.reply is not None
-    _, shown = record.finish_reply(
-        TurnStore("me", accepted.turn), accepted.reply.id, record.FinishedReply("Let me look.", "", None)
-    )
-    assert shown.siblings == accepted.reply.siblings
+    store, whole = TurnStore("me", accepted.turn), record.FinishedReply("Let me look.", "", None)
+    shown = record.finish_reply(store, reply_of(accepted).id, whole).thing.message
+    assert shown.siblings == reply_of(accepted).siblings
 
 
 def test_numbers_of_announcements_follow_each_other(alice: User, conversation: Conversation) -> None:
@@ -143,8 +143,7 @@ def test_numbers_of_announcements_follow_each_other(alice: User, conversation: C
     before = conversation.tail
     accepted = once_more(alice, conversation, RegenerateRequest("c", first))
     conversation.refresh_from_db()
-    # The turn is seq + 1, its reply seq + 2.
-    assert (accepted.seq, conversation.tail) == (before, before + 2)
+    assert numbers(accepted) == [before + 1, before + 2] and conversation.tail == before + 2
 
 
 def test_without_tools_is_for_this_answer_only(alice: User, conversation: Conversation) -> None:
@@ -166,7 +165,7 @@ def test_another_model_is_for_this_answer_only(alice: User, conversation: Conver
         once_more(alice, conversation, RegenerateRequest("d", first, model="none:1b"))
     accepted = once_more(alice, conversation, RegenerateRequest("c", first, model="other:1b"))
     assert accepted.claimed is not None and accepted.claimed.model == "other:1b"
-    assert accepted.reply is not None and accepted.reply.model == "other:1b"
+    assert reply_of(accepted).model == "other:1b"
     assert Turn.objects.get(pk=accepted.turn).profile == other
     kept = Conversation.objects.get(pk=conversation.pk)
     assert kept.profile_id == conversation.profile_id

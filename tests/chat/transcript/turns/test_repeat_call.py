@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from chat.models import Conversation, Message, ToolRun
 from chat.transcript.conversations.conversations import show
 from chat.transcript.messages import history
-from chat.transcript.turns import repeat_call
-from chat.transcript.turns.lifecycle import AcceptedMessage
+from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.repeat_call import RepeatRequest
+from tests.chat.beginning import accept, numbers
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, NotFound
 from toolsupport.core.types import Role, ToolCall
@@ -31,7 +31,7 @@ def run(alice: User) -> ToolRun:
 
 def repeat(person: User, run: ToolRun, call: str = "", client_id: str = "again") -> AcceptedMessage:
     wish = RepeatRequest(client_id, call or str(run.pk))
-    return repeat_call.accept(person, str(run.message.conversation_id), wish, "me")
+    return accept(person, str(run.message.conversation_id), wish, "me")
 
 
 # DESIGN 6
@@ -54,7 +54,7 @@ def test_it_stands_at_the_end_of_the_branch(alice: User, run: ToolRun) -> None:
     messages = show(alice, str(run.message.conversation_id)).messages
     assert [message.id for message in messages][-2:] == [run.message_id, accepted.message.id]
     conversation = Conversation.objects.get()
-    assert conversation.tail == accepted.seq + 1
+    assert numbers(accepted) == [conversation.tail - 1, conversation.tail]
     assert history.canonical(conversation)[-1].content == history.INTERRUPTED
 
 
@@ -93,5 +93,5 @@ def test_bob_repeats_nothing_of_alice(alice: User, bob: User, run: ToolRun) -> N
         repeat(bob, run)
     theirs: Conversation = ConversationFactory(owner=bob)
     with pytest.raises(NotFound):
-        repeat_call.accept(bob, str(theirs.pk), RepeatRequest("c", str(run.pk)), "me")
+        accept(bob, str(theirs.pk), RepeatRequest("c", str(run.pk)), "me")
     assert ToolRun.objects.count() == 1

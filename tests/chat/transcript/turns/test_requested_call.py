@@ -12,8 +12,11 @@ from django.db.models import F
 from chat.models import Conversation, ToolRun, Turn
 from chat.transcript.conversations import explain
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import lifecycle, requested_call
+from chat.transcript.turns import requested_call
+from chat.transcript.turns.begin import AcceptedMessage
+from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.requested_call import CallRequest, InvalidCall
+from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, NotFound
 from toolsupport.core.types import ToolFilter
@@ -34,9 +37,9 @@ def conversation(alice: User, tmp_path: Path, settings) -> Conversation:
     return ConversationFactory(owner=alice, profile=profile)
 
 
-def begin(person: User, conversation: Conversation, name: str = "bash", **arguments: str) -> lifecycle.AcceptedMessage:
+def begin(person: User, conversation: Conversation, name: str = "bash", **arguments: str) -> AcceptedMessage:
     wish = CallRequest(conversation.profile_id or 0, name, arguments or CAT)
-    return requested_call.accept(person, str(conversation.pk), wish, "me")
+    return accept(person, str(conversation.pk), wish, "me")
 
 
 def test_alice_may_and_nobody_else(alice: User, bob: User, charlie: User, conversation: Conversation) -> None:
@@ -62,7 +65,7 @@ def test_the_same_request_finds_its_turn_until_it_was_told(alice: User, conversa
     assert requested_call.state(first.turn) == requested_call.RequestedCallState()
     with pytest.raises(Busy):
         begin(alice, conversation, "read_file", path="a")
-    lifecycle.end("me", first.turn, lifecycle.TurnOutcome("done"))
+    end("me", first.turn, TurnOutcome("done"))
     assert begin(alice, conversation).turn == first.turn
     told = requested_call.state(first.turn)
     assert told.call is not None and (told.call["asked_as"], told.call["served_by"]) == ("bash", "read_file")
@@ -71,7 +74,7 @@ def test_the_same_request_finds_its_turn_until_it_was_told(alice: User, conversa
 
 def test_what_nobody_fetched_is_forgotten(alice: User, conversation: Conversation) -> None:
     first = begin(alice, conversation)
-    lifecycle.end("me", first.turn, lifecycle.TurnOutcome("done"))
+    end("me", first.turn, TurnOutcome("done"))
     Turn.objects.update(ended_at=F("ended_at") - requested_call.FETCHABLE - timedelta(seconds=1))
     assert begin(alice, conversation).turn != first.turn
 

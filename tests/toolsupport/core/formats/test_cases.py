@@ -30,6 +30,7 @@ TABLES = (
     "seldom",
     "dialects",
     "spellings",
+    "confusions",
 )
 FEWEST_CASES = 400
 LONG = 1000  # characters; longer replies are cut at fewer places
@@ -37,7 +38,7 @@ EVERY_SPLIT, SOME_SPLITS = 24, 6  # places at which a reply is cut in two, at ni
 UNSHOWN = re.compile(
     r"</?think>|\[/?THINK\]|<\|(?:START|END)_(?:THINKING|RESPONSE)\|>|<\|python_end\|>|(?:>>>)?all\n|\s"
     r"|<\|(?:open|close)\|>(?:think|response|message)<\|sep\|>"
-    r"|<\|channel\|>(?:analysis|final)<\|message\|>|<\|end\|>|<\|return\|>"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|final)<\|message\|>|<\|end\|>|<\|return\|>"
     r"|(?:<\|start\|>assistant)?\s*(?:to=(?:self|user))?<\|message\|>|<\|(?:eom|eot|message_sep)\|>"
 )
 

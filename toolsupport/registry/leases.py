@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper
+from django.db.models import DateTimeField, ExpressionWrapper, Q
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from toolsupport.models import Lease
 
-# A reader waits in front of an answer that stopped growing, so its lease is short; registry/raw_sql.py writes it too.
+# A reader waits in front of an answer that stopped growing, so its lease is short; written statements have it, too.
 TURN = timedelta(seconds=5)
 # A writer of SQLite waits up to 20 s for the others before it gives up: two such waits must fit into a lease.
 TEST = timedelta(seconds=60)
@@ -21,6 +21,11 @@ JOB = timedelta(seconds=60)
 def in_future(delta: timedelta) -> Combinable:
     """An expression for now + delta. All processes share the clock of the database."""
     return ExpressionWrapper(Now() + delta, output_field=DateTimeField())
+
+
+def ran_out() -> Q:
+    """Rows whose lease is over, or that never had one: their owner is gone."""
+    return Q(lease_until__lt=Now()) | Q(lease_until=None)
 
 
 @transaction.atomic

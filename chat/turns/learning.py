@@ -1,4 +1,4 @@
-"""What the pages are told after a server refused the tools of a running answer."""
+"""What a turn finds out about its model and its server, kept for the answers that follow."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from dataclasses import replace
 
 from channels.db import database_sync_to_async as in_database
 
-from chat.broadcast import fragments, frames, question_frames
+from chat.transcript.announcements import Announcements
 from chat.transcript.questions import learning
 from chat.transcript.turns import record
-from chat.transcript.turns.lifecycle import ClaimedTurn
+from chat.transcript.turns.begin import ClaimedTurn
 from toolsupport.core.events import ReasoningSeen
 from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import Refusal
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.models.request_context import RequestContext
-from toolsupport.services.learning import RefusalResponse
 
 
-async def learn(claimed: ClaimedTurn, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
-    """Keep the refusal; the frames that ask whether to remember it, or name the setting that the server lacks."""
+async def learn(claimed: ClaimedTurn, refusal: Refusal, status: int) -> Announcements:
+    """Keep the refusal; a notice of the setting that the server lacks, and the question whether to remember it."""
     return await in_database(_learn)(claimed, refusal, status)
 
 
-def _learn(claimed: ClaimedTurn, refusal: Refusal, status: int) -> list[frames.ServerFrame]:
-    lesson = learning.keep_refusal(claimed.store, refusal, status)
-    return [*_flag(claimed, lesson), *_question(claimed, lesson)]
+def _learn(claimed: ClaimedTurn, refusal: Refusal, status: int) -> Announcements:
+    store, lesson = claimed.store, learning.keep_refusal(claimed.store, refusal, status)
+    notice = record.notice_once(store, "flag_to_set", {"flag": lesson.flag}) if lesson.flag else None
+    question = learning.ask_to_learn(store, lesson.options) if lesson.options else None
+    return tuple(each for each in (notice, question) if each is not None)
 
 
 async def answered(claimed: ClaimedTurn, briefing: RequestContext) -> None:
@@ -39,16 +40,3 @@ async def reasoning_seen(claimed: ClaimedTurn, briefing: RequestContext, event: 
     """Keep where a reply showed that it began; the rest of the turn is read accordingly."""
     await in_database(reasoning_starts.learn)(claimed.profile, briefing.build, event.begins_inside)
     return replace(briefing, brief=replace(briefing.brief, begins_inside=event.begins_inside))
-
-
-def _flag(claimed: ClaimedTurn, lesson: RefusalResponse) -> list[frames.ServerFrame]:
-    told = record.notice_once(claimed.store, "flag_to_set", {"flag": lesson.flag}) if lesson.flag else None
-    if told is None:
-        return []
-    seq, shown = told
-    return [frames.NoticeFrame(seq, shown.code, shown.text, fragments.message(shown))]
-
-
-def _question(claimed: ClaimedTurn, lesson: RefusalResponse) -> list[frames.ServerFrame]:
-    made = learning.ask_to_learn(claimed.store, lesson.options) if lesson.options else None
-    return [question_frames.question_frame(*made)] if made else []

@@ -1,0 +1,288 @@
+"""The one entrance into a turn: a request becomes rows in one transaction, whoever made it.
+
+Each kind of request is a small builder (`sent_message`, `regenerate`, `repeat_call`, `requested_call`), which drafts
+what its turn begins with. What all kinds share stands here: whose conversation it is, whether the request is known
+already, whether there is room for it, the rows of the turn, and the numbers of what is announced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from chat.models import Conversation, Message, ToolRun, Turn
+from chat.transcript import sql
+from chat.transcript.announcements import (
+    Announcements,
+    StartedMessage,
+    StartedTurn,
+    Thing,
+    announce_all,
+    announce_messages,
+)
+from chat.transcript.conversations import branches
+from chat.transcript.conversations.conversations import Person, own
+from chat.transcript.locks import hold
+from chat.transcript.messages import attachments, present
+from chat.transcript.messages.history import WAITS, log_of
+from chat.transcript.messages.view_models import ShownMessage
+from chat.transcript.questions import questions
+from chat.transcript.settings import turn_settings
+from chat.transcript.settings.turn_settings import ChatRequestContext
+from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import resume
+from chat.transcript.turns.end import TurnEnd, supersede
+from chat.transcript.turns.leases import expire
+from chat.transcript.turns.resume import ResumePoint
+from toolsupport.core import types
+from toolsupport.core.errors import Busy
+from toolsupport.core.prompt import GO_ON
+from toolsupport.core.types import Role
+from toolsupport.registry.leases import TURN, in_future
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a turn begins with. `message` is a new one, or the stored one that is answered.
+
+    A new message of a model makes the `call` (its row lacks its message, its turn and the end of its id): the turn
+    begins by running it. `forks`: the first new message may stand beside others.
+    """
+
+    briefing: ChatRequestContext
+    message: Message
+    call: ToolRun | None = None
+    forks: bool = False
+    goes_on: bool = False
+    program: str = ""
+
+
+class TurnBuilder(Protocol):
+    """One kind of request. Both functions run in the transaction of `begin`, which holds the conversation."""
+
+    def client_id_in(self, conversation: Conversation) -> str:
+        """What makes the same request, made twice, one turn. Raises Busy where none can be made now."""
+
+    def draft(self, conversation: Conversation) -> Draft:
+        """What the turn begins with. Raises NotFound, ConfigError or ValueError, and then nothing is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """Who wants a turn in which conversation. With an `owner`, that process runs it at once; else it is queued."""
+
+    person: Person
+    conversation: str
+    builder: TurnBuilder
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTurn:
+    """A turn this process owns now, with all it needs to run. `searched`: tools were looked for in its conversation.
+
+    `heard` are the tools whose results stand in the history. `opening` is announced as soon as the turn runs, `reply`
+    is the empty message that it writes into first (0 where it begins with calls).
+    """
+
+    turn: int
+    store: TurnStore
+    conversation: str
+    person: int
+    profile: int
+    model: str
+    briefing: ChatRequestContext
+    history: tuple[types.ChatMessage, ...]
+    granted: frozenset[str] = frozenset()
+    resumed: ResumePoint | None = None
+    searched: bool = True
+    heard: frozenset[str] = frozenset()
+    opening: Announcements = ()
+    reply: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedMessage:
+    """The request is kept. `repeated` says that its turn was known already: nothing was done again.
+
+    `message` is the first one of the turn, or the one it answers. A turn that began at once has `claimed`.
+    `ended` made room for it.
+    """
+
+    turn: int
+    message: ShownMessage
+    announced: Announcements = ()
+    repeated: bool = False
+    claimed: ClaimedTurn | None = None
+    ended: tuple[TurnEnd, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAdmission:
+    """Whether there is room for a turn: the one that is `known` already, and those that `ended` to make room."""
+
+    known: int | None = None
+    ended: tuple[TurnEnd, ...] = ()
+
+
+@transaction.atomic
+def begin(request: TurnRequest) -> AcceptedMessage:
+    """Write a turn with all that it begins with. A request that is known already finds its turn.
+
+    Raises NotFound, Busy, ConfigError or what the builder raises, and then nothing is kept.
+    """
+    conversation = own(request.person, request.conversation, lock=True)
+    client_id = request.builder.client_id_in(conversation)
+    room = room_for(conversation, client_id, request.owner)
+    if room.known is not None:
+        return AcceptedMessage(room.known, present.message(question_of(room.known)), repeated=True)
+    draft = request.builder.draft(conversation)
+    turn = Turn(conversation=conversation, client_id=client_id, owner=request.owner, program=draft.program)
+    _insert_turn(turn, draft.briefing)
+    return replace(_opened(turn, draft), ended=room.ended)
+
+
+def _insert_turn(turn: Turn, briefing: ChatRequestContext) -> None:
+    conversation = turn.conversation
+    turn.profile_id = conversation.profile_id or 0
+    turn.capabilities, turn.format = briefing.brief.capabilities.to_json(), briefing.brief.format
+    if conversation.profile is not None and conversation.profile.pk == turn.profile_id:
+        turn.profile = conversation.profile
+    if turn.owner:
+        turn.status = "running"
+        sql.insert_running(turn)
+    else:
+        turn.save(force_insert=True)
+
+
+def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
+    """Write the first messages of a turn, which end the branch that is shown from now on."""
+    is_new = draft.message.pk is None
+    runs = _insert_message(turn, draft) if is_new else []
+    asked = draft.message if is_new else question_before(draft.message) or draft.message
+    shown = present.message(asked, runs, siblings=branches.siblings(asked) if draft.forks and is_new else ())
+    first = (StartedMessage(shown),) if is_new else ()
+    if not turn.owner:
+        return AcceptedMessage(turn.pk, shown, announce_messages(turn.conversation, *first))
+    if draft.call is None:
+        begun = _with_reply(turn, draft.briefing, *first, forks=draft.forks and not is_new)
+    else:
+        announced = announce_messages(turn.conversation, *first, _started(turn, draft.briefing))
+        resumed = resume.resumed(turn, runs, rounds=0)
+        begun = replace(_claimed(turn, draft.briefing, announced), resumed=resumed)
+    told = begun.opening[: len(first)]
+    begun = replace(begun, opening=begun.opening[len(first) :])
+    if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
+        # For this turn only: in the transcript nobody wrote it.
+        begun = replace(begun, history=(*begun.history, types.ChatMessage(Role.USER, GO_ON)))
+    return AcceptedMessage(turn.pk, shown, told, claimed=begun)
+
+
+def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
+    """Write the new message that a turn begins with; the calls that it makes."""
+    row, run = draft.message, draft.call
+    row.turn = turn
+    sql.insert_message(row)
+    turn.conversation.leaf = row
+    if run is None:
+        return []
+    run.turn, run.message, run.call_id = turn, row, f"{run.call_id}-{row.pk}"
+    run.save(force_insert=True)
+    return [run]
+
+
+def _with_reply(turn: Turn, briefing: ChatRequestContext, *first: Thing, forks: bool = False) -> ClaimedTurn:
+    """A turn that runs, with the empty message that its model writes into; `first` is announced before both."""
+    conversation = turn.conversation
+    leaf = conversation.leaf_id
+    reply = Message(conversation=conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn)
+    sql.insert_message(reply)
+    conversation.leaf = reply
+    shown = present.message(reply, siblings=branches.siblings(reply) if forks else ())
+    opening = announce_messages(conversation, *first, _started(turn, briefing), StartedMessage(shown))
+    return replace(_claimed(turn, briefing, opening), reply=reply.pk)
+
+
+def _started(turn: Turn, briefing: ChatRequestContext) -> StartedTurn:
+    brief = briefing.brief
+    return StartedTurn(turn.pk, brief.model, brief.format, tuple(tool.name for tool in brief.tools))
+
+
+def _claimed(turn: Turn, briefing: ChatRequestContext, opening: Announcements) -> ClaimedTurn:
+    conversation = turn.conversation
+    log = log_of(conversation, turn.pk, attachments.sees(turn.capabilities))
+    return ClaimedTurn(
+        turn=turn.pk,
+        store=TurnStore(turn.owner, turn.pk),
+        conversation=str(conversation.pk),
+        person=conversation.owner_id,
+        profile=turn.profile_id,
+        model=briefing.brief.model,
+        briefing=briefing,
+        history=log.messages,
+        heard=log.heard,
+        granted=questions.granted(str(conversation.pk)),
+        searched="toolset" in conversation.settings,
+        opening=opening,
+    )
+
+
+@transaction.atomic
+def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
+    """Make a queued turn this process's own; None when another was faster or it was stopped meanwhile."""
+    mine = Turn.objects.filter(pk=turn_id, status="queued")
+    hold(*mine.values_list("conversation_id", flat=True))
+    if not mine.update(status="running", owner=owner, lease_until=in_future(TURN), started_at=Now()):
+        return None
+    turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
+    # It goes on with the model it began with, which may have been for this answer only, as may its format.
+    turn.conversation.profile = turn.profile
+    briefing = turn_settings.briefing(turn.conversation)
+    runs = list(turn.tool_runs.select_related("message").order_by("id"))
+    if not any(run.status in WAITS for run in runs):
+        return _with_reply(turn, briefing)
+    briefing = resume.gone_on(turn, briefing)
+    opening = announce_all(turn.conversation_id, _started(turn, briefing))
+    rounds = turn.messages.filter(role=Role.ASSISTANT).count()
+    return replace(_claimed(turn, briefing, opening), resumed=resume.resumed(turn, runs, rounds))
+
+
+def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmission:
+    """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn.
+
+    What `owner` runs itself is alive, though the database took no lease of it for a while.
+    """
+    room, ended = sql.room(conversation, client_id), list[TurnEnd]()
+    if room.known is not None:
+        return TurnAdmission(room.known)
+    if room.open_here:
+        # The process that ran it may be dead, or it waits for an answer that will not come: then the way is free.
+        here = Turn.objects.filter(conversation=conversation)
+        ended = expire(here.exclude(owner=owner)) or supersede(here)
+        if not ended:
+            raise Busy("An answer is still being written here. Stop it or wait for its end.", "conversation")
+        conversation.refresh_from_db(fields=["leaf"])
+        room = sql.room(conversation, client_id)
+    most = settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
+    # A turn that waits for a person runs nowhere.
+    if room.running >= most:
+        raise Busy(f"You have {most} answers running already, the most that are allowed at once.", "person")
+    return TurnAdmission(ended=tuple(ended))
+
+
+def question_of(turn_id: int) -> Message:
+    """The message of a person that this turn answers; an answer written again has it from the turn before."""
+    first = Message.objects.filter(turn_id=turn_id).order_by("id")[0]
+    return question_before(first) or first
+
+
+def question_before(row: Message) -> Message | None:
+    """The message of a person that this message answers, which may be itself."""
+    found: Message | None = row
+    while found is not None and found.role != Role.USER:
+        found = found.parent
+    return found

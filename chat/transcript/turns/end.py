@@ -1,0 +1,119 @@
+"""The end of a turn in rows: by its process, by a person, by a message that came instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from chat.models import OPEN, UNFINISHED, Message, ToolRun, Turn
+from chat.transcript import sql
+from chat.transcript.announcements import Announcements, EndedQuestion, EndedTurn, FinishedMessage, announce_all
+from chat.transcript.conversations import branches
+from chat.transcript.conversations.conversations import Person, own
+from chat.transcript.messages import present
+from chat.transcript.messages.view_models import ShownMessage
+from chat.transcript.questions import questions
+from toolsupport.registry.metrics import call_metrics
+from toolsupport.registry.metrics.call_metrics import CallCount
+from toolsupport.registry.models import profile_cache
+
+STATUSES = ("done", "stopped", "interrupted", "failed", "model_changed")
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """A turn is over: `announced` is the last state of its messages, what it asks no more, and its end."""
+
+    turn: int
+    conversation: str
+    reason: str
+    announced: Announcements
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
+
+    `calls` counts what became of its calls.
+    """
+
+    reason: str
+    detail: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    reply: tuple[int, str, str, int | None] | None = None
+    calls: tuple[CallCount, ...] = ()
+
+
+@transaction.atomic
+def request_stop(person: Person, conversation_id: str) -> tuple[int | None, TurnEnd | None]:
+    """Ask for the open turn to stop: (its id or None, its end if nobody runs it). Raises NotFound."""
+    conversation = own(person, conversation_id, lock=True)
+    turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
+    if turn is None:
+        return None, None
+    Turn.objects.filter(pk=turn.pk, stop_requested_at=None).update(stop_requested_at=Now())
+    idle = Turn.objects.filter(pk=turn.pk, status__in=("waiting", "queued"))
+    if idle.update(status="stopped", reason="Stopped by you.", ended_at=Now()):
+        turn.refresh_from_db()
+        return turn.pk, close(turn, "stopped")
+    return turn.pk, None
+
+
+def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
+    """End those of `turns` that wait for an answer: a new message came instead. Must run inside a transaction."""
+    ended = []
+    for turn in turns.filter(status="waiting").select_related("conversation", "profile"):
+        text = "A new message was sent instead of an answer."
+        if Turn.objects.filter(pk=turn.pk, status="waiting").update(status="stopped", reason=text, ended_at=Now()):
+            turn.refresh_from_db()
+            ended.append(close(turn, "superseded"))
+    return ended
+
+
+@transaction.atomic
+def end(owner: str, turn_id: int, outcome: TurnOutcome) -> TurnEnd | None:
+    """End a turn of this process. None when it is no longer its own: then nothing is written."""
+    status = outcome.reason if outcome.reason in STATUSES else "done"
+    turn = sql.end_turn(owner, turn_id, (status, outcome.detail, dict(outcome.usage)))
+    if turn is None:
+        return None
+    if outcome.reply is not None:
+        sql.write_reply(turn_id, outcome.reply)
+    call_metrics.add(turn.profile_id, outcome.calls)
+    return close(turn, outcome.reason)
+
+
+def close(turn: Turn, reason: str) -> TurnEnd:
+    """Finish what a turn left open, so that nothing of it changes any more."""
+    profile = profile_cache.profile(turn.profile_id)
+    if profile is not None:
+        turn.profile = profile
+    answers = sql.answers_of(turn.pk)
+    last = answers[-1] if answers else None
+    # The last message shows how the turn ended, so it is shown again even if it was whole.
+    again = [row for row in answers if not row.finished or row is last]
+    closed: tuple[int, ...] = ()
+    if reason != "done":
+        open_runs = ToolRun.objects.filter(turn=turn, status__in=UNFINISHED)
+        status = "interrupted" if reason == "interrupted" else "stopped"
+        open_runs.update(status=status, error=f"Not finished: the answer was {reason}.", snapshot=None)
+        closed = questions.close_all(turn, reason)
+    for row in again:
+        row.finished, row.turn = True, turn
+        sql.finish(row.pk)
+    announced = announce_all(
+        turn.conversation_id,
+        *(FinishedMessage(_last_state(row, row is last)) for row in again),
+        *(EndedQuestion(question, reason) for question in closed),
+        EndedTurn(turn.pk, "stopped" if reason == "superseded" else reason, turn.reason, turn.usage),
+    )
+    return TurnEnd(turn.pk, str(turn.conversation_id), reason, announced)
+
+
+def _last_state(row: Message, last: bool) -> ShownMessage:
+    return present.message(row, sql.runs_of(row), last, branches.siblings(row))

@@ -1,0 +1,70 @@
+"""Which process holds a turn: leases renewed with the text that grew, and turns whose lease ran out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+
+from chat.models import Turn
+from chat.transcript import sql
+from chat.transcript.locks import hold
+from chat.transcript.turns.end import TurnEnd, close
+from toolsupport.registry import leases
+
+PATIENCE = timedelta(seconds=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """What the rows say to a process that keeps its turns alive."""
+
+    lost: frozenset[int] = field(default_factory=frozenset)
+    stop: frozenset[int] = field(default_factory=frozenset)
+
+
+@transaction.atomic
+def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]]) -> Heartbeat:
+    """Renew the leases of `turns`, write grown texts (message, text, thinking), hear what is wanted of them.
+
+    Fenced: a turn that is no longer `owner`'s is reported as lost, and its texts are not written.
+    """
+    turns = list(turns)
+    mine = Turn.objects.filter(pk__in=turns, owner=owner, status="running")
+    mine.update(lease_until=leases.in_future(leases.TURN))
+    alive = dict(mine.values_list("pk", "stop_requested_at"))
+    sql.write_grown(owner, texts)
+    return Heartbeat(
+        lost=frozenset(turns) - frozenset(alive), stop=frozenset(pk for pk, asked in alive.items() if asked)
+    )
+
+
+@transaction.atomic
+def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
+    """Interrupt the turns whose lease ran out; also gives the queued turns that nobody claimed in time.
+
+    Those that are `running` in this very process live, though the database took no lease of theirs for a while.
+    """
+    ended = expire(Turn.objects.exclude(pk__in=running))
+    waiting = Turn.objects.filter(status="queued", created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None)
+    return ended, list(waiting.values_list("pk", flat=True)[:50])
+
+
+def expire(turns: QuerySet[Turn]) -> list[TurnEnd]:
+    """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
+    ran_out = Q(leases.ran_out(), status="running")
+    expired = turns.filter(ran_out)
+    hold(*expired.values_list("conversation_id", flat=True))
+    ended = []
+    interrupted = {"status": "interrupted", "ended_at": Now(), "lease_until": None}
+    interrupted["reason"] = "The server that wrote this answer stopped before it was finished."
+    for turn in expired.select_related("conversation", "profile"):
+        # Asked of the database once more: a moment read from a row of SQLite need not equal that row's own text.
+        if Turn.objects.filter(ran_out, pk=turn.pk).update(**interrupted):
+            turn.refresh_from_db()
+            ended.append(close(turn, "interrupted"))
+    return ended

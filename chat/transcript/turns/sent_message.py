@@ -1,0 +1,47 @@
+"""A message that a person sends, with the turn that answers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chat.models import Conversation, Message
+from chat.transcript.conversations import branches
+from chat.transcript.conversations.conversations import keep_first_choice
+from chat.transcript.messages import attachments
+from chat.transcript.messages.titles import title_of
+from chat.transcript.settings import turn_settings
+from chat.transcript.turns.begin import Draft
+from toolsupport.core.types import Role
+
+START = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """What a person sent. `client_id` makes sending it twice one act.
+
+    It stands after `parent`: None for the end of the branch that is shown, START for the very beginning.
+    """
+
+    client_id: str
+    text: str
+    parent: int | None = None
+    attachments: tuple[str, ...] = ()
+
+    def client_id_in(self, conversation: Conversation) -> str:
+        return self.client_id
+
+    def draft(self, conversation: Conversation) -> Draft:
+        """Raises NotFound where there is no such parent, ConfigError."""
+        if self.parent is not None:
+            branches.cut(conversation, self.parent)
+        keep_first_choice(conversation)
+        message = Message(
+            conversation=conversation,
+            parent_id=conversation.leaf_id,
+            role=Role.USER,
+            content=self.text,
+            attachments=attachments.check(str(conversation.pk), self.attachments),
+        )
+        conversation.title = conversation.title or title_of(self.text)
+        return Draft(turn_settings.briefing(conversation), message, forks=self.parent is not None)

@@ -1,0 +1,114 @@
+"""What one format writes between the marks of another, JSON without quotes, and marks that stand twice."""
+
+from __future__ import annotations
+
+from tests.toolsupport.core.formats.cases.case import Case
+from tests.toolsupport.core.formats.cases.dialects import CALL, DAYS, JSON_CALL, case
+
+FORMATS: tuple[str, ...] = ()
+# All formats with the mark <tool_call>.
+MARKED = "hermes qwen3_coder_xml seed_oss glm45 hy_v3 granite xlam minicpm5 auto"
+TAGS = "<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>"
+PAIRS = "weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>"
+BODIES = {"JSON": JSON_CALL, "Qwen's tags": TAGS, "GLM's pairs": PAIRS, "a name alone": "now"}
+BARE = "pure_json llama3_json xlam auto"
+FINAL = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>"
+KIMI = '<|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>{"city":"Oslo"}'
+WORD = "<tool_call>JSON</tool_call>"
+HERMES = f"<tool_call>\n{JSON_CALL}\n</tool_call>"
+ATEM = '<atem:invoke name="weather"><atem:parameter name="city">Oslo</atem:parameter></atem:invoke>'
+
+
+def of_body(name: str, body: str) -> list[Case]:
+    calls, twice = [("now", {})] if body == "now" else CALL, f"<tool_call>{body}</tool_call>\n" * 2
+    return [
+        case(MARKED, f"{name} behind <tool_call>", f"<tool_call>\n{body}\n</tool_call>", calls),
+        case(MARKED, f"{name} behind <tool_call>, twice", twice, calls * 2, text="\n\n"),
+        case(
+            MARKED,
+            f"{name} behind <tool_call>, a mention",
+            f"It is `<tool_call>{body}</tool_call>` there.",
+            [],
+            text=f"It is `<tool_call>{body}</tool_call>` there.",
+        ),
+    ]
+
+
+def unquoted() -> list[Case]:
+    """JSON whose keys or names stand without quotes, or in other quotes."""
+    calls = {
+        "keys without quotes": '{name: "weather", arguments: {city: "Oslo"}}',
+        "keys without quotes, single ones for texts": "{name: 'weather', parameters: {city: 'Oslo'}}",
+        "single quotes": "{'name': 'weather', 'arguments': {'city': 'Oslo'}}",
+        "nothing in quotes": "{name: weather, arguments: {city: Oslo}}",
+        "curly quotes": "{“name”: “weather”, “arguments”: {“city”: “Oslo”}}",
+        "keys without quotes on lines": '{\n  name: "weather",\n  arguments: {\n    city: "Oslo",\n  },\n}',
+        "space before the colon": '{ name : "weather" , arguments : { city : "Oslo" } }',
+        "another key first": '{type: "function", name: "weather", parameters: {city: "Oslo"}}',
+    }
+    prose = (
+        "{name} is a variable.",
+        "{name: string} is its type.",
+        '{name: "Ada", age: 36}',
+        "{name: Ada Lovelace, arguments: none}",
+        "{so it is: as it is}",
+        "{arguments: [weather]}",
+        "Use {function: f} here",
+    )
+    return [
+        *(case(BARE, f"JSON, {what}", written, mended=True) for what, written in calls.items()),
+        *(case(BARE, f"a list of JSON, {what}", f"[{written}]", mended=True) for what, written in calls.items()),
+        *(
+            case("pure_json llama3_json xlam", f"JSON in a fence, {what}", f"```json\n{written}\n```", mended=True)
+            for what, written in calls.items()
+        ),
+        *(case(BARE, f"no JSON: {text}", text, [], text=text) for text in prose),
+    ]
+
+
+def doubled() -> list[Case]:
+    """A closing mark that stands twice, at once or on the next line; and an opening one where it belongs."""
+    seed = "<seed:tool_call>\n<function=weather>\n<parameter=city>Oslo</parameter>\n</function>\n"
+    wrapped = {
+        "hermes auto": f"<tool_call>{JSON_CALL}</tool_call>",
+        "qwen3_coder_xml hermes auto": f"<tool_call>{TAGS}</tool_call>",
+        "glm45 auto": f"<tool_call>{PAIRS}</tool_call>",
+        "seed_oss auto": f"{seed}</seed:tool_call>",
+        "nemotron_toolcall auto": f"<TOOLCALL>[{JSON_CALL}]</TOOLCALL>",
+        "jamba auto": f"<tool_calls>[{JSON_CALL}]</tool_calls>",
+        "mistral auto": f"[TOOL_CALLS][{JSON_CALL}][/TOOL_CALLS]",
+        "gemma4 auto": '<|tool_call>call:weather{city:<|"|>Oslo<|"|>}<tool_call|>',
+        "kimi_k2 auto": f"{KIMI}<|tool_call_end|>",
+        "harmony auto": '<|channel|>commentary to=functions.weather<|message|>{"city":"Oslo"}<|call|>',
+        "functionary_v31": '<function=weather>{"city":"Oslo"}</function>',
+        "invoke auto": f"<function_calls>{ATEM.replace('atem:', '')}</function_calls>",
+        "muse_glimmer auto": ATEM,
+        "llama4_pythonic auto": "<|python_start|>[weather(city='Oslo')]<|python_end|>",
+        "olmo3_pythonic auto": "<function_calls>weather(city='Oslo')</function_calls>",
+    }
+    cases = []
+    for formats, written in wrapped.items():
+        end = written[max(written.rfind(sign) for sign in ("<", "[/")) :]
+        for between in ("", "\n", "\n\n"):
+            cases.append(case(formats, f"{end} twice, {between!r} between", f"{written}{between}{end}"))
+            cases.append(
+                case(formats, f"{end} thrice, {between!r}", f"{written}{between}{end}{end}\nHm.", text="\nHm.")
+            )
+    for formats in ("hermes auto", "xlam"):
+        cases.append(case(formats, "an opening mark at the end", f"<tool_call>{JSON_CALL}\n<tool_call>"))
+    return cases
+
+
+CASES = [
+    *(one for name, body in BODIES.items() for one in of_body(name, body)),
+    case("hermes auto", "a word between the marks", WORD, [], text=WORD),
+    *unquoted(),
+    *doubled(),
+    case("auto", "a call in harmony's last message", f"{FINAL}{HERMES}", thinking="hm"),
+    case("auto", "JSON in harmony's last message", f"{FINAL}{JSON_CALL}<|return|>", thinking="hm"),
+    case("auto", "a call on a line in it", f'{FINAL}weather(city="Oslo", days=3)\n<|return|>', DAYS, text="\n"),
+    case("muse_glimmer auto", "tags in harmony's last message", f"{FINAL}{ATEM}<|eot|>", thinking="hm"),
+    case("auto", "words and a call in it", f"{FINAL}I look.\n{HERMES}\n<|return|>", text="I look.\n\n"),
+    case("auto", "a mention in it", f"{FINAL}So: `{HERMES}`.<|return|>", [], text=f"So: `{HERMES}`."),
+    case("harmony auto", "an end mark without a message", "It is `<|end|>` there.", [], text="It is `<|end|>` there."),
+]  # fmt: skip

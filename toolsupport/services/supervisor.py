@@ -1,0 +1,40 @@
+"""Owns tasks that run beside requests: none is lost, none ends silently with an error, all end together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+
+class TaskSupervisor:
+    """`of` names the owner in the log. An error among `expected` is dealt with by the task's own caller."""
+
+    def __init__(self, of: str, expected: tuple[type[Exception], ...] = ()) -> None:
+        self._of = of
+        self._expected = expected
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Start a task with a context of its own: a request's database handles must not leak into it."""
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        # Often nothing awaits the task: without this line its error would be in no log.
+        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, self._expected):
+            log.error("a task of %s ended with an error", self._of, exc_info=error)
+
+    async def stop(self) -> None:
+        """Cancel everything but the task that asks for it, and wait until all of it is over."""
+        others = [task for task in self._tasks if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
