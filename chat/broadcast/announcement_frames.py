@@ -1,4 +1,4 @@
-"""The frame that tells pages of an announcement."""
+"""The frame that carries an announcement to pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells the open pages of this process about tests of their models, wherever these run."""
+"""Sends the progress of tests to the open pages of this process, wherever the tests run."""
 
 from __future__ import annotations
 

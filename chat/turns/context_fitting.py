@@ -1,4 +1,4 @@
-"""Makes what a model is asked fit into its context, and tells people what was done for that."""
+"""Makes requests fit into the model's context, with notices for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a turn tells the world: the events of a reply plus what happens around the replies."""
+"""The events of a turn: those of its replies, and those around them."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ class TurnRunner:
         except Lost:
             await self._end(run, *ENDS["lost"])
         except DatabaseError as error:
-            log.error("turn %s could not be written down: %s", claimed.turn, error)
+            log.error("could not write turn %s: %s", claimed.turn, error)
             await self._end(run, "failed", NOT_WRITTEN)
         except Exception:
             log.exception("turn %s failed", claimed.turn)
@@ -234,7 +234,7 @@ class TurnRunner:
         """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
         if reason == "lost":
-            log.warning("turn %s was taken from this process, which stopped it", run.claimed.turn)
+            log.warning("stopped turn %s: another process took it over", run.claimed.turn)
             self.spawn(self._show_rows(run.claimed.conversation))
             return
         reply = run.last_reply() if run.message else None
@@ -266,7 +266,7 @@ class TurnRunner:
         if self._cannot_write:
             return
         self._cannot_write = True
-        log.error("running answers cannot be written down, trying again: %s", error)
+        log.error("could not write running answers, retrying: %s", error)
         for run in self.runs.values():
             self.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
 
@@ -288,7 +288,7 @@ class TurnRunner:
             except DatabaseError as error:
                 self._complain(error)
             except Exception:
-                log.exception("the heartbeat of the running answers failed; it goes on")
+                log.exception("heartbeat of running answers failed, continuing")
 
     async def _tick(self) -> None:
         """Write what grew, renew leases, hear stop requests."""

@@ -1,4 +1,4 @@
-"""What a running tool says, gathered and told to the pages piece by piece."""
+"""Output of a running tool, collected and sent to the pages in pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads what an Ollama server says about itself and its models."""
+"""Reads an Ollama server's description of itself and its models."""
 
 from __future__ import annotations
 
@@ -49,6 +49,12 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
         parameters=_text(shown, "parameters"),
         one_call=ONE_CALL in template if template else None,
     )
+
+
+async def is_loaded(endpoint: Endpoint, name: str) -> bool:
+    """Whether an Ollama server has the model in memory. Raises ProviderError."""
+    running = await http_client.get_json(endpoint, "/api/ps")
+    return bool({name, f"{name}:latest"} & {_text(entry, "name") for entry in _entries(running)})
 
 
 async def _if_known(endpoint: Endpoint, path: str) -> JSON:

@@ -1,4 +1,4 @@
-"""What open chats are told of their models: how far a test is, how it ended, what was decided."""
+"""News of models for open chats: progress and results of tests, decisions."""
 
 from __future__ import annotations
 
