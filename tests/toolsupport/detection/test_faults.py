@@ -17,6 +17,7 @@ from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
 from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.providers import transport
 
 Message = dict[str, Any]
 # (how many answers there were, what an honest model would say) → what this one says.
@@ -56,6 +57,12 @@ def ollama(twist: Twist = lambda heard, message: message, fault: Answer | None =
         return 200, json.dumps({"message": message, "done": True, "done_reason": "stop"}).encode() + b"\n"
 
     return answer
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request is repeated without a pause."""
+    monkeypatch.setattr(transport, "PAUSES", (0.0, 0.0))
 
 
 async def verdict_of(answer: Answer) -> Verdict:
