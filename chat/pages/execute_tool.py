@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-import orjson
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_POST
@@ -16,8 +15,10 @@ from django.views.decorators.http import require_POST
 from chat.transcript.turns import requested_call
 from chat.transcript.turns.requested_call import CallRequest, InvalidCall, RequestedCallState
 from chat.turns import ephemeral_run, runner
+from toolsupport.core import strict_json
 from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
-from toolsupport.core.types import is_json_object
+from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_schemas import CALLS
 from toolsupport.registry.people.permissions import Action, requires
 from toolsupport.web import api_errors
 
@@ -42,7 +43,7 @@ LATE = "The call still runs. Send the same request again to get its result."
 async def execute(request: HttpRequest) -> JsonResponse:
     """One call, in a conversation of one's own or in a workspace that is gone afterwards."""
     try:
-        said, person = asked(request.read(BODY_LIMIT + 1)), await request.auser()
+        said, person = await asyncio.to_thread(asked, request.read(BODY_LIMIT + 1)), await request.auser()
         wish = await in_database(_wish)(said)
         if said.get("conversation") is None:
             return JsonResponse(await ephemeral_run.run(wish, person.pk or 0))
@@ -64,19 +65,13 @@ def asked(body: bytes) -> dict[str, Any]:
     if len(body) > BODY_LIMIT:
         raise InvalidCall("The request is larger than this site takes.", "arguments")
     try:
-        said = orjson.loads(body)
+        given: dict[str, Any] = strict_json.read(body)
+        CALLS.check(given)
+    except InvalidField as error:
+        raise InvalidCall(str(error), error.param) from error
     except ValueError as error:
         raise InvalidCall(f"The body is not JSON: {error}.", "") from error
-    if not is_json_object(said):
-        raise InvalidCall("The body has to be a JSON object.", "")
-    for field in ("model", "name"):
-        if not isinstance(said.get(field), str) or not said[field].strip():
-            raise InvalidCall(f"{field} has to be a text.", field)
-    if not is_json_object(said.setdefault("arguments", {})):
-        raise InvalidCall("arguments has to be an object.", "arguments")
-    if not isinstance(said.get("conversation"), str | None):
-        raise InvalidCall("conversation has to be the id of a conversation.", "conversation")
-    return said
+    return {"arguments": {}} | given
 
 
 def _wish(said: dict[str, Any]) -> CallRequest:

@@ -32,9 +32,7 @@ LISTED = 500
 FORM_BYTES = MIB
 
 # Whatever the file holds: it is saved and never shown, and if a browser did show it, it could do nothing.
-# It is sent as it is: compressed in pieces, a client that reads the first piece only would take it for the whole.
 DOWNLOAD_HEADERS = {
-    "Content-Encoding": "identity",
     "Content-Type": "application/octet-stream",
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
@@ -32,6 +33,8 @@ from toolsupport.registry.people.permissions import Action, requires
 from toolsupport.web import api_errors
 
 BODY_LIMIT = 8 * 1024 * 1024
+# Reading a longer one could take half a second, for which all other answers would wait.
+LONG_BODY = 64 * 1024
 TOO_LARGE = "The request is larger than this site takes."
 STOPPED: list[Event] = [Failed("cut", "This site is being stopped. Ask again soon.")]
 STILL_HERE = b": the model is still at it\n\n"
@@ -70,7 +73,8 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
         return api_errors.answer(413, TOO_LARGE)
     person = await request.auser()
     try:
-        prepared = await in_database(request_preparation.prepare)(chat_request.read(body), person.pk or 0)
+        asked = await asyncio.to_thread(chat_request.read, body) if len(body) > LONG_BODY else chat_request.read(body)
+        prepared = await in_database(request_preparation.prepare)(asked, person.pk or 0)
         return await (_streamed(prepared) if prepared.stream else _whole(prepared))
     except (InvalidField, NotFound, ConfigError, Busy) as error:
         return error_replies.before(error)
@@ -95,8 +99,7 @@ async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
         return _with_headers(error_replies.answer(first[0]), prepared, tally)
     pieces = chat_response.ChunkEncoder(prepared.model, tally, prepared.include_usage)
     response = StreamingHttpResponse(_lines(first, batches, pieces), content_type="text/event-stream")
-    # Nobody on the way may gather the pieces: a compressor, a proxy.
-    response.headers["Content-Encoding"] = "identity"
+    # A proxy must not gather the pieces.
     response.headers["X-Accel-Buffering"] = "no"
     return _with_headers(response, prepared, tally)
 

@@ -72,7 +72,7 @@ class LearningResult:
 NOTHING = RefusalResponse()
 
 
-def hear(refused: ObservedRefusal) -> RefusalResponse:
+def record_refusal(refused: ObservedRefusal) -> RefusalResponse:
     """Keep a refusal in the history, and say what to ask or to tell. Raises NotFound.
 
     That a server lacks a setting is noted for administrators also where nothing is learned about models.

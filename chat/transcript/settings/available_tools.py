@@ -47,7 +47,7 @@ def _about(candidate: Candidate, prompts: Sequence[NamedPrompt], databases: str)
     """A tool for prompts or databases tells which there are; without any it is not offered."""
     spec = candidate.spec
     if spec.name == hot_swap.TOOL.spec.name:
-        return replace(candidate, spec=hot_swap.told_of(spec, prompts), missing="" if prompts else NO_PROMPTS)
+        return replace(candidate, spec=hot_swap.with_prompts(spec, prompts), missing="" if prompts else NO_PROMPTS)
     if candidate.kind != "sql":
         return candidate
     told = f"{spec.description} Databases: {databases}." if databases else spec.description

@@ -153,8 +153,8 @@ def test_old_images_give_way_to_new_ones(
         conversation.messages.create(role="user", content=text, attachments=["images/a.png"])
     rows = sql.said_in(conversation.pk)
     put(conversation)
-    told = attachments.told(rows, seen=True)
+    told = attachments.user_messages(rows, seen=True)
     assert [told[row.pk].images for row in rows] == [(), (PNG,)]
     assert "not shown any more" in told[rows[0].pk].content
     turn_settings.workspace(str(conversation.pk)).delete("images/a.png")
-    assert "not shown any more" in attachments.told(rows, seen=True)[rows[1].pk].content
+    assert "not shown any more" in attachments.user_messages(rows, seen=True)[rows[1].pk].content

@@ -66,7 +66,7 @@ class World:
         detections.conclude(test, "worker", DetectionResult("native" if value else "ignored", values=values))
 
     def refuse(self, label: str) -> None:
-        learning.hear(ObservedRefusal(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
+        learning.record_refusal(ObservedRefusal(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
 
     def pull(self, digest: str) -> None:
         self.profile.digest = digest

@@ -247,7 +247,7 @@ def test_evidence_names_the_rule_by_which_an_error_was_understood():  # D8
 
 
 def test_evidence_holds_no_secret_and_no_endless_text():  # D8
-    redaction.know("s3cret-of-this-site")
+    redaction.add_secrets("s3cret-of-this-site")
     reply = ProbeReply(text="x" * 50_000, thinking="my key is s3cret-of-this-site")
     made = evidence(
         ProbeTrial(ProbeRequest(()), reply, TrialOutcome("called", "no_call", "wrote s3cret-of-this-site"), 1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import orjson
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_GET, require_POST
 
+from toolsupport.core import strict_json
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.types import is_json_object
 from toolsupport.detection import KINDS
@@ -68,7 +68,7 @@ def _wanted_kind(request: HttpRequest) -> str:
     if request.content_type != "application/json" or not request.body:
         return request.POST.get("kind", "tools")
     try:
-        said = orjson.loads(request.body)
+        said = strict_json.read(request.body)
     except ValueError:
         return ""
     kind = said.get("kind", "tools") if is_json_object(said) else None

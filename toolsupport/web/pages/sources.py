@@ -100,7 +100,7 @@ def remove(request: HttpRequest, source_id: int) -> HttpResponse:
 
 
 def _looked(request: HttpRequest, source_id: int) -> HttpResponse:
-    why = async_to_sync(schema_refresh.look)(source_id)
+    why = async_to_sync(schema_refresh.refresh_schema)(source_id)
     return _answer(request, {"said_of": source_id, "said": "It cannot be read." if why else "It can be read."})
 
 

@@ -96,7 +96,7 @@ def test_options_are_kept_beside_others():
     ],
 )
 def test_values_in_words(name: str, value: object, said: tuple[str, str]):
-    assert profiles.say(name, value) == said
+    assert profiles.state_and_words(name, value) == said
 
 
 def test_what_is_not_there_is_not_found():
