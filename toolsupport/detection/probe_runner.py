@@ -25,6 +25,7 @@ from toolsupport.detection.probe_reply import ProbeReply
 
 STRETCH = 3.0  # times the warm answer of a model, where it is slower than the limit of an answer
 OUTPUT_TOKENS = 512
+SHORTEST = 0.05  # seconds in which no model answers
 # The same for a model that thinks.
 THINKING_STRETCH = 4.0
 THINKING_TOKENS = 4096
@@ -174,7 +175,7 @@ class ProbeRunner:
     def left_over(self) -> float:
         """The seconds that are left of the whole test. Raises TimeLimitReached."""
         left = (self.limits.thinking if self.seen_thinking else self.limits.total) - self._spent
-        if left <= 0:
+        if left < SHORTEST:
             raise TimeLimitReached
         return left
 
