@@ -20,7 +20,6 @@ from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import NotFound
-from toolsupport.registry.knowledge import effective_values
 
 pytestmark = pytest.mark.django_db
 PNG = base64.b64decode(
@@ -112,7 +111,6 @@ def seeing(conversation: Conversation) -> None:
     conversation.profile = ModelProfileFactory()
     conversation.save()
     OverrideFactory(profile=conversation.profile, capability="vision")
-    effective_values.refold([conversation.profile])
 
 
 # T12

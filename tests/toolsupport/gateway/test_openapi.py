@@ -18,9 +18,9 @@ from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.openapi import document
 from toolsupport.gateway.request_schemas import CALL as CALL_SCHEMA
 from toolsupport.gateway.request_schemas import CALLS, QUESTION, QUESTIONS, BodyCheck
-from toolsupport.gateway.urls import PATHS as GATEWAY
+from toolsupport.gateway.urls import urlpatterns as GATEWAY
 from toolsupport.web.api_errors import PLACES
-from toolsupport.web.urls import PATHS as PAGES
+from toolsupport.web.urls import urlpatterns as PAGES
 
 
 def test_every_address_for_programs_is_described_and_is_there() -> None:  # G3

@@ -129,7 +129,7 @@ def listed(wanted: str = "") -> tuple[ModelRow, ...]:
     for word in wanted.split():
         rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
     profiles = list(rows)
-    known, older = picker.folded(profile.pk for profile in profiles), stale_tests.kinds(profiles)
+    known, older = effective_values.known_of_each(profiles), stale_tests.kinds(profiles)
     made = (_row(profile, known[profile.pk], profile.pk in older) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
@@ -137,7 +137,7 @@ def listed(wanted: str = "") -> tuple[ModelRow, ...]:
 def shown(profile_id: int) -> ModelPage:
     """One model with the value, source and reason of each capability. Raises NotFound."""
     profile = _get(profile_id)
-    known = picker.folded([profile_id])[profile_id]
+    known = effective_values.known(profile)
     return ModelPage(
         model=picker.row_of(profile, known, stale_tests.is_stale(profile)),
         profile=profile,
@@ -151,8 +151,7 @@ def shown(profile_id: int) -> ModelPage:
 
 def capabilities(profile_id: int, conversation: str = "") -> Capabilities:
     """What holds for a model, for everyone or in one conversation. Raises NotFound."""
-    profile = _get(profile_id)
-    return effective_values.fold(profile, effective_values.claims([profile_id])[profile_id], conversation)
+    return effective_values.known(_get(profile_id), conversation)
 
 
 def cell(capability: Capability) -> CapabilityCell:
