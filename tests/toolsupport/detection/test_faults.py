@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import re
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.toolsupport.detection.test_silent_servers import Answer, server
-from tests.toolsupport.detection.test_thinking import Asked, Model, verdict_for
 from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
@@ -93,80 +91,3 @@ async def test_a_fault_that_passes_costs_no_finding(name: str, begins: int) -> N
     assert not {False, "refused", "via_bash"} & set(verdict.values.values()), verdict
     if begins > 4:
         assert verdict.values["tools"] is True and set(SIDE) <= set(verdict.values), verdict
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("begins", [5, 9, 14])
-@pytest.mark.parametrize("name", FAULTS)
-async def test_a_fault_that_stays_is_no_finding(name: str, begins: int) -> None:  # D6
-    verdict = await verdict_of(ollama(fault=lambda heard, raw: FAULTS[name] if heard >= begins else None))
-    assert verdict.name in ("native", "inconclusive"), verdict
-    assert not {False, "refused", "via_bash"} & set(verdict.values.values()), verdict
-
-
-def wrong_tool(heard: int, message: Message) -> Message:
-    return made("list_rooms", {"building": "Cinema"}) if "tool_calls" in message else message
-
-
-def wrong_nonce(heard: int, message: Message) -> Message:
-    return made("lookup_ticket", {"ticket": "K7F-3XDP", "copies": 2}) if "tool_calls" in message else message
-
-
-def each_second(heard: int, message: Message) -> Message:
-    return {"content": "I shall see."} if "tool_calls" in message and heard % 2 else message
-
-
-def says_nothing(heard: int, message: Message) -> Message:
-    return {"content": ""} if "tool_calls" in message else message
-
-
-# What a model does → the verdict and what is measured of tools.
-MODELS: dict[str, tuple[Twist, str, bool | None]] = {  # D6
-    "honest": (lambda heard, message: message, "native", True),
-    "calls the wrong tool": (wrong_tool, "flaky", False),
-    "copies the number wrong": (wrong_nonce, "flaky", False),
-    "fails each second time": (each_second, "flaky", False),
-    "answers nothing to demands": (says_nothing, "inconclusive", None),
-}
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("name", MODELS)
-async def test_a_model_with_a_way_of_its_own(name: str) -> None:
-    twist, expected, tools = MODELS[name]
-    verdict = await verdict_of(ollama(twist))
-    assert (verdict.name, verdict.values.get("tools")) == (expected, tools), verdict
-    if name == "honest":
-        assert set(SIDE) <= set(verdict.values)
-
-
-@pytest.mark.asyncio
-async def test_tools_that_are_refused_only_while_streaming() -> None:  # D6
-    refusal = 400, b'{"error": "Streaming is not supported when tools are provided"}'
-
-    def fault(heard: int, raw: bytes) -> tuple[int, bytes] | None:
-        body = json.loads(raw)
-        return refusal if body.get("tools") and body.get("stream") else None
-
-    verdict = await verdict_of(ollama(fault=fault))
-    assert (verdict.values.get("tools"), verdict.values.get("streaming")) == (True, False), verdict
-
-
-def always_cut() -> Model:
-    return lambda body: ("<think>Then, six thousand tokens of it", False, "length")
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("kind", ["llamacpp", "openai"])
-async def test_thoughts_that_are_always_cut_prove_nothing(kind: str) -> None:  # D6
-    verdict = await verdict_for(Asked(always_cut()), kind, thinks=True)
-    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
-    assert "cut after 4096 tokens" in verdict.reason
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("kind", ["llamacpp", "openai"])
-async def test_thoughts_that_are_cut_half_of_the_time_and_no_call_prove_nothing(kind: str) -> None:  # D6
-    ends = itertools.cycle((("<think>Then", False, "length"), ("<think>No.</think>Hello.", False, "stop")))
-    verdict = await verdict_for(Asked(lambda body: next(ends)), kind, thinks=True)
-    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})

@@ -13,10 +13,9 @@ import pytest
 from toolsupport import providers
 from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial, declared
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.test_run import StepProgress, examine
-from toolsupport.providers import model_listing
 
 GREETS = {"message": {"role": "assistant", "content": "Hello."}, "done": True, "done_reason": "stop"}
 
@@ -109,76 +108,3 @@ async def test_nor_does_one_that_dies_in_the_middle() -> None:
     async with server(lambda heard, body: (200, greets) if heard < 6 else (200, greets[:20])) as endpoint:
         verdict = await verdict_of(endpoint)
     assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
-
-
-# A hundredth of the real limits, for a server that was loaded, or has to be.
-SCALED = ProbeLimits(load=3.0, first=1.2, silent=0.3, answer=0.05, total=1.2, thinking=3.0, pause=0.01)
-
-
-@pytest.fixture
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Listings and descriptions are given up as quickly."""
-    monkeypatch.setattr(declared, "SECONDS", 0.05)
-    monkeypatch.setattr(model_listing, "SURVEY_SECONDS", 0.05)
-
-
-def listed(*loaded: str) -> Listing:
-    """An Ollama with one model, where these are loaded."""
-    paths = {"/api/tags": {"models": [{"name": "some:1b"}]}, "/api/version": {"version": "0.33.0"}}
-    paths["/api/ps"] = {"models": [{"name": name} for name in loaded]}
-    return lambda path: (200, json.dumps(paths[path]).encode())
-
-
-# What the server lists → the seconds after which its silence is enough.
-SILENT: dict[str, tuple[Listing, float]] = {  # D6
-    "silent to everything": (lambda path: None, SCALED.silent),
-    "lists nothing": (lambda path: (404, b"{}"), SCALED.first),
-    "has the model loaded": (listed("some:1b"), SCALED.first),
-    "has it to load": (listed(), SCALED.load),
-}
-
-
-@pytest.mark.asyncio
-@pytest.mark.usefixtures("_impatient")
-@pytest.mark.parametrize("thinks", [None, True])
-@pytest.mark.parametrize("name", SILENT)
-async def test_silence_is_given_up(name: str, thinks: bool | None) -> None:  # D6
-    listing, most = SILENT[name]
-    begun = asyncio.get_running_loop().time()
-    async with server(lambda heard, body: None, listing) as endpoint:
-        verdict, _ = await tested(endpoint, SCALED, thinks)
-        taken = asyncio.get_running_loop().time() - begun
-    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
-    assert verdict.reason == f"The server did not answer within {most:.0f} s."
-    assert most <= taken < most + 1.0
-
-
-@pytest.mark.asyncio
-@pytest.mark.usefixtures("_impatient")
-async def test_silence_in_mid_test_is_given_up_also_where_only_a_claim_says_that_it_thinks() -> None:  # D6
-    greets = json.dumps(GREETS).encode() + b"\n"
-    begun = asyncio.get_running_loop().time()
-    async with server(lambda heard, body: (200, greets) if heard < 5 else None, listed("some:1b")) as endpoint:
-        verdict, _ = await tested(endpoint, SCALED, thinks=True)
-        taken = asyncio.get_running_loop().time() - begun
-    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {})
-    assert taken < SCALED.total + 1.0
-
-
-@pytest.mark.asyncio
-@pytest.mark.usefixtures("_impatient")
-async def test_loading_is_shown_and_waited_for() -> None:  # D6
-    greets, loading = json.dumps(GREETS).encode() + b"\n", b'{"error":{"message":"Loading model","code":503}}'
-    async with server(lambda heard, body: (503, loading) if heard < 8 else (200, greets), listed()) as endpoint:
-        verdict, told = await tested(endpoint, SCALED)
-    assert verdict.name == "ignored", verdict
-    assert any("loading the model" in detail and "not counted" in detail for detail in told)
-
-
-@pytest.mark.asyncio
-@pytest.mark.usefixtures("_impatient")
-async def test_loading_without_end_is_given_up() -> None:  # D6
-    loading = b'{"error":{"message":"Loading model","code":503}}'
-    async with server(lambda heard, body: (503, loading), listed()) as endpoint:
-        verdict, _ = await tested(endpoint, SCALED)
-    assert (verdict.name, dict(verdict.values)) == ("inconclusive", {}) and "oading" in verdict.reason
