@@ -14,6 +14,7 @@ from chat.tools import BUILTINS
 from chat.transcript.conversations import prompts
 from chat.transcript.settings import available_tools
 from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory, UserFactory
+from tests.markup import flat
 from toolsupport.config import environment
 from toolsupport.core import format_choice
 from toolsupport.core.tool_selection import Candidate
@@ -134,7 +135,7 @@ def test_what_cannot_work_here_cannot_be_switched_on(
     client.force_login(bob)
     page = switched(client, "probe", True)
     assert "cannot work here" in page and "The sandbox did not start." in page
-    assert 'aria-label="Switch probe on" disabled' in page
+    assert 'aria-label="Switch probe on" disabled' in flat(page)
     assert not tool_settings.enabled("probe", "A3", team_settings.everything())
 
 
