@@ -153,7 +153,7 @@ def test_choosing_prompts_works_where_there_are_some(client: Client, bob: User) 
 
 def test_a_tool_without_anything_to_use_says_where_that_is_made(client: Client, bob: User) -> None:
     client.force_login(bob)
-    page = client.get("/tools/").content.decode()
+    page = flat(client.get("/tools/").content.decode())
     assert page.count("nothing to use yet") == 4
     assert 'There is no database that your chats may read. <a href="/tools/sources/">Databases</a>' in page
     sql_sources.add(sql_sources.NewSource("shop", "sqlite", "/nowhere", ["admin"]))
