@@ -247,19 +247,19 @@ class TurnRunner:
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
-        turn, conversation = run.claimed.turn, run.claimed.conversation
+        store, conversation = run.claimed.store, run.claimed.conversation
         while True:
             try:
-                ended = await self.clerk.write(conversation, lambda: end.end(self.owner, turn, outcome))
-                break
+                ended = await self.clerk.write(conversation, lambda: end.end(store, outcome))
+                self.announce(conversation, ended.announced)
+                return
+            except Lost:
+                await self._show_rows(conversation)
+                return
             except (OperationalError, InterfaceError) as error:
                 # Kept alive until the database takes it; what it would never take is no reason to wait.
                 self._complain(error)
                 await asyncio.sleep(TICK)
-        if ended is not None:
-            self.announce_ends([ended])
-        else:
-            await self._show_rows(conversation)
 
     def _complain(self, error: Exception) -> None:
         """Tell, once, the pages of running answers that these are not written down at the moment."""

@@ -18,6 +18,8 @@ from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
+from chat.transcript.turn_store import LOST, TurnStore
+from toolsupport.core.errors import Lost
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
 from toolsupport.registry.models import profile_cache
@@ -76,14 +78,14 @@ def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
 
 
 @transaction.atomic
-def end(owner: str, turn_id: int, outcome: TurnOutcome) -> TurnEnd | None:
-    """End a turn of this process. None when it is no longer its own: then nothing is written."""
+def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
+    """End a turn of this process. Raises Lost, before anything is written, where it is its own no more."""
     status = outcome.reason if outcome.reason in STATUSES else "done"
-    turn = sql.end_turn(owner, turn_id, (status, outcome.detail, dict(outcome.usage)))
+    turn = sql.end_turn(store.owner, store.turn, (status, outcome.detail, dict(outcome.usage)))
     if turn is None:
-        return None
+        raise Lost(LOST)
     if outcome.reply is not None:
-        sql.write_reply(turn_id, outcome.reply)
+        sql.write_reply(turn.pk, outcome.reply)
     call_metrics.add(turn.profile_id, outcome.calls)
     return close(turn, outcome.reason)
 
