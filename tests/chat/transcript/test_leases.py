@@ -169,7 +169,7 @@ def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypat
 
 
 def test_a_new_lease_is_as_long_as_a_renewed_one(begun: AcceptedMessage) -> None:
-    """Three heartbeats of 1.6 s may be missed; the written statement has the length in itself."""
+    """Three heartbeats of 1.6 s may be missed."""
     first = Turn.objects.get(pk=begun.turn)
     keep_alive(ME, [begun.turn], [])
     renewed = Turn.objects.get(pk=begun.turn)

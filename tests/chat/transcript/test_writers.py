@@ -62,8 +62,7 @@ WRITERS = {
     "unknown_model._ask": NEW,
     "begin._insert_turn": NEW,
     "begin._insert_message": NEW,
-    "sql.insert_running": NEW,
-    "sql.insert_message": NEW,
+    "begin._with_reply": NEW,
     "conversations.say": NEW,
 }
 

@@ -145,7 +145,7 @@ def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Convers
 
 def test_a_turn_that_died_before_its_first_heartbeat_is_interrupted(alice: User, conversation: Conversation) -> None:
     turn_id = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), owner="dead").turn
-    # As the statement that begins a turn leaves it in SQLite: with three digits, where Django compares with six.
+    # As SQLite's own clock writes it: with three digits, where Django compares with six.
     raw_sql.change("UPDATE chat_turn SET lease_until = %s WHERE id = %s", "2026-01-01 00:00:00.260", turn_id)
     assert [one.turn for one in settle()[0]] == [turn_id]
 
