@@ -188,7 +188,7 @@ class TurnRunner:
 
     def live(self, message_id: int) -> TurnRun | None:
         """The run that writes this message at the moment, here."""
-        return next((run for run in self.runs.values() if run.message == message_id), None)
+        return next((run for run in self.runs.values() if run.reply.message == message_id), None)
 
     def growing(self, conversation: str) -> list[frames.ServerFrame] | None:
         """The whole so far of what is being written in a conversation here; None where no turn runs here."""
@@ -237,7 +237,7 @@ class TurnRunner:
             log.warning("turn %s was taken from this process, which stopped it", run.claimed.turn)
             self.spawn(self._show_rows(run.claimed.conversation))
             return
-        reply = run.last_reply() if run.message else None
+        reply = run.last_reply() if run.reply.message else None
         outcome = end.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
@@ -296,14 +296,15 @@ class TurnRunner:
         await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
 
     async def _keep_alive(self, everyone: bool) -> None:
-        grown = [run for run in self.runs.values() if run.message and (run.text.grew or run.thinking.grew)]
+        grown = [run for run in self.runs.values() if run.reply.grew]
         held = list(self.runs) if everyone else [run.claimed.turn for run in grown]
         if not self.runs:
             self._cannot_write = False
         if not held:
             return
-        texts = [(run.message, run.text.text, run.thinking.text) for run in grown]
-        lengths = [(live, live.length) for run in grown for live in (run.text, run.thinking)]
+        replies = [run.reply for run in grown]
+        texts = [(reply.message, reply.text.text, reply.thinking.text) for reply in replies]
+        lengths = [(live, live.length) for reply in replies for live in (reply.text, reply.thinking)]
         pulse = await in_database(leases.keep_alive)(self.owner, held, texts)
         # Only now: what could not be written is tried again at the next tick.
         self._cannot_write = False

@@ -53,7 +53,7 @@ READS = {
 # Helpers that run in the database's thread; what they call in turn is looked at like everything else.
 # What a reply shows about its model is true whoever owns the turn.
 ABOUT_MODELS = {"reasoning_starts.learn"}
-HELPERS = {"_learn", "self._park", "self._source", "context_guard.without"}
+HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 # They begin and end turns, or run calls that belong to none.
 BESIDE_TURNS = {"chat.turns.runner", "chat.turns.batch_writer", "chat.turns.ephemeral_run"}
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")
