@@ -6,6 +6,7 @@ from typing import Any
 
 import factory
 from django.contrib.auth.models import Group, User
+from django.utils import timezone
 
 from chat.models import Conversation
 from toolsupport.core import remote_tools
@@ -54,6 +55,7 @@ class ModelProfileFactory(factory.django.DjangoModelFactory):
     server = factory.SubFactory(ServerFactory)
     name = factory.Sequence(lambda n: f"model{n}:latest")
     digest = factory.Sequence(lambda n: f"{n:064x}")
+    last_seen = factory.LazyFunction(timezone.now)
 
 
 class OverrideFactory(factory.django.DjangoModelFactory):

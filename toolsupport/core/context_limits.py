@@ -12,6 +12,26 @@ LONGEST = 65_536
 PROMPT = re.compile(r"\bn_prompt_tokens\W{1,8}(\d{1,9})\b")
 CONTEXT = re.compile(r"\bn_ctx\W{1,8}(\d{1,9})\b")
 
+# Servers that write both numbers in a sentence, and bodies that lost their fields on the way. Each names what a request
+# has and what the context holds; no part of a pattern can repeat without a limit.
+SENTENCES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # llama-server, and Ollama which passes its sentence on
+        r"request \((?P<prompt>\d{1,9}) tokens\) exceeds the available context size \((?P<context>\d{1,9}) tokens\)",
+        # OpenAI, vLLM, LiteLLM; the first number may also be told of the messages alone
+        r"maximum context length (?:is|of) (?P<context>\d{1,9}) tokens?.{1,80}?"
+        r"(?:requested|resulted in|has|contains at least) (?P<prompt>\d{1,9})\b",
+        # SGLang
+        r"input \((?P<prompt>\d{1,9}) tokens\) is longer than the model's context length "
+        r"\((?P<context>\d{1,9}) tokens\)",
+        # LM Studio
+        r"keep the first (?P<prompt>\d{1,9}) tokens .{1,80}? context length of only (?P<context>\d{1,9}) tokens",
+        # Anthropic's wire, and proxies in front of it
+        r"prompt is too long: (?P<prompt>\d{1,9}) tokens > (?P<context>\d{1,9}) maximum",
+    )
+)
+
 # What to do by kind of server: a request of ours sets the context on Ollama's wire only.
 HELP: Mapping[str, str] = MappingProxyType(
     {
@@ -41,9 +61,15 @@ def exceeded(status: int, body: str) -> ContextExceeded | None:
     """The numbers of an error that names both; None for every other."""
     if status and not 400 <= status < 500:
         return None
-    prompt, context = PROMPT.search(body[:LONGEST]), CONTEXT.search(body[:LONGEST])
-    found = ContextExceeded(int(prompt[1]), int(context[1])) if prompt and context else None
-    return found if found and 0 < found.context <= found.prompt else None
+    body = body[:LONGEST]
+    prompt, context = PROMPT.search(body), CONTEXT.search(body)
+    if prompt and context:
+        found = ContextExceeded(int(prompt[1]), int(context[1]))
+    elif written := next((match for sentence in SENTENCES if (match := sentence.search(body))), None):
+        found = ContextExceeded(int(written["prompt"]), int(written["context"]))
+    else:
+        return None
+    return found if 0 < found.context <= found.prompt else None
 
 
 def help_for(kind: str) -> str:

@@ -13,9 +13,19 @@ NOT_LOADED = re.compile(
     r"|(?:failed|unable) to (?:allocate|load|create)|error loading model|model failed to load"
     r"|(?:llama runner|llama-server) (?:process )?(?:has )?(?:terminated|exited)|cannot allocate"
     r"|waiting for (?:llama runner|llama-server) to start|llama-server (?:process no longer running|startup failed)"
+    r"|^(?:exit status \d{1,3}|signal: \w{1,20})"
     r"|llama-server reported out-of-memory|model runner has unexpectedly stopped|model name=.{1,200} failed to load",
     re.IGNORECASE,
 )
+
+
+# llama-server and its router, llamafile, TabbyAPI and KoboldCpp while the model is read from the disk.
+LOADING = re.compile(r"\bloading (?:the )?model\b|\bmodel is (?:still )?(?:being )?load(?:ed|ing)\b", re.IGNORECASE)
+
+
+def is_loading(body: str) -> bool:
+    """Whether the body of a 503 says that the model is being loaded."""
+    return bool(LOADING.search(unwrap(body).message or body[:1000])) and not NOT_LOADED.search(body[:10_000])
 
 
 def why(failed: Failed) -> str:

@@ -6,15 +6,15 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.types import JSON
 from toolsupport.registry.models import api_catalogue
 
-NOT_LISTED = ("gone", "disabled")
+NOT_LISTED = ("gone", "not_seen", "disabled")
 KNOWN = (
     *("tools", "format", "parallel", "streaming", "multi_turn", "thinking", "tools_thinking", "vision", "max_tools"),
 )
 
 
 def models() -> list[JSON]:
-    """Every model that is there and switched on."""
-    return [_model(one) for one in api_catalogue.listed() if one["status"] not in NOT_LISTED]
+    """Every model that is there, switched on and made for chats."""
+    return [_model(one) for one in api_catalogue.listed() if one["chats"] and one["status"] not in NOT_LISTED]
 
 
 def model(wanted: str) -> JSON:

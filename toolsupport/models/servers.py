@@ -36,6 +36,10 @@ class Server(models.Model):
         return self.kind == "simulator"
 
 
+# What servers declare of models that answer no chat; a model that also declares `completion` does.
+OTHER_WORK = frozenset({"embedding", "embeddings", "image", "rerank", "reranking", "transcription", "speech"})
+
+
 class ModelProfile(models.Model):
     """One model on one server. A model that is gone keeps its row: what people decided stays."""
 
@@ -57,6 +61,9 @@ class ModelProfile(models.Model):
     size_bytes = models.BigIntegerField(null=True, blank=True)
     loaded = models.BooleanField(default=False, help_text="In the server's memory when it was last asked.")
     abilities = models.JSONField(default=list, blank=True, help_text="What the server declares, as it says it.")
+    modelfile = models.JSONField(
+        null=True, blank=True, help_text="What its Modelfile sets: system, num_ctx, temperature. Blank: not asked yet."
+    )
     description = models.TextField(blank=True, default="")
     enabled = models.BooleanField(default=True)
     defined = models.BooleanField(
@@ -87,6 +94,11 @@ class ModelProfile(models.Model):
 
     def __str__(self) -> str:
         return f"{self.server.name}/{self.name}"
+
+    @property
+    def chats(self) -> bool:
+        """False for a model that only makes embeddings, images or the like, as its server declares it."""
+        return "completion" in self.abilities or not OTHER_WORK.intersection(self.abilities)
 
     @property
     def parameters(self) -> int | None:

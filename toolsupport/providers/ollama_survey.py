@@ -63,6 +63,7 @@ async def _if_known(endpoint: Endpoint, path: str) -> JSON:
 
 
 def _report(entry: Mapping[str, Any], loaded: set[str]) -> ModelReport:
+    """A model of the list. Its `capabilities` there are not read: they leave out what only its template can do."""
     details, name = _mapping(entry, "details"), _text(entry, "name") or _text(entry, "model")
     return ModelReport(
         name=name,
@@ -71,7 +72,6 @@ def _report(entry: Mapping[str, Any], loaded: set[str]) -> ModelReport:
         family=_text(details, "family"),
         quantization=_text(details, "quantization_level"),
         loaded=name in loaded,
-        capabilities=_capabilities(entry),
         modified_at=_text(entry, "modified_at"),
     )
 

@@ -21,7 +21,8 @@ class Provider:
     `default_url` is "" where there is none; `hint` tells a person what to do when the server does not answer.
     `codec` takes the longest line in bytes and makes the reader of one reply. `about` is a path where the server tells
     more of itself than its list of models does, "" where there is none. `loads_on_demand`: it loads the model that is
-    asked for, and may throw another one out of its memory for that.
+    asked for, and may throw another one out of its memory for that. `holds_calls_back`: while a call is written nothing
+    comes over the wire.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Provider:
     hint: str
     about: str = ""
     loads_on_demand: bool = False
+    holds_calls_back: bool = False
 
 
 OPENAI = Provider(
@@ -63,6 +65,7 @@ PROVIDERS = {
             default_url="http://127.0.0.1:11434",
             hint="Start it with `ollama serve`, or correct its address.",
             loads_on_demand=True,
+            holds_calls_back=True,
         ),
         Provider(
             kind="simulator",

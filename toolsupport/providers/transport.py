@@ -3,8 +3,10 @@
 An answer is a stream of batches, one list of events per read, so that whoever sends them on sends once per read.
 Leaving the stream early (aclose, cancellation) closes the connection at once, which makes the server stop.
 Limits count from the server's silence: `first_token` until the first byte of the answer (loading included), `between`
-after that, `total` over everything; the size of an answer is limited as well. A request is repeated at most twice,
-only while nothing of the answer has come, and only where the server could not be reached or asked to come back.
+after that, `total` over everything; the size of an answer is limited as well. Where a server may hold a whole call
+back until its last line, the limit of its silence is `first_token` throughout. A request is repeated at most twice,
+only while nothing of the answer has come, and only where the server could not be reached or asked to come back; a
+server that reports that it still loads its model is asked again until `first_token` is over.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from toolsupport.core import load_failures
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.events import Event, Failed, Finished, TextDelta, ThinkingDelta
 from toolsupport.core.types import Endpoint, Limits, Request
@@ -24,6 +27,7 @@ from toolsupport.providers import error_text, http_client
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.server_kinds import provider
 
+LOADING_PAUSE = 1.0  # seconds before a server that loads its model is asked again
 PAUSES = (0.25, 1.0)  # seconds before the second and the third try; each is stretched by up to a half
 LONGEST_PAUSE = 10.0
 ERROR_BODY = 5.0  # seconds to wait for the words of an error
@@ -31,32 +35,39 @@ ERROR_BODY = 5.0  # seconds to wait for the words of an error
 
 @dataclass(frozen=True, slots=True)
 class _FailedAttempt:
-    """A try that failed; `again` where another may help, `pause` in seconds where the server asks for one."""
+    """A try that failed; `again` where another may help, `pause` in seconds where the server asks for one.
+
+    `loading`: the server is there, and its model will be.
+    """
 
     failure: Failed
     again: bool = False
     pause: float | None = None
+    loading: bool = False
 
 
 class _Deadline:
     """How long the next wait may take. Times are the loop's, in seconds."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, request: Request) -> None:
         self._now = asyncio.get_running_loop().time
         self.limits = endpoint.limits
+        # Ollama sends nothing while a call is written, however long that takes: calls stand in the last line alone.
+        held_back = bool(request.tools) and provider(endpoint.kind).holds_calls_back
+        self._between = max(self.limits.between, self.limits.first_token) if held_back else self.limits.between
         self._end = self._now() + self.limits.total
         self._first = self._now() + self.limits.first_token
         self.begun = False
 
     def deadline(self) -> float:
-        return min(self._end, self._now() + self.limits.between if self.begun else self._first)
+        return min(self._end, self._now() + self._between if self.begun else self._first)
 
     def late(self) -> Failed:
         """What to say when the deadline has passed."""
         if self._now() >= self._end:
             return Failed("timeout", f"The answer was stopped: it took longer than {self.limits.total:g} s.")
         if self.begun:
-            return Failed("timeout", f"The answer was given up: nothing came for {self.limits.between:g} s.")
+            return Failed("timeout", f"The answer was given up: nothing came for {self._between:g} s.")
         waited = self.limits.first_token
         return Failed("timeout", f"The model said nothing for {waited:g} s. It may still be loading; try again.")
 
@@ -91,7 +102,7 @@ async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Ev
         yield [Failed("refused", str(error))]
         return
     http_client.client()  # making the first one is not the server's time
-    clock = _Deadline(endpoint)
+    clock = _Deadline(endpoint, request)
     response = await _open(endpoint, body, clock)
     if isinstance(response, Failed):
         yield [response]
@@ -106,15 +117,28 @@ async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Ev
 async def _open(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | Failed:
     """An answer with status 200 whose body is still to be read, after as many tries as are allowed."""
     for pause in PAUSES:
-        opened = await _try(endpoint, body, clock)
+        opened = await _loaded(endpoint, body, clock)
         if isinstance(opened, httpx.Response):
             return opened
         wait = opened.pause if opened.pause is not None else pause * random.uniform(1.0, 1.5)
         if not opened.again or wait > LONGEST_PAUSE:
             return opened.failure
         await asyncio.sleep(wait)
-    opened = await _try(endpoint, body, clock)
+    opened = await _loaded(endpoint, body, clock)
     return opened.failure if isinstance(opened, _FailedAttempt) else opened
+
+
+async def _loaded(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | _FailedAttempt:
+    """A try, repeated while the server reports that it loads its model, as llama-server does with status 503."""
+    while True:
+        opened = await _try(endpoint, body, clock)
+        if not isinstance(opened, _FailedAttempt) or not opened.loading:
+            return opened
+        try:
+            async with asyncio.timeout_at(clock.deadline()):
+                await asyncio.sleep(LOADING_PAUSE)
+        except TimeoutError:
+            return _FailedAttempt(clock.late())
 
 
 async def _try(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | _FailedAttempt:
@@ -147,7 +171,8 @@ async def _refused(endpoint: Endpoint, response: httpx.Response) -> _FailedAttem
         await response.aclose()
     text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
     failure = error_text.answered(endpoint, response.status_code, text)
-    return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response))
+    loading = response.status_code == 503 and load_failures.is_loading(text)
+    return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response), loading)
 
 
 def _asked_pause(response: httpx.Response) -> float | None:

@@ -199,7 +199,7 @@ def _request(
         body=body,
         system=system,
         system_from=", then ".join(
-            (prompt_origins.of_prompt(brief, settings, team), *_besides(conversation, told, system))
+            (prompt_origins.of_prompt(brief, profile, settings, team), *_besides(conversation, told, system))
         ),
         temperature=request.options.get("temperature"),
         temperature_from=prompt_origins.of_temperature(brief, profile, settings, team),

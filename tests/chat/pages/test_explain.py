@@ -143,7 +143,7 @@ def test_a_new_chat_has_the_databases_of_whoever_looks(alice: User, charlie: Use
         (("chat", "model", "team"), 0.1, "the settings of this chat"),
         (("model", "team"), 0.2, "the options of this model"),
         (("team",), 0.4, "the team's defaults"),
-        ((), 0.3, "what this program comes with: 0.3 where tools are offered"),
+        ((), 0.3, "the default: 0.3 where tools are offered"),
     ],
 )
 def test_the_temperature_says_where_it_comes_from(
@@ -160,7 +160,7 @@ def test_the_temperature_says_where_it_comes_from(
 
 def test_the_prompt_says_where_it_comes_from(alice: User, chat: Conversation) -> None:  # C9
     here = str(chat.pk)
-    assert explain.of_conversation(alice, here).request.system_from == "what this program comes with"
+    assert explain.of_conversation(alice, here).request.system_from == "the default"
     team_settings.put("base_system_prompt", "Be brief.")
     request = explain.of_conversation(alice, here).request
     assert request.system_from == "the team's defaults" and request.system.startswith("Be brief.")
@@ -182,7 +182,7 @@ def test_prompts_and_memory_of_a_chat_are_named(alice: User, bob: User, chat: Co
     Conversation.objects.filter(pk=chat.pk).update(settings={"prompts": ["polite"]})
     chat.memories.create(text="Her name is Ada.")
     request = explain.of_conversation(alice, str(chat.pk)).request
-    assert request.system_from.endswith("comes with, then the team's prompt polite, then what is remembered")
+    assert request.system_from.endswith("the default, then the team's prompt polite, then what is remembered")
     assert "Say please." in request.system and "Her name is Ada." in request.system
 
 

@@ -19,9 +19,37 @@ def test_both_numbers_are_read(body: str) -> None:
     assert exceeded(500, body) is None
 
 
+SENTENCES = [
+    ("request (14212 tokens) exceeds the available context size (8192 tokens), try increasing it", 14212, 8192),
+    ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 9000, 8192),
+    (
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4500 in the messages,"
+        " 500 in the completion). Please reduce the length of the messages or completion.",
+        5000,
+        4096,
+    ),
+    ("The input (9001 tokens) is longer than the model's context length (8192 tokens).", 9001, 8192),
+    (
+        "Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context "
+        "length of only 4096 tokens, which is not enough.",
+        5000,
+        4096,
+    ),
+    ("prompt is too long: 210000 tokens > 200000 maximum", 210000, 200000),
+]
+
+
+@pytest.mark.parametrize(("sentence", "prompt", "context"), SENTENCES)
+def test_a_sentence_with_both_numbers_is_read(sentence: str, prompt: int, context: int) -> None:
+    for body in (sentence, json.dumps({"error": sentence}), json.dumps({"error": {"message": sentence, "code": 400}})):
+        assert exceeded(400, body) == ContextExceeded(prompt, context)
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        "request (10 tokens) exceeds the available context size (8192 tokens)",
+        "This model's maximum context length is 8192 tokens. " * 2000,
         "",
         "no",
         '{"n_ctx": 4096}',

@@ -31,6 +31,8 @@ from toolsupport.core.load_failures import why
         "model runner has unexpectedly stopped, this may be due to resource limitations or an internal error, "
         "check ollama server logs for details",
         "model name=broken failed to load",
+        "exit status 1",
+        "signal: killed",
     ],
 )
 def test_a_model_that_did_not_load(said: str) -> None:

@@ -24,7 +24,7 @@ TAGS = {
             "details": {"family": "qwen3", "parameter_size": "8.2B", "quantization_level": "Q4_K_M"},
         },
         {"name": "new:1b", "size": 1, "digest": "d", "details": None, "capabilities": ["completion"]},
-        {"name": "new:1b", "size": 2, "digest": "twice"},
+        {"name": "new:1b", "size": 2, "digest": "twice", "capabilities": ["completion"]},
         {"size": 3},
         "odd",
     ]

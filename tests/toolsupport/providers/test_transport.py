@@ -33,6 +33,7 @@ HI: list[Event] = [TextDelta("Hi"), Usage(), Finished("stop")]
 @pytest.fixture(autouse=True)
 def quick_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "PAUSES", (0.001, 0.002))
+    monkeypatch.setattr(transport, "LOADING_PAUSE", 0.001)
 
 
 async def ask(endpoint: Endpoint, request: Request = QUESTION) -> list[Event]:
@@ -137,6 +138,45 @@ async def test_limits(steps: tuple, limits: Limits, words: str) -> None:
         assert failed.kind == "timeout"
         assert words in failed.message
         assert len(server.requests) == 1
+
+
+WITH_TOOLS = Request("m", QUESTION.messages, tools=(ToolSpec("f"),), supports_tools=True)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "request_", "seconds"),
+    [
+        ("ollama", WITH_TOOLS, 0.6),
+        ("ollama", QUESTION, 0.2),
+        ("simulator", WITH_TOOLS, 0.2),
+        ("openai", WITH_TOOLS, 0.2),
+    ],
+)
+async def test_silence_while_a_call_is_held_back(kind: str, request_: Request, seconds: float) -> None:
+    """Ollama sends nothing while a call is written: there alone, and with tools alone, its silence is waited for."""
+    word = said("Hi") if kind != "openai" else chunk(b'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n')
+    async with scripted((HEAD, word, HANG)) as server:
+        failed = await failure(server.endpoint(Limits(first_token=0.6, between=0.2), kind), request_)
+        assert f"nothing came for {seconds:g} s" in failed.message
+
+
+LOADING = b'{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}'
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_loads_its_model_is_waited_for() -> None:
+    async with scripted(*[answer(503, LOADING)] * 20, FINE) as server:
+        assert await ask(server.endpoint(kind="ollama")) == HI
+        assert len(server.requests) == 21
+
+
+@pytest.mark.asyncio
+async def test_a_server_that_never_ends_loading_is_given_up_within_the_limit_of_the_first_word() -> None:
+    async with scripted(answer(503, LOADING)) as server:
+        failed = await failure(server.endpoint(Limits(first_token=0.3)))
+        assert failed.kind == "timeout"
+        assert "may still be loading" in failed.message
 
 
 @pytest.mark.asyncio

@@ -85,17 +85,22 @@ def _model(row: ModelProfile, known: Capabilities) -> JSON:
         "name": row.name,
         "digest": row.digest,
         "status": _status(row),
+        "chats": row.chats,
         "capabilities": _capabilities(known),
     }
 
 
 def _status(row: ModelProfile) -> str:
-    """The first that holds: gone, disabled, unreachable, unknown (never asked), available."""
+    """The first that holds: gone, disabled, unreachable, unknown (never asked), not_seen, available.
+
+    `not_seen`: it was imported, and no answer of its server has listed it.
+    """
     states = {
         "gone": row.gone_since is not None,
         "disabled": not (row.enabled and row.server.enabled),
         "unreachable": row.server.reachable is False,
         "unknown": row.server.reachable is None,
+        "not_seen": row.last_seen is None and not row.defined,
     }
     return next((name for name, holds in states.items() if holds), "available")
 

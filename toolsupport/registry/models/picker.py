@@ -21,13 +21,14 @@ from toolsupport.simulator import models as simulator
 
 # Among models that are equally well known, a fresh conversation starts with the first of these that is there.
 RECOMMENDED = ("qwen3:8b", "granite3.2:8b", "sim-honest:latest")
+NO_CHAT = "{model} does not chat: its server declares other work, such as embeddings. Choose another model."
 _STATES = ("tested", "text", "unknown", "off")
 _UNITS = ((10**9, "B"), (10**6, "M"))
 
 
 def choices() -> tuple[ShownModel, ...]:
     """Everything that can be chosen, in four queries. Simulated models stand aside once a real server answers."""
-    rows = list(_offered())
+    rows = [row for row in _offered() if row.chats]
     known, older = folded(row.pk for row in rows), stale_tests.kinds(rows)
     shown_models = (row_of(row, known[row.pk], row.pk in older) for row in rows)
     return tuple(sorted(shown_models, key=_order))
@@ -98,6 +99,8 @@ def why_not(row: ModelProfile) -> str:
     """Why a model cannot be used now, with what to do; "" where it can. A server never asked may be tried."""
     if row.gone_since:
         return f"{row.server.name} has no model {row.name} any more. Pull it again, or choose another."
+    if not row.chats:
+        return NO_CHAT.format(model=row.name)
     if row.server.reachable is False:
         why = row.server.last_error or "The server does not answer."
         hint = getattr(providers.PROVIDERS.get(row.server.kind), "hint", "")

@@ -77,6 +77,7 @@ class ModelRow:
     source: str
     cells: tuple[CapabilityCell, ...]
     older: bool
+    chats: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,7 @@ def _row(profile: ModelProfile, known: Capabilities, older: bool) -> ModelRow:
         source=SOURCES[known["tools"].source].word,
         cells=tuple(cell(_context(profile, known) if name == "context" else known[name]) for name, _ in COLUMNS),
         older=older,
+        chats=profile.chats,
     )
 
 

@@ -12,18 +12,26 @@ from toolsupport.models import ModelProfile
 from toolsupport.registry.settings import model_settings, team_settings
 
 CHAT, MODEL, TEAM = "the settings of this chat", "the options of this model", "the team's defaults"
-SHIPPED = "what this program comes with"
+SHIPPED, MODELFILE = "the default", "the Modelfile of this model"
 
 
-def of_prompt(brief: RequestSpec, settings: ChatSettings, team: Mapping[str, Any]) -> str:
+def base_prompt(profile: ModelProfile, team: Mapping[str, Any]) -> str:
+    """The system prompt of a chat without one of its own: the team's, else the Modelfile's, else the default."""
+    prompt = str(team["base_system_prompt"])
+    shipped = prompt == team_settings.KNOWN["base_system_prompt"].default
+    return str((profile.modelfile or {}).get("system", "")) or prompt if shipped else prompt
+
+
+def of_prompt(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> str:
     """Whose words the system prompt begins with."""
     if context_of(brief) == "minimal_system":
         return "the short prompt for models that lose their way in long conversations"
     if settings.system:
         return CHAT
-    # A chat's own prompts and memory follow after an empty line.
-    begins = brief.system.partition("\n\n")[0]
-    return SHIPPED if begins == team_settings.KNOWN["base_system_prompt"].default else TEAM
+    base = base_prompt(profile, team)
+    if base == team_settings.KNOWN["base_system_prompt"].default:
+        return SHIPPED
+    return TEAM if base == team["base_system_prompt"] else MODELFILE
 
 
 def of_temperature(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> str:
@@ -32,4 +40,6 @@ def of_temperature(brief: RequestSpec, profile: ModelProfile, settings: ChatSett
     found = next((source for source, degree in said.items() if degree is not None), "")
     if found:
         return found
-    return f"{SHIPPED}: {TEMPERATURE_WITH_TOOLS} where tools are offered" if brief.offers_tools else "the model itself"
+    if brief.offers_tools:
+        return f"{SHIPPED}: {TEMPERATURE_WITH_TOOLS} where tools are offered"
+    return MODELFILE if "temperature" in (profile.modelfile or {}) else "the model itself"

@@ -26,6 +26,7 @@ from toolsupport.registry.metrics import (
 )
 from toolsupport.registry.models import (
     profile_cache,
+    prompt_origins,
 )
 from toolsupport.registry.servers import (
     servers,
@@ -109,7 +110,7 @@ def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, 
         format=toolbox.format,
         format_reason=toolbox.format_reason,
         fallbacks=toolbox.fallbacks,
-        system=settings.system or team["base_system_prompt"],
+        system=settings.system or prompt_origins.base_prompt(profile, team),
         options=options(replace(kept, num_ctx=window.given), settings, team),
         think=kept.think,
         keep_alive=kept.keep_alive,

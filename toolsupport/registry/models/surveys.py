@@ -8,10 +8,12 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from toolsupport.core import modelfile
 from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import effective_values, overrides, reasoning_starts, team_families
 from toolsupport.registry.models import context_profiles
+from toolsupport.registry.settings import context_sizes
 
 # What a server declares, by the word it uses for it.
 DECLARED = {"tools": "tools", "thinking": "thinking", "vision": "vision"}
@@ -77,6 +79,7 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
         row.parameter_count = told.parameter_count or row.parameter_count
         row.quantization = told.quantization or row.quantization
         row.abilities = list(told.capabilities) if told.capabilities is not None else row.abilities
+        context_sizes.take_modelfile(row, modelfile.settings(told.system, told.parameters))
         context_profiles.fill(row)
         reasoning_starts.hint(row, told.begins_inside)
     columns = [
@@ -87,6 +90,8 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
         "quantization",
         "abilities",
         "extra",
+        "modelfile",
+        "default_context",
     ]
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
     effective_values.refold(rows)
@@ -158,4 +163,6 @@ def _forget_details(row: ModelProfile) -> None:
 
 
 def _described(row: ModelProfile) -> bool:
-    return bool(row.template_hash) or row.context_length is not None
+    told = bool(row.template_hash) or row.context_length is not None
+    # Rows from before Modelfiles were read are asked about once more.
+    return told and row.modelfile is not None

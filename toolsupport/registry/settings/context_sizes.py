@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import transaction
 
 from toolsupport import providers
 from toolsupport.core.prompt.context_fitting import ContextWindow
 from toolsupport.models import ModelProfile
 
+DEFAULT = 8192  # tokens
 FIELDS = ("default_context", "context_before", "context_failed", "context_build")
 LOADED_WITH = "ollama"  # the wire on which a request says how much context the model is loaded with
 
@@ -30,6 +33,14 @@ def window(profile: ModelProfile) -> ContextWindow:
     failed = profile.context_failed if profile.context_build == profile.build.key else 0
     grows = profile.options.get("grows") is not False
     return ContextWindow(given, (profile.context_length or given) if grows else given, profile.context_before, failed)
+
+
+def take_modelfile(profile: ModelProfile, told: dict[str, Any]) -> None:
+    """Keep what a Modelfile sets (not saved yet). Its num_ctx is asked for while nobody chose or raised another."""
+    before = (profile.modelfile or {}).get("num_ctx", DEFAULT)
+    if profile.default_context == before and not profile.context_before:
+        profile.default_context = told.get("num_ctx", DEFAULT)
+    profile.modelfile = told
 
 
 def choose(profile: ModelProfile, context: int) -> None:

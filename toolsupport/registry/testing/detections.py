@@ -20,6 +20,7 @@ from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry import leases
 from toolsupport.registry.knowledge import event_log, format_findings, overrides
+from toolsupport.registry.models import picker
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import queue
@@ -101,6 +102,8 @@ def open_test(asked: DetectionRequest) -> OpenedDetection:
     profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
     if profile is None:
         raise NotFound("There is no such model.")
+    if not profile.chats:
+        raise ConfigError(picker.NO_CHAT.format(model=profile.name))
     build = profile.build.key
     try:
         with transaction.atomic():

@@ -88,7 +88,7 @@ def start_all(request: HttpRequest) -> HttpResponse:
     opened = []
     try:
         for row in model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing()):
-            if row.enabled and not row.gone:
+            if row.enabled and row.chats and not row.gone:
                 opened.append(open_test(request, DetectionRequest(row.id, "bulk")))
     except (Busy, ConfigError) as error:
         return _bulk(request, 0, str(error))

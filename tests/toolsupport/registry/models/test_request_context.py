@@ -13,6 +13,7 @@ from hypothesis.extra.django import TestCase
 
 from tests.factories import ModelProfileFactory
 from toolsupport.core.errors import NotFound
+from toolsupport.core.prompt.sampling import options
 from toolsupport.core.types import ChatSettings, ToolSpec
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
@@ -90,6 +91,24 @@ def test_the_base_prompt_is_the_teams_unless_the_conversation_has_its_own():  # 
     team_settings.put("base_system_prompt", "Be brief.")
     assert brief(profile.pk, (), ChatSettings()).brief.system == "Be brief."
     assert brief(profile.pk, (), ChatSettings(system="Rhyme.")).brief.system == "Rhyme."
+
+
+@pytest.mark.django_db
+def test_the_modelfile_is_the_base_where_neither_chat_nor_team_set_a_prompt():  # F8
+    profile = ModelProfileFactory(modelfile={"system": "You are Ada."})
+    assert brief(profile.pk, (), ChatSettings()).brief.system == "You are Ada."
+    assert brief(profile.pk, (), ChatSettings(system="You are Bob.")).brief.system == "You are Bob."
+    team_settings.put("base_system_prompt", "You work for us.")
+    assert brief(profile.pk, (), ChatSettings()).brief.system == "You work for us."
+
+
+@pytest.mark.django_db
+def test_the_temperature_of_the_modelfile_holds_without_tools_only():  # F8
+    profile = ModelProfileFactory(modelfile={"temperature": 0.9})
+    overrides.add(NewOverride(profile.pk, "tools", True))
+    assert "temperature" not in options(brief(profile.pk, (), ChatSettings()).brief)
+    assert options(brief(profile.pk, TOOLS, ChatSettings()).brief)["temperature"] == 0.3
+    assert options(brief(profile.pk, TOOLS, ChatSettings(temperature=1.0)).brief)["temperature"] == 1.0
 
 
 @pytest.mark.django_db

@@ -13,6 +13,7 @@ from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import surveys, user_models_merge
+from toolsupport.registry.settings import context_sizes
 
 pytestmark = pytest.mark.django_db
 
@@ -176,3 +177,32 @@ def test_a_template_that_takes_one_call_is_a_no_until_another_one_is_there():
         return Standing.objects.get(profile=profile, capability="parallel").value
 
     assert [told(one_call) for one_call in (None, False, True, None, False)] == [None, None, False, False, True]
+
+
+def test_the_context_of_a_modelfile_is_asked_for_until_somebody_chose_another():  # F8
+    server = ServerFactory()
+    surveys.record_survey(server.pk, _report("a"))
+    profile = ModelProfile.objects.get(name="a")
+
+    def described(parameters: str) -> ModelProfile:
+        surveys.record_details(server.pk, {profile.pk: ModelDetails("t", parameters=parameters)})
+        return ModelProfile.objects.get(pk=profile.pk)
+
+    assert described("").default_context == 8192
+    assert described("num_ctx 32768\ntemperature 0.7").default_context == 32_768
+    assert described("num_ctx 16384").default_context == 16_384
+    assert described("").default_context == 8192
+    chosen = described("num_ctx 16384")
+    context_sizes.choose(chosen, 12_000)
+    chosen.save()
+    assert described("num_ctx 65536").default_context == 12_000
+
+
+def test_models_described_before_modelfiles_were_read_are_described_once_more():
+    server = ServerFactory(version="0.13.0")
+    surveys.record_survey(server.pk, _report("a"))
+    profile = ModelProfile.objects.get(name="a")
+    surveys.record_details(server.pk, {profile.pk: ModelDetails(template_hash="t")})
+    assert surveys.record_survey(server.pk, _report("a")) == ()
+    ModelProfile.objects.update(modelfile=None)
+    assert surveys.record_survey(server.pk, _report("a")) == ((profile.pk, "a"),)
