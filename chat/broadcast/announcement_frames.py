@@ -1,4 +1,4 @@
-"""The frame that tells pages of an announcement."""
+"""Turns announcements into the frames that pages get."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ ReplyRow = tuple[int, str, str, int | None]
 
 
 class MessageRow(NamedTuple):
-    """A message as a model is told of it."""
+    """A message as it goes into a request to a model."""
 
     pk: int
     parent_id: int | None

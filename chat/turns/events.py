@@ -1,4 +1,4 @@
-"""What a turn tells the world: the events of a reply plus what happens around the replies."""
+"""The events of a turn: those of its replies, and what happens around the replies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True)
 class RefusalInText:
-    """The model said that it cannot reach files: it is asked once more, with another offer."""
+    """The model wrote that it cannot reach files: it is asked once more, with other tools."""
 
 
 @dataclass(frozen=True, slots=True)

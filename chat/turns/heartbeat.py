@@ -47,7 +47,7 @@ class TurnOwner(Protocol):
 
 
 class TurnHeartbeat:
-    """One for each process: `tick` writes what grew and renews leases, `sweep` closes what nobody ends otherwise."""
+    """One for each process: `tick` writes what grew and renews leases, `sweep` closes what nothing else ends."""
 
     def __init__(self, runner: TurnOwner) -> None:
         self._runner = runner

@@ -62,7 +62,7 @@ class FormatRecovery:
         await self._learn(Refusal(label, event.rule, event.message), event.status)
 
     async def refused_in_words(self, asked: RequestContext) -> None:
-        """The model said that it cannot reach files: it is offered bash instead."""
+        """The model wrote that it cannot reach files: it is offered bash instead."""
         brief = tool_translation.after_refusal(asked.brief)
         if brief is not None:
             self._take(replace(asked, brief=brief))

@@ -133,7 +133,7 @@ class TurnRun:
         return self.cures.ask(self.briefing, history)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
-        """Ask a person and let the turn wait in rows; a call that could not work anyway is told to the model."""
+        """Ask a person and let the turn wait in rows; where the call cannot work anyway, the model gets the reason."""
         asking = await self.hands.asking(event)
         if asking is None:
             return
@@ -163,7 +163,7 @@ class TurnRun:
         return self.hands.stop(call_id)
 
     def _announce(self, *announced: Announcement[Thing]) -> None:
-        """Tell the pages what stands in the rows by now."""
+        """Show the pages what is in the rows by now."""
         for each in announced:
             self._tell(frame_of(each))
 
@@ -289,7 +289,7 @@ class TurnRun:
         for name, value in asdict(event).items():
             if value is not None:
                 self.usage[name] = self.usage.get(name, 0) + value
-        # Each round repeats what came before it: the last one tells how full the context is.
+        # Each round repeats what came before it: the last one shows how full the context is.
         self.usage["context_tokens"] = (event.prompt_tokens or 0) + (event.output_tokens or 0)
         self.usage["context_limit"] = limit
 

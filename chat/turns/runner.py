@@ -125,7 +125,7 @@ class TurnRunner:
             self.elsewhere.tell(conversation, frame)
 
     def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
-        """Tell the pages what stands in the rows already."""
+        """Show the pages what is in the rows already."""
         for each in announced:
             self.tell(conversation, frame_of(each))
 
@@ -177,7 +177,7 @@ class TurnRunner:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
     async def go_on(self, closed: ClosedQuestion) -> None:
-        """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
+        """Show that a question is closed and what that led to, and claim the turn that waited for it."""
         self.announce(closed.conversation, closed.announced)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
@@ -227,7 +227,7 @@ class TurnRunner:
         except Lost:
             await self._end(run, *ENDS["lost"])
         except DatabaseError as error:
-            log.error("turn %s could not be written down: %s", claimed.turn, error)
+            log.error("could not write turn %s to the database: %s", claimed.turn, error)
             await self._end(run, "failed", NOT_WRITTEN)
         except Exception:
             log.exception("turn %s failed", claimed.turn)
@@ -237,10 +237,10 @@ class TurnRunner:
             self._why.pop(claimed.turn, None)
 
     async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
-        """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
+        """Write the end and show it. It is shielded: a stop that is cancelled would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
         if reason == "lost":
-            log.warning("turn %s was taken from this process, which stopped it", run.claimed.turn)
+            log.warning("stopped turn %s, which another process took over", run.claimed.turn)
             self.spawn(self._show_rows(run.claimed.conversation))
             return
         reply = run.last_reply() if run.reply.message else None

@@ -1,4 +1,4 @@
-"""Finds tools for a conversation by what somebody says."""
+"""Finds tools for a conversation by the words of a message or a search."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from django.db import connection
 from django.db.models import Model
 
 WORDS = {
-    # A transaction of SQLite is alone: there is nobody to lock out.
+    # A transaction of SQLite is alone: there are no writers to lock out.
     "sqlite": {"now": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "lock": ""},
     "postgresql": {"now": "STATEMENT_TIMESTAMP()", "lock": "FOR NO KEY UPDATE"},
 }

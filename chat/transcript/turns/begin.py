@@ -1,4 +1,4 @@
-"""The one entrance into a turn: a request becomes rows in one transaction, whoever made it.
+"""The one entrance into a turn: a request of any kind becomes rows in one transaction.
 
 Each kind of request is a small builder (`sent_message`, `regenerate`, `repeat_call`, `requested_call`), which drafts
 what its turn begins with. What all kinds share stands here: whose conversation it is, whether the request is known
@@ -176,7 +176,7 @@ def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
     told = begun.opening[: len(first)]
     begun = replace(begun, opening=begun.opening[len(first) :])
     if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
-        # For this turn only: in the transcript nobody wrote it.
+        # For this turn only: it is no message of the transcript.
         begun = replace(begun, history=(*begun.history, types.ChatMessage(Role.USER, GO_ON)))
     return AcceptedMessage(turn.pk, shown, told, claimed=begun)
 

@@ -1,4 +1,4 @@
-"""Which model servers answer somebody at this moment."""
+"""Which model servers write an answer at this moment."""
 
 from __future__ import annotations
 

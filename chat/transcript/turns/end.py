@@ -41,7 +41,7 @@ class TurnEnd:
 class TurnOutcome:
     """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
 
-    `calls` counts what became of its calls.
+    `calls` counts its calls by their results.
     """
 
     reason: str
@@ -53,7 +53,7 @@ class TurnOutcome:
 
 @transaction.atomic
 def request_stop(person: Person, conversation_id: str) -> tuple[int | None, TurnEnd | None]:
-    """Ask for the open turn to stop: (its id or None, its end if nobody runs it). Raises NotFound."""
+    """Ask for the open turn to stop: (its id or None, its end if no process runs it). Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
     if turn is None:
