@@ -49,6 +49,24 @@ def test_nothing_is_told_twice() -> None:
     assert [bullet for bullet, times in Counter(bullets).items() if times > 1] == []
 
 
+# What a path in the docs looks like, and the names among them that are no files of this repository.
+PATH = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|md|toml|html|js|css|jsonl|svg))`")
+NOT_OURS = {"AGENTS.md", "IDENTITY.md", "SOUL.md", "NNN-title.md", "pylock.toml"}
+
+
+def test_files_that_the_docs_name_are_there() -> None:
+    known = {f"/{path.relative_to(house.ROOT).as_posix()}" for path in house.files("*.*", *NAMED_FOLDERS)}
+    known |= {f"/{path.name}" for path in house.ROOT.iterdir()}
+    pages = [*DOCS.glob("**/*.md"), README, house.ROOT / "CONTRIBUTING.md"]
+    named = [(page.name, name) for page in pages for name in PATH.findall(page.read_text())]
+    lost = [entry for entry in named if not any(path.endswith(f"/{entry[1]}") for path in known)]
+    assert [entry for entry in lost if entry[1] not in NOT_OURS] == []
+    assert len(named) > 60
+
+
+NAMED_FOLDERS = ("toolsupport", "chat", "tests", "docs", "templates", "static")
+
+
 def test_the_map_names_every_room() -> None:
     told = (house.ROOT / "CONTRIBUTING.md").read_text()
     folders = [*(house.ROOT / "toolsupport").iterdir(), *(house.ROOT / "chat").iterdir()]

@@ -10,6 +10,7 @@ import pytest
 from tests import house
 
 SCRIPT_LINES, STYLE_LINES = 120, 600
+LINE = 160
 
 # What the content security policy would refuse, or what would open a way around it.
 FORBIDDEN = {
@@ -35,6 +36,11 @@ SCRIPTS = [path for path in house.files("*.js", "static") if "vendor" not in pat
 STYLES = [path for path in house.files("*.css", "static") if "vendor" not in path.parts]
 
 
+def long_lines(path: Path) -> list[str]:
+    lines = enumerate(path.read_text().splitlines(), 1)
+    return [f"{name(path)}:{number} has {len(line)} characters" for number, line in lines if len(line) > LINE]
+
+
 def broken(text: str) -> list[str]:
     return [name for name, sign in FORBIDDEN.items() if sign.search(text)]
 
@@ -50,6 +56,17 @@ def test_a_planted_sin_is_found(sin: str) -> None:
 
 def test_a_script_from_a_file_is_no_sin() -> None:
     assert broken('<script type="module" src="/static/js/theme.js" defer></script>') == []
+
+
+def test_lines_are_short() -> None:
+    """In a template a break stands between attributes or at white space that is there: it is invisible then."""
+    assert [line for path in (*STYLES, *SCRIPTS) for line in long_lines(path)] == []
+
+
+def test_a_long_line_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(house, "ROOT", tmp_path)
+    (tmp_path / "page.html").write_text(f"<p>\n{'x' * (LINE + 1)}\n</p>\n")
+    assert long_lines(tmp_path / "page.html") == [f"page.html:2 has {LINE + 1} characters"]
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=name)

@@ -1,4 +1,4 @@
-"""Turns announcements into the frames that pages get."""
+"""The frame that carries an announcement to pages."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class RedisBus:
         try:
             self._out.put_nowait((group, {"type": kind, "from": self.owner, **fields}))
         except asyncio.QueueFull:
-            log.error("a message to other processes was dropped: too many are waiting")
+            log.error("dropped a message to other processes: the queue is full")
 
     async def post(self) -> None:
         """Send what is queued. Ends only by being cancelled."""
@@ -52,7 +52,7 @@ class RedisBus:
             try:
                 await self._layer.group_send(group, message)
             except Exception as error:
-                log.error("other processes cannot be reached through Redis: %s", error)
+                log.error("could not send to other processes through Redis: %s", error)
             finally:
                 self._out.task_done()
 
@@ -64,7 +64,7 @@ class RedisBus:
             try:
                 self._take(message)
             except Exception:
-                log.exception("a message of another process could not be taken")
+                log.exception("could not handle a message of another process")
 
     async def _open(self) -> str:
         while True:
@@ -74,7 +74,7 @@ class RedisBus:
                 self._channel.set_result(channel)
                 return channel
             except Exception as error:
-                log.error("Redis does not answer, trying again: %s", error)
+                log.error("could not read from Redis, retrying: %s", error)
                 await asyncio.sleep(1)
 
     def _take(self, message: BusMessage) -> None:
@@ -89,9 +89,9 @@ class RedisBus:
             async with asyncio.timeout(SECONDS_TO_JOIN):
                 await self._join(of_conversation(conversation))
         except TimeoutError:
-            log.error("the other processes are not heard in %s: Redis is silent", conversation)
+            log.error("could not join the Redis group of %s: no answer", conversation)
         except Exception as error:
-            log.error("the other processes are not heard in %s: %s", conversation, error)
+            log.error("could not join the Redis group of %s: %s", conversation, error)
 
     async def _join(self, group: str) -> None:
         channel = await asyncio.shield(self._channel)
@@ -117,4 +117,4 @@ class RedisBus:
                 await self._out.join()
             await self._layer.flush()
         except Exception as error:
-            log.error("Redis was left without a farewell: %s", error)
+            log.error("could not leave Redis on shutdown: %s", error)

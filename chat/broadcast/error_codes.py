@@ -1,4 +1,4 @@
-"""What a page is told where a frame cannot be obeyed: a closed list of codes."""
+"""Errors of frames as pages get them: a closed list of codes."""
 
 from __future__ import annotations
 

@@ -35,6 +35,6 @@ def call(shown: ShownCall) -> str:
     try:
         return render_to_string("chat/conversation.html#call", {"call": shown})
     except Exception:
-        log.exception("the card of call %s could not be rendered", shown.id)
+        log.exception("could not render the card of call %s", shown.id)
         plain = replace(shown, result="", error="The result of this call cannot be shown here.")
         return render_to_string("chat/conversation.html#call", {"call": plain})

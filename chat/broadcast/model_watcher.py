@@ -1,4 +1,4 @@
-"""Sends news of the tests of their models to the open pages of this process, wherever the tests run."""
+"""Sends the progress of tests to the open pages of this process, wherever the tests run."""
 
 from __future__ import annotations
 

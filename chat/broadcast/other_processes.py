@@ -121,7 +121,7 @@ class PeerBroadcaster:
             try:
                 await self.tell_tails()
             except Exception as error:
-                log.error("pages could not be told how far their conversations are: %s", error)
+                log.error("could not send pages the state of their conversations: %s", error)
 
     async def tell_tails(self) -> None:
         """Tell the pages of each conversation that did not move since the last time how far it is, once."""

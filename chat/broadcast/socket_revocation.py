@@ -55,7 +55,7 @@ class SocketRevocation:
             try:
                 await self.look()
             except Exception:
-                log.exception("nobody could be asked who may stay; asking again in a second")
+                log.exception("could not check the rights of open sockets, retrying in a second")
 
     async def look(self) -> None:
         """Close what must not stay open."""

@@ -42,7 +42,7 @@ class HostRecorder:
         try:
             await in_database(work)()
         except UNWRITABLE as error:
-            log.error("what an MCP server said could not be written down: %s", error)
+            log.error("could not store an MCP server's report: %s", error)
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class McpHosts:
             try:
                 self._follow(await in_database(mcp_servers.enabled_servers)())
             except Exception:
-                log.exception("the MCP servers could not be looked up; trying again")
+                log.exception("could not look up the MCP servers, retrying")
             try:
                 async with asyncio.timeout(EVERY):
                     await self._changed.wait()

@@ -1,4 +1,4 @@
-"""Asks an MCP server once, beside whatever keeps it connected, and writes down what it said."""
+"""Checks an MCP server once, beside its lasting connections, and stores the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page that tells why a model gets the tools it gets, where a chat can leave some of them out."""
+"""The page *Why these tools*, where a chat can leave some of them out."""
 
 from __future__ import annotations
 

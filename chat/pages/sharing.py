@@ -1,4 +1,4 @@
-"""Sharing a conversation with somebody, and reading what others share."""
+"""Sharing a conversation with other people, and reading shared ones."""
 
 from __future__ import annotations
 

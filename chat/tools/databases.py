@@ -1,4 +1,4 @@
-"""What the tools that read databases need: whose chats may read which is for somebody else to know."""
+"""The interface that tools for databases need; permissions are checked behind it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Reads the bytes of files for the tools, and remembers what did not change since (T8).
+"""Reads the bytes of files for the tools, and caches them until they change (T8).
 
-A file is looked up and opened anew each time; only the reading is saved. What is remembered belongs to one person, one
+A file is looked up and opened again each time; only the reading is saved. An entry belongs to one person, one
 workspace and one path, and to a file of that number, size and times: a write gives a file another time of change,
-which nobody can set. Since the clock of a file system ticks coarsely, a file that changed within the last seconds is
-not remembered at all: whatever comes after has a later time.
+which programs cannot set. Since the clock of a file system is coarse, a file that changed within the last seconds is
+not cached at all: any later write has a later time.
 """
 
 from __future__ import annotations

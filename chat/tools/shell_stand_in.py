@@ -1,4 +1,4 @@
-"""What stands where a model is offered commands for files, and no shell is: it says what it can do."""
+"""A tool `bash` without a shell: it lists the commands that file tools can run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes a request fit into the context of its model, with a notice of what was done for that."""
+"""Makes requests fit into the model's context, with notices for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of a turn: those of its replies, and what happens around the replies."""
+"""The events of a turn: those of its replies, and those around them."""
 
 from __future__ import annotations
 

@@ -67,14 +67,14 @@ class TurnHeartbeat:
             except DatabaseError as error:
                 self.cannot_write(error)
             except Exception:
-                log.exception("the heartbeat of the running answers failed; it goes on")
+                log.exception("heartbeat of running answers failed, continuing")
 
     def cannot_write(self, error: Exception) -> None:
         """Show the pages of running answers, once, that these are not written to the database at the moment."""
         if self._cannot_write:
             return
         self._cannot_write = True
-        log.error("running answers cannot be written, trying again: %s", error)
+        log.error("could not write running answers, retrying: %s", error)
         for run in self._runner.runs.values():
             self._runner.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
 

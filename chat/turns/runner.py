@@ -227,7 +227,7 @@ class TurnRunner:
         except Lost:
             await self._end(run, *ENDS["lost"])
         except DatabaseError as error:
-            log.error("could not write turn %s to the database: %s", claimed.turn, error)
+            log.error("could not write turn %s: %s", claimed.turn, error)
             await self._end(run, "failed", NOT_WRITTEN)
         except Exception:
             log.exception("turn %s failed", claimed.turn)
@@ -240,7 +240,7 @@ class TurnRunner:
         """Write the end and show it. It is shielded: a stop that is cancelled would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
         if reason == "lost":
-            log.warning("stopped turn %s, which another process took over", run.claimed.turn)
+            log.warning("stopped turn %s: another process took it over", run.claimed.turn)
             self.spawn(self._show_rows(run.claimed.conversation))
             return
         reply = run.last_reply() if run.reply.message else None

@@ -1,4 +1,4 @@
-"""Finds tools for a conversation by the words of a message or a search."""
+"""Finds tools for a conversation by the words of its messages."""
 
 from __future__ import annotations
 

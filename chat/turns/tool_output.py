@@ -1,4 +1,4 @@
-"""The output of a running tool, gathered and sent to the pages piece by piece."""
+"""Output of a running tool, collected and sent to the pages in pieces."""
 
 from __future__ import annotations
 

@@ -102,10 +102,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
             code = next(CODES[kind] for kind in CODES if isinstance(error, kind))
             self._refuse(code, str(error), client_id)
         except DatabaseError as error:
-            log.error("a frame could not be obeyed: %s", error)
+            log.error("could not write a frame's change: %s", error)
             self._refuse("storage", CANNOT_WRITE, client_id)
         except Exception:
-            log.exception("a frame could not be obeyed")
+            log.exception("could not handle a frame")
             self._refuse("internal", "The server made a mistake. Nothing was changed.", client_id)
 
     async def _obey(self, frame: ClientFrame) -> None:

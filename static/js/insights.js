@@ -5,7 +5,8 @@ const DAY = 86_400;
 const COLOURS = ["--lead", "--ok", "--ask", "--off", "--text"];
 const DASHES = [["solid", []], ["dashed", [10, 4]], ["dotted", [2, 4]]];
 // [where it stands in a row, what it is called, its colour]
-const OUTCOMES = [["valid", "valid", "--ok"], ["repaired", "repaired", "--ask"], ["unreadable", "unreadable", "--off"], ["unknown", "no such tool", "--lead"], ["misfit", "did not fit", "--text"], ["refused", "refused", "--soft"]];
+const OUTCOMES = [["valid", "valid", "--ok"], ["repaired", "repaired", "--ask"], ["unreadable", "unreadable", "--off"],
+  ["unknown", "no such tool", "--lead"], ["misfit", "did not fit", "--text"], ["refused", "refused", "--soft"]];
 
 let drawn = [];
 
@@ -80,12 +81,15 @@ const draw = (figure, rows) => {
     // Days are days of UTC, wherever the page is read; one alone stands in the middle.
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
     scales: { x: { range: [xs[0] - DAY / 2, xs.at(-1) + DAY / 2] }, y: { range: (_, low, high) => [0, kind === "success" ? 105 : Math.max(1, high * 1.1)] } },
-    axes: [axis({ space: 70, incrs: [1, 2, 7, 14, 30, 90, 365].map((count) => count * DAY), values: [[DAY, "{D} {MMM}", null, null, null, null, null, null, 1]] }), axis({ size: 48, values: (_, values) => values.map((value) => value + unit) })],
+    axes: [axis({ space: 70, incrs: [1, 2, 7, 14, 30, 90, 365].map((count) => count * DAY),
+      values: [[DAY, "{D} {MMM}", null, null, null, null, null, null, 1]] }),
+      axis({ size: 48, values: (_, values) => values.map((value) => value + unit) })],
     cursor: { y: false, drag: { x: false, y: false } },
     legend: { isolate: false, markers: { width: 3, dash: (_, series) => dash(series - 1)[0] } },
     series: [
       { label: "Day", value: "{D} {MMM} {YYYY}" },
-      ...lines.map(({ label, stroke, dash: dashes }) => ({ label, stroke, dash: dashes, width: 2, spanGaps: true, points: { show: true, size: 7, fill: stroke }, value: (_, value) => (value == null ? "–" : value + unit) })),
+      ...lines.map(({ label, stroke, dash: dashes }) => ({ label, stroke, dash: dashes, width: 2, spanGaps: true,
+        points: { show: true, size: 7, fill: stroke }, value: (_, value) => (value == null ? "–" : value + unit) })),
     ],
   };
   const plot = new uPlot(options, [xs, ...lines.map((line) => line.values)], place);

@@ -1,4 +1,4 @@
-"""Reads how much a request exceeded the context by from a server's error, and says what makes the context larger."""
+"""Reads from a server's error by how much a request exceeded the context, and names the setting that raises it."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""The exception tree: who is at fault decides the class.
+"""The exception tree: the responsible side decides the class.
 
 ToolsupportError
 ├── ProviderError          a model server is at fault
 │   ├── Unreachable        it cannot be reached, or went away
 │   ├── Refused            it answered with an error (status, body)
-│   └── Garbled            it answered with bytes nobody can read
+│   └── Garbled            it answered with unreadable bytes
 ├── ConfigError            a setting is at fault: an administrator can mend it
 ├── ToolError              a tool could not do what it was asked; the text is for the model
 ├── NotAllowed             the person may not do this
 ├── NotFound               it does not exist, or is not theirs (the two look the same)
 ├── Busy                   a limit was reached; `limit` names it
-├── Conflict               somebody else was faster; `current` says what stands now
+├── Conflict               another writer was faster; `current` is the present state
 └── Lost                   the process owns the turn no longer, so it may not write it
 
 A hallucinated call or a failed stream is an event (core/events.py), not an exception.

@@ -1,4 +1,4 @@
-"""Letters that are not seen, or that turn what follows: nobody could allow what they hide."""
+"""Characters that are invisible or reverse the text: people could not see what they approve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads JSON, strictly where that succeeds, else as forgivingly as a person would, and says what was forgiven."""
+"""Reads JSON, strictly if possible, else with repairs that it records."""
 
 from __future__ import annotations
 

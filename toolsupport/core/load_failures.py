@@ -1,4 +1,4 @@
-"""Tells from an error whether a server could not load the model, for want of memory above all."""
+"""Recognises errors of servers that could not load a model, mostly for lack of memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said about a model, row by row, weighed for one build and one conversation."""
+"""The overrides of a model, row by row, weighed for one build and one conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells whether what an answer shows was written by a tool: a model that quotes a result calls nothing with it."""
+"""Recognises calls that a tool wrote: an answer that quotes a result calls nothing with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes secrets out of texts that somebody will read: those we know, and whatever looks like one."""
+"""Removes secrets from texts for people: the known ones, and everything that looks like one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tells whether an answer says that its model cannot reach files, which is not the same as a file it did not find.
+"""Recognises answers in which a model claims that it cannot reach files; a missing file is no such answer.
 
-A closed list by meaning: somebody who speaks of themselves (I), who cannot (CANNOT), do something with files (REACH).
+A closed list by meaning: the first person (I), an inability (CANNOT), an action on files (REACH).
 Only the beginning counts: further on an answer explains things, and may speak of what others cannot do.
 """
 

@@ -1,7 +1,7 @@
-"""The phrases by which an error tells what became of the tools, in the order in which they are judged.
+"""The phrases by which errors about tools are classified, in the order in which they are applied.
 
-A rule names the thing (tools), a verb, a negation and sometimes who it is said of. What is said of a part of the thing
-only (a choice, a type, a message, a combination) is ruled out before anything may count as "this model takes no tools".
+A rule names the thing (tools), a verb, a negation and sometimes the subject. A sentence about a part of the thing
+only (a choice, a type, a message, a combination) is excluded before anything may count as "this model takes no tools".
 """
 
 from __future__ import annotations

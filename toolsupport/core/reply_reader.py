@@ -1,4 +1,4 @@
-"""Hears one reply to its end: calls that are written as text become calls, whatever the pieces it came in."""
+"""Reads one reply to its end: calls written as text become calls, however the reply was cut into pieces."""
 
 from __future__ import annotations
 

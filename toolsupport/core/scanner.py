@@ -1,7 +1,7 @@
 """Reads text that arrives in pieces: what was not read yet, what was taken, and the markers looked for in it.
 
-Grammars are written as generators over a `TextSource`. They say `yield` where they need more text; `TextSource.ended`
-tells that none will come. What they decide depends on the whole text only, never on the pieces it came in. Nothing is
+Grammars are written as generators over a `TextSource`. They yield where they need more text; `TextSource.ended` is
+true where none will come. What they decide depends on the whole text only, never on the pieces it came in. Nothing is
 looked at twice but the few characters that may be the beginning of a marker.
 """
 

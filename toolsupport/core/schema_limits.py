@@ -1,6 +1,6 @@
-"""Says whether checking arguments against a schema is sure to end soon, before anything is checked.
+"""Decides whether a check of arguments against a schema is sure to end soon, before the check.
 
-A schema may come from a tool server of somebody else. Its size is counted with every reference written out, as often
+A schema may come from a foreign tool server. Its size is counted with every reference written out, as often
 as it is referred to. Where several of its alternatives refer back to it, each level of the arguments multiplies that:
 two such in an `allOf` took 3 seconds at 16 levels.
 """

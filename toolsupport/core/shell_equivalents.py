@@ -1,7 +1,7 @@
-"""The simple commands of a shell that a tool for files does exactly as well, as one table.
+"""The simple shell commands that a file tool performs exactly, as one table.
 
-What is not understood to the last letter stays a command. `first`, `last` and `append` are arguments of the tools for
-files that no model is told of: what `head`, `tail` and `>>` add to them.
+A command that is not fully understood stays a command. `first`, `last` and `append` are arguments of the tools for
+files that their definitions do not have: what `head`, `tail` and `>>` add to them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds among many descriptions those that fit some words, by the words themselves and by meaning where that is known.
 
-Words count by BM25, most in a name. Meaning comes as vectors that somebody else asked a server for. The two orders are
+Words count by BM25, most in a name. Meaning comes as vectors that the caller got from a server. The two orders are
 joined by reciprocal rank: what stands high in either stands high in the end.
 """
 

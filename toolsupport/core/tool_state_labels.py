@@ -1,4 +1,4 @@
-"""How the state of a model's tools is said: on the chip of the picker, in a notice."""
+"""Labels for the state of a model's tools: on the chip of the picker, in a notice."""
 
 from __future__ import annotations
 

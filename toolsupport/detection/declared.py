@@ -1,4 +1,4 @@
-"""Asks what the server itself says of the model."""
+"""Asks the server for its own claims about the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model under test is asked: harmless tools, demands in plain words, secrets nobody could guess."""
+"""The requests of a test: harmless tools, plain demands, secrets that cannot be guessed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the answers of programs within their limits, and has what became of their calls written down."""
+"""Runs the answers of programs within their limits, and stores the counts of their calls."""
 
 from __future__ import annotations
 
@@ -101,4 +101,4 @@ async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: boo
         elif finished and prepared.lacks_flag and prepared.brief.offers_tools and tally.format == NATIVE:
             await in_database(missing_flags.solved)(prepared.profile)
     except (DatabaseError, InterfaceError):
-        log.exception("what became of the calls of a program could not be written down")
+        log.exception("could not write the call counts of a gateway request")

@@ -1,4 +1,4 @@
-"""What a program is told where its model could not answer."""
+"""Error replies for programs whose model could not answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of what was said about a model, with the fold of them that pages read."""
+"""Rows of overrides of models, with their effective values for pages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Tells in words for people why a server could not be asked.
+"""Explains to people, in words, why a server could not be asked.
 
 The same fault arrives as different exceptions: httpx's own transport raises its own classes, the aiohttp transport
 turns refused connections and unknown names into ConnectTimeout and lets some of aiohttp's own errors through. So one
-table, the telling rows first, is held against the whole chain of causes.
+table, specific rows first, is compared with the whole chain of causes.
 """
 
 from __future__ import annotations

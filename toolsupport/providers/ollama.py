@@ -2,10 +2,10 @@
 
 Bytes → events. One line of NDJSON is one object; LF alone ends a line. Calls may stand in every line, the last one
 included. `done: true` is the end mark: without it the reply was cut, at whatever HTTP status. An object with an error
-instead of a message ends the reply. After Finished or Failed nothing more is said, whatever follows.
+instead of a message ends the reply. After Finished or Failed there are no more events, whatever follows.
 The border of JSON: NaN, infinities, numbers beyond a double, lone surrogates, bad UTF-8 and nesting beyond 1,024 are
 refused (orjson does); of a key that stands twice the last one counts, since servers do not write such and a reply is
-not a request: nobody is asked to act on what differs.
+not a request: no other reader could see another value.
 """
 
 from __future__ import annotations

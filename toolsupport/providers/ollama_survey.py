@@ -1,4 +1,4 @@
-"""Reads what an Ollama server says about itself and its models."""
+"""Reads an Ollama server's description of itself and its models."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A call begins with its name, its arguments follow as pieces of JSON text under the same `index`. Servers differ: the id
 and the name may stand in every piece (llama-cpp-python), be empty or null in later ones, come without an index, or all
 under index 0. So a piece that has a name begins a new call only where it cannot belong to the one before: another
-name, or arguments that are whole already. Nothing tells that a call is done but the end of the reply.
+name, or arguments that are whole already. Only the end of the reply ends a call.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The codec of the OpenAI-compatible /v1/chat/completions wire.
 
-Bytes → events. The reply is a stream of server-sent events, one JSON object behind each `data:`; a comment says that
-the server lives, and is no event. A server that does not stream, asked or not, sends one JSON document: it is known by
-its first character and read at its end. `finish_reason` is the end mark, at whatever HTTP status: `[DONE]` alone may be
-missing, and what counts the tokens may come between the two. An error in any envelope ends the reply. After Finished or
-Failed nothing more is said, whatever follows. The border of JSON is the same as on Ollama's wire.
+Bytes → events. The reply is a stream of server-sent events, one JSON object behind each `data:`; a comment is a
+keep-alive of the server, and no event. A server that does not stream, asked or not, sends one JSON document: it is
+recognised by its first character and read at its end. `finish_reason` is the end mark, at whatever HTTP status:
+`[DONE]` alone may be missing, and the token counts may come between the two. An error in any envelope ends the reply.
+After the end or a failure there are no more events, whatever follows. JSON has the same limits as in Ollama's protocol.
 """
 
 from __future__ import annotations

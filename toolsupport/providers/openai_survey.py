@@ -1,8 +1,8 @@
-"""Reads what an OpenAI-compatible server says about itself and its models.
+"""Reads the description that an OpenAI-compatible server gives of itself and its models.
 
 The list of models is the same question everywhere; most servers answer with names alone. What some add is read where it
 stands: in the list (OpenRouter, Mistral, vLLM, Groq, llama.cpp) or behind the path of `Provider.about`. A server that
-says nothing of an ability has not denied it. The `capabilities` of llama.cpp's imitation of Ollama's list say
+does not mention an ability has not denied it. The `capabilities` of llama.cpp's imitation of Ollama's list say
 "completion" for every model there is and are not read.
 """
 

@@ -1,4 +1,4 @@
-"""What a server says about itself when it is asked which models it has."""
+"""The description that a server gives of itself and its models."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Asks a model server and passes its answer on while it comes: the one loop for all providers.
 
-An answer is a stream of batches, one list of events per read, so that whoever sends them on sends once per read.
+An answer is a stream of batches, one list of events per read, so that a caller sends once per read.
 Leaving the stream early (aclose, cancellation) closes the connection at once, which makes the server stop.
 Limits count from the server's silence: `first_token` until the first byte of the answer (loading included), `between`
 after that, `total` over everything; the size of an answer is limited as well. Where a server may hold a whole call

@@ -1,7 +1,7 @@
-"""Statements written out, for what every answer asks: building them from the models takes ten times as long.
+"""Raw statements for the queries of every answer: building them from the models takes ten times as long.
 
-A statement is plain SQL that both databases know; where they differ it says `{now}` or `{lock}`
-(behind a SELECT: nobody else writes to these rows until the transaction ends).
+A statement is plain SQL for both databases; where they differ it has `{now}` or `{lock}`
+(behind a SELECT: other writers of these rows wait until the transaction ends).
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class JobRunner:
                 await in_database(leases.release)(job.name, self.owner)
         except Exception:
             # Of the release too: it would end the job in this process for good.
-            log.exception("the job %s failed; it is tried again at its next time", job.name)
+            log.exception("job %s failed, retrying at its next time", job.name)
 
 
 _work: JobRunner | None = None

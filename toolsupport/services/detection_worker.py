@@ -69,7 +69,7 @@ class DetectionWorker:
             try:
                 await self._claim()
             except Exception:
-                log.exception("looking for tests of models failed; it is tried again")
+                log.exception("could not look for queued model tests, retrying")
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await self._wake.wait()
@@ -83,7 +83,7 @@ class DetectionWorker:
             try:
                 await in_database(detections.leave)(self.owner, self.own)
             except Exception:
-                log.exception("the tests of this process could not be ended; their leases will run out")
+                log.exception("could not end this process's model tests; their leases will expire")
 
     async def _claim(self) -> None:
         while len(self.running) < AT_ONCE:
@@ -102,7 +102,7 @@ class DetectionWorker:
         try:
             await run.perform()
         except Exception:
-            log.exception("the test %s broke off", detection)
+            log.exception("model test %s failed", detection)
             await run.conclude(DetectionResult("inconclusive", {"why": BROKE_OFF}, reason=BROKE_OFF, status="failed"))
 
 
@@ -145,9 +145,7 @@ class DetectionRun:
     async def conclude(self, how: DetectionResult) -> None:
         """Write the end of the test down."""
         if not await self._write(detections.conclude, how):
-            log.warning(
-                "the test %s was ended by another process: its verdict %r is not kept", self.detection, how.verdict
-            )
+            log.warning("another process ended model test %s: its verdict %r is dropped", self.detection, how.verdict)
 
     async def _write(self, work: Callable[..., Written], *given: Any) -> Written:
         """Write for this test: again and again while the database does not take it, until the lease has run out."""
@@ -158,7 +156,7 @@ class DetectionRun:
                 if time.monotonic() > self._held_until:
                     raise
                 if not self._complained:
-                    log.warning("the test %s cannot be written down, trying again: %s", self.detection, error)
+                    log.warning("could not write model test %s, retrying: %s", self.detection, error)
                 self._complained = True
                 await asyncio.sleep(RETRY)
 
@@ -183,7 +181,7 @@ class DetectionRun:
         try:
             wanted = await self._write(detections.renew, self._progress())
         except Exception:
-            log.exception("the lease of the test %s could not be renewed", self.detection)
+            log.exception("could not renew the lease of model test %s", self.detection)
             return DetectionSignals(mine=time.monotonic() <= self._held_until)
         self._held_until, self._complained = began + detections.LEASE.total_seconds(), False
         return wanted

@@ -45,7 +45,7 @@ async def vectors(texts: Sequence[str]) -> list[Vector] | None:
             found = await _asked(name, wanted) if wanted else {}
     except (ProviderError, ConfigError, NotFound, TimeoutError) as error:
         _failed[name] = time.monotonic() + PATIENCE
-        log.warning("no vectors from %s: %s", name, str(error) or "not all of them in time")
+        log.warning("no embeddings from %s: %s", name, str(error) or "not all of them in time")
         return None
     complete = known | found
     _keep(complete)

@@ -1,4 +1,4 @@
-"""What a refusal in a running answer teaches: kept in the history, and a claim only where a person says so."""
+"""Learning from refusals in running answers: kept in the history, a claim only if a person confirms it."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ async def _find_ollama() -> None:
     try:
         await database_sync_to_async(servers.add)(servers.NewServer("Ollama", "ollama", url, origin="built-in"))
     except ConfigError as error:  # somebody's server has that name
-        log.info("Ollama at %s was not added: %s", url, error)
+        log.info("could not add Ollama at %s: %s", url, error)
 
 
 def _says_anything(details: ModelDetails) -> bool:
@@ -113,7 +113,7 @@ async def _describe(endpoint: Endpoint, wanted: Sequence[tuple[int, str]]) -> di
             try:
                 return profile_id, await providers.describe(endpoint, name)
             except ProviderError as error:
-                log.info("%s was not described: %s", name, error)
+                log.info("could not describe model %s: %s", name, error)
                 return profile_id, None
 
     told = await asyncio.gather(*(one(profile_id, name) for profile_id, name in wanted))

@@ -30,7 +30,7 @@ class TaskSupervisor:
         self._tasks.discard(task)
         # Often nothing awaits the task: without this line its error would be in no log.
         if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, self._expected):
-            log.error("a task of %s ended with an error", self._of, exc_info=error)
+            log.error("task of %s failed", self._of, exc_info=error)
 
     async def stop(self) -> None:
         """Cancel everything but the task that asks for it, and wait until all of it is over."""

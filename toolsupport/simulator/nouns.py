@@ -1,4 +1,4 @@
-"""The nouns of the simulator: what a simulated model is shown, what it says in return."""
+"""The types of the simulator: the prompt of a simulated model, its reply."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Simulator:
         except (ConnectionError, ConnectionCut):
             raise
         except Exception:
-            log.exception("The simulator failed at %s %s", request.method, request.path)
+            log.exception("simulator failed at %s %s", request.method, request.path)
             answer = Response(b"", 500, http11.PLAIN)
         if isinstance(answer, Response):
             await client.send(http11.whole(answer, request))

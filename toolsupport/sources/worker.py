@@ -1,4 +1,4 @@
-"""The process that puts one question to one database: told on its standard input, answered on its output."""
+"""The process of one database query: reads it from standard input, writes the result to standard output."""
 
 from __future__ import annotations
 

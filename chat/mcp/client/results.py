@@ -1,4 +1,4 @@
-"""Turns what an MCP tool gave back into what a model reads, each kind of content said by its name."""
+"""Turns the result of an MCP tool into text for a model, each part labelled with its kind."""
 
 from __future__ import annotations
 

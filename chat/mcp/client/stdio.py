@@ -1,7 +1,7 @@
-"""Starts an MCP server as a process and speaks with it through its pipes.
+"""Starts an MCP server as a process and exchanges messages through its pipes.
 
-The SDK's own transport keeps a line without limit, and hands what it cannot read to the log; here a line that is too
-long, or one after another that nobody can read, ends the connection.
+The SDK's own transport keeps a line without limit, and logs unreadable ones whole; here a line that is too
+long, or many unreadable ones, ends the connection.
 """
 
 from __future__ import annotations

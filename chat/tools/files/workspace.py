@@ -1,4 +1,4 @@
-"""The files of one conversation, on disk, under one directory nobody gets out of."""
+"""The files of one conversation, on disk, under one directory that no path leaves."""
 
 from __future__ import annotations
 

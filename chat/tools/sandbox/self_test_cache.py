@@ -1,4 +1,4 @@
-"""Lets a self-test take its time: whoever asks waits a moment, once, and is then told that it is still being tried."""
+"""Runs a self-test in the background: callers wait a moment, once, and then get "still being tested"."""
 
 from __future__ import annotations
 

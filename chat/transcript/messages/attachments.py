@@ -1,4 +1,4 @@
-"""Images that stand with a message, as a model is told of them."""
+"""Images of a message, as a model gets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The canonical log: rows turned into what any model can be told."""
+"""The canonical log: rows turned into a history for any model."""
 
 from __future__ import annotations
 

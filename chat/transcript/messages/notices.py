@@ -1,4 +1,4 @@
-"""The closed list of what the chat says to people on its own: codes with their texts (D4)."""
+"""The closed list of the chat's own notices: codes with their texts (D4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""News of models for open chats: how far a test is, how it ended, what was decided."""
+"""News of models for open chats: progress and results of tests, decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question whether a model takes tools: asked where it is unknown, answered for everyone or for one chat."""
+"""The question whether an unknown model supports tools, answered for everyone or for one chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes settings of a conversation without losing what somebody else changes meanwhile."""
+"""Changes settings of a conversation without losing concurrent changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is told in each conversation besides its messages: the memory, and the prompts that were chosen."""
+"""The memory and the chosen prompts of a conversation, as part of the system text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one entrance into a turn: a request of any kind becomes rows in one transaction.
+"""The one entrance into a turn: a request becomes rows in one transaction, from any source.
 
 Each kind of request is a small builder (`sent_message`, `regenerate`, `repeat_call`, `requested_call`), which drafts
 what its turn begins with. What all kinds share stands here: whose conversation it is, whether the request is known

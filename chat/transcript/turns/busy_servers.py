@@ -1,4 +1,4 @@
-"""Which model servers write an answer at this moment."""
+"""Which model servers are answering at this moment."""
 
 from __future__ import annotations
 

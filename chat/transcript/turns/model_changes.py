@@ -1,4 +1,4 @@
-"""Says whether people chose another model while an answer was being written."""
+"""Checks whether another model was chosen while an answer was being written."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> Announcem
     except (Lost, OperationalError, InterfaceError):
         raise
     except Exception:
-        log.exception("the result of call %s could not be kept", run_id)
+        log.exception("could not store the result of call %s", run_id)
         return finish_call(store, run_id, replace(outcome, status="failed", result=NOT_KEPT))
 
 

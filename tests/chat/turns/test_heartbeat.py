@@ -125,6 +125,6 @@ async def test_errors_do_not_end_it_and_pages_are_told_once_until_it_works_again
     assert owner.told == [(turn, frames.ErrorFrame("storage", NOT_KEPT_YET)) for turn in ("1", "2")]
     lines = [record.getMessage() for record in caplog.records]
     assert lines == [
-        "running answers cannot be written, trying again: locked",
-        "the heartbeat of the running answers failed; it goes on",
+        "could not write running answers, retrying: locked",
+        "heartbeat of running answers failed, continuing",
     ]

@@ -129,7 +129,7 @@ async def test_a_failure_of_its_own_is_an_empty_500(
     monkeypatch.setattr("toolsupport.simulator.server.respond", fail)
     answer = await exchange(simulator.port, post("/api/chat", ask("hi"), "Connection: close"))
     assert answer.startswith(b"HTTP/1.1 500 ")
-    assert "The simulator failed at POST /api/chat" in caplog.text
+    assert "simulator failed at POST /api/chat" in caplog.text
 
 
 @pytest.mark.asyncio

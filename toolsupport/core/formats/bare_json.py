@@ -1,4 +1,4 @@
-"""Reads JSON that no mark announces: calls of offered tools are told, all other JSON passes as the text it is."""
+"""Reads JSON without marks: calls of offered tools are reported, all other JSON stays text."""
 
 from __future__ import annotations
 

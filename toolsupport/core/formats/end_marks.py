@@ -1,6 +1,6 @@
-"""Leaves out the marks with which models end their turn, where a server passes them on as text.
+"""Leaves out end-of-turn marks that a server passes on as text.
 
-Only at the end of a reply, or right behind a call: anywhere else somebody writes about them.
+Only at the end of a reply, or right behind a call: anywhere else the text is about them.
 """
 
 from __future__ import annotations

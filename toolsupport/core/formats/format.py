@@ -1,4 +1,4 @@
-"""What a call format is: how a model is told to write calls in text, and what reads them there."""
+"""A call format: instructions for the model to write calls in text, and the parser for them."""
 
 from __future__ import annotations
 

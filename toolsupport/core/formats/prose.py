@@ -1,6 +1,6 @@
-"""Watches the answer of a model that calls tools natively, and tells which calls it wrote into its text instead.
+"""Watches the answer of a model that calls tools natively for calls that it wrote into its text.
 
-The text itself passes untouched. What is found is never run unasked: a person is.
+The text itself is not changed. A call that is found runs only after a person's approval.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads a reply: text, reasoning, and calls behind the markers of a grammar.
 
 A grammar is a table of openers, each with the generator that reads what follows it. A reader takes the opener's text
-from the record: it either tells the reply of calls, or leaves the record to be text.
+from the record: it either adds calls to the reply, or leaves the record as text.
 Reasoning and the drafts of calls in it are read by core/reasoning.py.
 """
 

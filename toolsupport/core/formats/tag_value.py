@@ -1,4 +1,4 @@
-"""Shows a value that is written between tags while it comes, and says what text it stands for."""
+"""Streams a value between tags while it arrives, and decodes the text that it stands for."""
 
 from __future__ import annotations
 

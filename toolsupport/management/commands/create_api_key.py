@@ -1,4 +1,4 @@
-"""Makes a key for a program of somebody."""
+"""Makes an API key for a person's program."""
 
 from __future__ import annotations
 

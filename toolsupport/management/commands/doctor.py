@@ -1,4 +1,4 @@
-"""Checks the installation and says what to do."""
+"""Checks the installation and names the next step for each problem."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Finds the newest entries of the history that a filter lets through, however many there are.
 
-A filter says at most whom an entry is about (model or server, person) and which facets it may have. For each facet
+A filter has at most a subject (model or server, person) and a set of facets. For each facet
 the newest entries stand together at one place of one index: as many short walks as there are facets, merged.
 """
 

@@ -1,4 +1,4 @@
-"""The fold of what was said about models, kept in rows for the pages."""
+"""The effective values of a model, computed from its overrides and stored for pages."""
 
 from __future__ import annotations
 

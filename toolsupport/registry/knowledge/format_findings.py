@@ -1,4 +1,4 @@
-"""Text formats that a test found not to work: nobody goes on with one of them, in any chat."""
+"""Text formats that failed in a test: no chat goes on with one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MCP servers said about themselves, written down without touching what people decided."""
+"""Stores the tools that MCP servers report, without changing what people decided."""
 
 from __future__ import annotations
 

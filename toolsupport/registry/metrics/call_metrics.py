@@ -1,4 +1,4 @@
-"""Counts of what became of the calls of each model, by format and day."""
+"""Counts of the outcomes of each model's calls, by format and day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts what became of the calls of an answer, until that is written down with its end."""
+"""Counts the outcomes of an answer's calls until they are stored with its end."""
 
 from __future__ import annotations
 

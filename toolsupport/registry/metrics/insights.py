@@ -1,4 +1,4 @@
-"""What became of the calls of models, day by day: what the plots are drawn from."""
+"""The outcomes of models' calls, day by day: the data of the plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's row with its server's, built once for as long as nobody changes either of them."""
+"""A model's row with its server's, cached until one of them changes."""
 
 from __future__ import annotations
 

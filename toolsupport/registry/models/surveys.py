@@ -1,4 +1,4 @@
-"""What servers said about themselves, written down without touching what people decided."""
+"""Stores what servers report about themselves, without changing what people decided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deeds that people must answer for, written into a chain: whoever changes or removes one breaks it."""
+"""Audited actions of people, written as a chain: a changed or removed row breaks it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what, told by roles and declared by every view."""
+"""Who may do what: actions by role, declared by every view."""
 
 from __future__ import annotations
 

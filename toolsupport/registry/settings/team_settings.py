@@ -1,4 +1,4 @@
-"""The team's settings: what the environment says outranks what an administrator set in the page."""
+"""The team's settings: the environment outranks the values of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which servers nobody has used for a while, as far as was seen."""
+"""Which servers were idle for a while, as far as this site can see."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How each simulated model behaves: a function from what it is shown to what it says."""
+"""How each simulated model behaves: a function from its prompt to its reply."""

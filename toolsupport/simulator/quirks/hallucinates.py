@@ -1,4 +1,4 @@
-"""A model that calls tools by names that nobody offered, until it is told the right one."""
+"""A model that calls tools that were not offered, until an error names the right one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that says it cannot touch files, and does it all with a shell."""
+"""A model that claims that it cannot touch files, and does the same work with a shell."""
 
 from __future__ import annotations
 

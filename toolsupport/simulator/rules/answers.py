@@ -1,4 +1,4 @@
-"""What a simulated model says, in Markdown."""
+"""Answers of simulated models, in Markdown."""
 
 from __future__ import annotations
 

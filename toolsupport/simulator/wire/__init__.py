@@ -1,1 +1,1 @@
-"""What the simulator says on each wire."""
+"""The simulator's answers in each protocol."""

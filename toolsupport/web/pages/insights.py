@@ -1,4 +1,4 @@
-"""The page of the plots: what became of the calls of each model, in each format, over time."""
+"""The page of the plots: outcomes of each model's calls, in each format, over time."""
 
 from __future__ import annotations
 

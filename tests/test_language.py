@@ -1,0 +1,87 @@
+"""Docs, log lines and module docstrings are plain English, without personified programs and old words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests import house
+
+WORDS = ["said", "told", "tells", "says", "knows", "hears", "heard", "whoever", "somebody", "nobody", "anew"]
+WORDS += ["what became of", "lest", "wherefore"]
+BANNED = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
+# Real uses: quoted texts, and what a server claims about itself, which the interface quotes as "The server says …".
+ALLOWED = ('like "the file says:"', "The server says")
+# Code is quoted as it is: `nobody` is a user of the system.
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+LOGGERS = {"log", "logger"}
+LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
+
+
+def bare(text: str) -> str:
+    """The text without code and allowed phrases; lines stay where they are."""
+    for phrase in ALLOWED:
+        text = text.replace(phrase, "")
+    return CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
+
+
+def banned(text: str) -> Iterator[str]:
+    for number, line in enumerate(bare(text).splitlines(), 1):
+        yield from (f"{number}: {found.group()} in {line.strip()[:90]}" for found in BANNED.finditer(line))
+
+
+def log_lines(tree: ast.AST) -> Iterator[str]:
+    """The texts that are written to a log."""
+    for call, name in house.calls(tree):
+        owner = ast.unparse(call.func).rpartition(".")[0]
+        if name in LEVELS and owner in LOGGERS:
+            yield from (
+                part.value for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            )
+
+
+def pages() -> list[str]:
+    found = [*house.ROOT.glob("docs/**/*.md"), house.ROOT / "CONTRIBUTING.md", house.ROOT / "README.md"]
+    return sorted(str(page.relative_to(house.ROOT)) for page in found)
+
+
+def test_docs_are_plain_english() -> None:
+    found = {page: list(banned((house.ROOT / page).read_text())) for page in pages()}
+    assert {page: lines for page, lines in found.items() if lines} == {}
+
+
+def test_log_lines_and_module_heads_are_plain_english() -> None:
+    texts = {
+        source.path: [source.docstring, *log_lines(source.tree)] for source in house.sources("toolsupport", "chat")
+    }
+    found = {path: [line for text in written for line in banned(text)] for path, written in texts.items()}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The model is told the reason.",
+        "Whoever asks",
+        "what\nnobody reads",
+        "What became of the call",
+        "It is made anew.",
+    ],
+)
+def test_an_odd_sentence_is_found(text: str) -> None:
+    assert list(banned(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["the user `nobody`", 'behind words like "the file says:"', "the lowest bid", "to tell"]
+)
+def test_a_real_use_is_left(text: str) -> None:
+    assert list(banned(text)) == []
+
+
+def test_a_log_line_is_found() -> None:
+    tree = ast.parse('log.error("nobody heard %s", name)\nself.log("nobody")')
+    assert list(log_lines(tree)) == ["nobody heard %s"]

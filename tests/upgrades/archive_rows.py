@@ -1,0 +1,101 @@
+"""Adds rows to the tables of a site that its own conversation left empty."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolsupport.config.settings")
+django.setup()
+
+from django.apps import apps  # noqa: E402
+from django.contrib.admin.models import LogEntry  # noqa: E402
+from django.contrib.auth.models import Group, Permission, User  # noqa: E402
+from django.contrib.contenttypes.models import ContentType  # noqa: E402
+from django.contrib.sessions.models import Session  # noqa: E402
+
+from chat.models import Message, Prompt, ResultTable, ToolRun, Turn  # noqa: E402
+from tests.factories import McpServerFactory, McpToolFactory, UserFactory  # noqa: E402
+from tests.serving import ADMIN  # noqa: E402
+from toolsupport import models  # noqa: E402
+from toolsupport.models import Detection, ModelProfile, Override  # noqa: E402
+from toolsupport.registry.databases import sql_sources  # noqa: E402
+from toolsupport.registry.databases.sql_sources import NewSource  # noqa: E402
+from toolsupport.registry.knowledge import event_log  # noqa: E402
+from toolsupport.registry.people import api_keys, audit_log  # noqa: E402
+
+WHEN = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
+
+
+def add_to_conversations(ana: User, reader: User) -> None:
+    """A question, a grant, a share, a memory, a prompt, and a program that made a call with a table as its result."""
+    conversation = Turn.objects.latest("id").conversation
+    turn = Turn.objects.filter(conversation=conversation).latest("id")
+    message = Message.objects.filter(turn=turn).latest("id")
+    program = ToolRun.objects.create(turn=turn, message=message, call_id="p", name="python_execution", status="done")
+    ToolRun.objects.filter(pk=program.pk).update(snapshot=b"\x00\xff", asked_arguments={"code": "1"})
+    inner = ToolRun.objects.create(
+        turn=turn, message=message, call_id="p.1", name="execute_sql", status="done", program=program, result="a"
+    )
+    ResultTable.objects.create(run=inner, csv="a\r\n1\r\n")
+    conversation.questions.create(
+        turn=turn, tool_run=inner, kind="approval", text="Run it?", options=["once", "deny"],
+        answer="once", answered_by=ana, answered_at=WHEN, preview="-a\n+b\n",
+    )  # fmt: skip
+    conversation.grants.create(tool="execute_sql", granted_by=ana)
+    conversation.shares.create(reader=reader)
+    conversation.memories.create(text="The team writes British English.", written_by=ana)
+    Prompt.objects.create(name="short", text="Answer in one sentence.", written_by=ana)
+
+
+def add_to_models(ana: User) -> None:
+    """A person's decision with its review, a team's family, counts, a missing flag."""
+    profile = ModelProfile.objects.get(name="sim-honest:latest")
+    ModelProfile.objects.filter(pk=profile.pk).update(missing_flag="--jinja", missing_flag_since=WHEN)
+    override = Override.objects.create(
+        profile=profile, seq=profile.overrides.count() + 1, capability="parallel", value=True, proposed=True,
+        source="user_confirmed", build_key=profile.build.key, actor=ana, reason="Seen in a chat.",
+    )  # fmt: skip
+    review = models.Review.objects.create(override=override, reviewer=ana, decision="agree", note="Seen too.")
+    event_log.record(event_log.HistoryEvent("override", profile.pk, "parallel", override=override.pk))
+    models.Review.objects.create(detection=Detection.objects.latest("id"), reviewer=ana, decision="note", note="Slow.")
+    models.ReadMark.objects.update_or_create(person=ana, defaults={"entry": review.pk})
+    models.Family.objects.create(name="ours", patterns=["our-model"], tools=True, notes="Made here.")
+    models.CallMetric.objects.get_or_create(profile=profile, format="hermes", outcome="done", day=WHEN.date())
+    models.PromptCount.objects.get_or_create(build_key=profile.build.key, tools_digest="x", characters=900, tokens=300)
+    models.ProvenCall.objects.get_or_create(build_key=profile.build.key, tool="read_file", arguments={"path": "a.txt"})
+
+
+def add_to_the_site(ana: User) -> None:
+    """Keys, servers, sources, settings, leases, entries of Django's own tables."""
+    api_keys.create(ana.pk, "a program")
+    McpToolFactory(server=McpServerFactory(name="archived"), approved_by=ana, approved_at=WHEN)
+    sql_sources.add(NewSource("archived", "sqlite", "/nowhere", ("user",)))
+    audit_log.write(ana.pk, "read_conversation", "archived", "For the archive.")
+    models.Setting.objects.update_or_create(key="archived", defaults={"value": {"kept": True}})
+    models.Lease.objects.all().delete()
+    models.Lease.objects.create(name="archived", owner="a process", until=WHEN)
+    models.SignInTally.objects.create(key="archived", tries=1, until=WHEN)
+    LogEntry.objects.create(user=ana, action_flag=2, object_repr="archived", content_type=ContentType.objects.first())
+    Session.objects.create(session_key="archived", session_data="", expire_date=WHEN)
+    ana.user_permissions.add(Permission.objects.all()[0])
+    Group.objects.get(name="viewer").permissions.add(Permission.objects.all()[0])
+
+
+def main() -> None:
+    ana = User.objects.get(username=ADMIN[0])
+    add_to_conversations(ana, UserFactory(username="alice", role="viewer"))
+    add_to_models(ana)
+    add_to_the_site(ana)
+    # No process of the machine that this runs on is named.
+    Turn.objects.update(owner="")
+    Detection.objects.update(owner="")
+    tables = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
+    empty = [name for name, model in tables.items() if not model._default_manager.exists()]
+    assert not empty, f"no rows in {empty}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Squashed migrations give the tables that the replaced ones gave, from every state that a database may have."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from tests.upgrades import archives
+from tests.upgrades.archives import empty_site
+
+ENGINES = ("sqlite", "postgresql")
+LAST = ("toolsupport=0017_reasoning_starts", "chat=0010_served_otherwise")
+SQUASHED = [("0001_squashed_0010_served_otherwise",), ("0001_squashed_0017_reasoning_starts",)]
+# How far a site may have come.
+STATES = {
+    "both on the way": ("toolsupport=0011_sql_sources", "chat=0009_result_tables"),
+    "one at its end": ("toolsupport=0017_reasoning_starts", "chat=0004_share"),
+}
+BY_NIGHT = {
+    "first": ("toolsupport=0002_roles", "chat=0001_initial"),
+    "both at their end": LAST,
+}
+CHOSEN = [*STATES, *(pytest.param(state, marks=pytest.mark.nightly) for state in BY_NIGHT)]
+
+
+@cache
+def fresh(engine: str) -> dict[str, Any]:
+    """The schema of a new site of today, made once."""
+    with TemporaryDirectory() as directory, empty_site(Path(directory), engine) as site:
+        plan = site.manage("migrate", "--plan")
+        assert "squashed_0017" in plan and "squashed_0010" in plan and "0002_roles" not in plan
+        site.manage("migrate", "--verbosity", "0")
+        assert site.rows("SELECT count(*) FROM auth_group") == [(4,)]
+        return ours(archives.schema(site))
+
+
+def ours(schema: dict[str, Any]) -> dict[str, Any]:
+    return {table: found for table, found in schema.items() if table.startswith(("toolsupport_", "chat_"))}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("state", CHOSEN)
+def test_a_database_goes_on_from_its_state(tmp_path: Path, engine: str, state: str) -> None:
+    """The replaced files make the same schema as the squashed ones, names included."""
+    with empty_site(tmp_path, engine) as site:
+        archives.migrate_by_old_files(site, *{**STATES, **BY_NIGHT}[state])
+        site.manage("migrate", "--verbosity", "0")
+        # From here on the replaced files could go.
+        assert site.rows("SELECT name FROM django_migrations WHERE name LIKE ? ORDER BY 1", "%squashed%") == SQUASHED
+        old, new = ours(archives.schema(site)), fresh(engine)
+    assert len(old) >= 30 and old.keys() == new.keys()
+    assert [table for table, found in old.items() if found != new[table]] == []
+
+
+def test_the_schema_of_another_state_differs(tmp_path: Path) -> None:
+    """The comparison can fail: a missing column, index and constraint are seen."""
+    with empty_site(tmp_path, "sqlite") as site:
+        archives.migrate_by_old_files(site, *STATES["both on the way"])
+        before = archives.schema(site)
+        archives.migrate_by_old_files(site, *LAST)
+        after = archives.schema(site)
+    assert before["toolsupport_historyentry"][0] != after["toolsupport_historyentry"][0]
+    assert before["toolsupport_historyentry"][1] != after["toolsupport_historyentry"][1]
+    assert before["toolsupport_trial"] == after["toolsupport_trial"]
