@@ -34,6 +34,7 @@ from chat.turns.events import (
     joined,
 )
 from chat.turns.live_reply import LiveReply, SendFrame
+from chat.turns.phases import SilenceReport
 from chat.turns.recovery import FormatRecovery
 from chat.turns.tool_executor import Spawn, ToolExecutor
 from chat.turns.tool_output import LiveOutput
@@ -130,7 +131,8 @@ class TurnRun:
         await self._tool_finished(ToolFinished(call, outcome.result, outcome.status, outcome.duration_ms))
 
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
-        return self.cures.ask(self.briefing, history)
+        report = SilenceReport(self.claimed.turn, self.briefing, self._tell)
+        return report.passed_on(self.cures.ask(self.briefing, history), self.hands.spawn)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
         """Ask a person and let the turn wait in rows; where the call cannot work anyway, the model gets the reason."""

@@ -6,6 +6,17 @@ export const say = (text, tone = "") => {
   const line = document.getElementById("status");
   if (line.textContent !== text) line.textContent = text;
   line.dataset.tone = tone;
+  document.getElementById("silence").textContent = "";
+};
+
+// Why nothing comes from the model. The seconds are shown, but only a new phase is read out.
+const PHASES = {
+  loading: "Loading the model", waiting: "Waiting for the model", writing_call: "Writing a call…", answering: "Answering…",
+};
+
+export const phase = (frame) => {
+  say(PHASES[frame.phase] ?? "");
+  if (frame.phase !== "answering") document.getElementById("silence").textContent = ` · ${frame.seconds} s`;
 };
 
 export const online = () => {

@@ -4,6 +4,7 @@ from toolsupport.providers.codec import Codec
 from toolsupport.providers.embeddings import embed
 from toolsupport.providers.http_client import close, get_json, post_json
 from toolsupport.providers.model_listing import describe, survey
+from toolsupport.providers.ollama_survey import is_loaded
 from toolsupport.providers.prompt_rendering import RenderedPrompt, rendered
 from toolsupport.providers.server_kinds import (
     PROVIDERS,
@@ -31,6 +32,7 @@ __all__ = [
     "describe",
     "embed",
     "get_json",
+    "is_loaded",
     "path_at",
     "post_json",
     "provider",

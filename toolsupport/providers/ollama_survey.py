@@ -51,6 +51,12 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     )
 
 
+async def is_loaded(endpoint: Endpoint, name: str) -> bool:
+    """Whether an Ollama server has the model in memory. Raises ProviderError."""
+    running = await http_client.get_json(endpoint, "/api/ps")
+    return bool({name, f"{name}:latest"} & {_text(entry, "name") for entry in _entries(running)})
+
+
 async def _if_known(endpoint: Endpoint, path: str) -> JSON:
     """Nothing where a server does not know the path: only the list of models is indispensable."""
     try:

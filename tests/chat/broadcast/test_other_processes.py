@@ -165,4 +165,4 @@ async def test_a_silent_redis_keeps_no_page_from_opening(
     monkeypatch.setattr(bus, "SECONDS_TO_JOIN", 0.01)
     alone = bus.RedisBus("alone", lambda message: None)
     await alone.join(CHAT)
-    assert "Redis is silent" in caplog.text
+    assert "could not join the Redis group" in caplog.text

@@ -1,0 +1,80 @@
+"""Reports to pages what a model server does while nothing comes from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
+
+from chat.broadcast import frames
+from chat.turns.tool_executor import Spawn
+from toolsupport import providers
+from toolsupport.core.errors import ProviderError
+from toolsupport.core.events import Event
+from toolsupport.registry.models.request_context import RequestContext
+
+QUIET = 2.0  # seconds of silence before a page shows a reason for it
+EVERY = 1.0  # seconds between two reports
+LOADED_LIMIT = 2.0  # seconds for the question whether the model is loaded
+
+Batches = AsyncGenerator[list[Event], None]
+
+
+class SilenceReport:
+    """For one request of a turn: a frame a second while the server is silent, and one when it goes on.
+
+    The phase is `loading` (the server reads the model from the disk), `waiting` (it has the model and no word came
+    yet) or `writing_call` (Ollama holds a call back until its last line), then `answering`.
+    """
+
+    def __init__(self, turn: int, context: RequestContext, tell: Callable[[frames.ServerFrame], None]) -> None:
+        self._turn, self._endpoint, self._brief = turn, context.endpoint, context.brief
+        self._provider = providers.provider(context.endpoint.kind)
+        self._tell, self._now = tell, asyncio.get_running_loop().time
+        self._heard_at = self._now()
+        self._begun = self._told = False
+        self._phase_before = "waiting"
+
+    async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
+        """The same batches; the reports end with them."""
+        reports = spawn(self._report())
+        await asyncio.sleep(0)  # the question about the model goes first: the request itself makes the server load it
+        try:
+            async with aclosing(batches):
+                async for batch in batches:
+                    self._heard()
+                    yield batch
+        finally:
+            reports.cancel()
+            with suppress(asyncio.CancelledError):
+                await reports
+
+    def _heard(self) -> None:
+        self._begun, self._heard_at = True, self._now()
+        if self._told:
+            self._told = False
+            self._tell(frames.TurnPhaseFrame(self._turn, "answering", 0))
+
+    async def _report(self) -> None:
+        if self._provider.wire == "ollama" and await self._is_loaded() is False:
+            self._phase_before = "loading"
+        while True:
+            await asyncio.sleep(EVERY)
+            silent = self._now() - self._heard_at
+            phase = self._phase()
+            if phase and silent >= QUIET:
+                self._told = True
+                self._tell(frames.TurnPhaseFrame(self._turn, phase, round(silent)))
+
+    def _phase(self) -> str:
+        if not self._begun:
+            return self._phase_before
+        held_back = self._provider.holds_calls_back and self._brief.offers_tools and self._brief.format == "native"
+        return "writing_call" if held_back else ""
+
+    async def _is_loaded(self) -> bool | None:
+        """Whether the server has the model in memory; None where it does not tell."""
+        with suppress(ProviderError, TimeoutError):
+            async with asyncio.timeout(LOADED_LIMIT):
+                return await providers.is_loaded(self._endpoint, self._brief.model)
+        return None

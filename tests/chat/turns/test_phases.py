@@ -1,0 +1,126 @@
+"""While a model server is silent, pages show why; when it goes on, they show that too."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+import pytest
+
+from chat.broadcast import frames
+from chat.turns import phases
+from chat.turns.phases import SilenceReport
+from tests.toolsupport.providers.scripted import Scripted, answer, scripted, told
+from toolsupport.core.events import Event, Finished, TextDelta
+from toolsupport.core.types import Capabilities, RequestSpec, ToolSpec
+
+TOOLS = (ToolSpec("f"),)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phases, "QUIET", 0)
+    monkeypatch.setattr(phases, "EVERY", 0.001)
+
+
+def context(server: Scripted, kind: str, tools: Sequence[ToolSpec] = ()) -> Any:
+    spec = RequestSpec("m:latest", Capabilities({}), tools=tuple(tools), format="native" if tools else "")
+
+    class Context:
+        endpoint, brief = server.endpoint(kind=kind), spec
+
+    return Context()
+
+
+class Page:
+    """What a page is sent; `until` waits for a phase."""
+
+    def __init__(self) -> None:
+        self.frames: list[frames.TurnPhaseFrame] = []
+        self._came = asyncio.Condition()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def tell(self, frame: frames.ServerFrame) -> None:
+        assert isinstance(frame, frames.TurnPhaseFrame)
+        self.frames.append(frame)
+        task = asyncio.get_running_loop().create_task(self._notify())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _notify(self) -> None:
+        async with self._came:
+            self._came.notify_all()
+
+    async def until(self, phase: str) -> None:
+        async with asyncio.timeout(10), self._came:
+            await self._came.wait_for(lambda: phase in [frame.phase for frame in self.frames])
+
+    @property
+    def phases(self) -> list[str]:
+        """The phases in their order, each once."""
+        return list(dict.fromkeys(frame.phase for frame in self.frames))
+
+
+async def reply(page: Page, begins: bool, phase: str) -> AsyncGenerator[list[Event], None]:
+    """A reply that is silent, before or after its first word, until the page shows the phase."""
+    if begins:
+        yield [TextDelta("Hi")]
+    await page.until(phase)
+    yield [Finished("stop")]
+
+
+LOADED, NOT_LOADED = told({"models": [{"name": "m:latest"}]}), told({"models": []})
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "ps", "begins", "tools", "phase"),
+    [
+        ("ollama", NOT_LOADED, False, (), "loading"),
+        ("ollama", LOADED, False, (), "waiting"),
+        ("ollama", answer(404), False, (), "waiting"),
+        ("simulator", NOT_LOADED, False, (), "loading"),
+        ("openai", NOT_LOADED, False, (), "waiting"),
+        ("ollama", LOADED, True, TOOLS, "writing_call"),
+    ],
+)
+async def test_the_page_shows_why_nothing_comes(kind: str, ps: Any, begins: bool, tools: Any, phase: str) -> None:
+    page = Page()
+    async with scripted(ps) as server:
+        report = SilenceReport(1, context(server, kind, tools), page.tell)
+        async for _ in report.passed_on(reply(page, begins, phase), asyncio.create_task):
+            pass
+    assert [name for name in page.phases if name != "waiting"] == [
+        *([phase] if phase != "waiting" else []),
+        "answering",
+    ]
+    assert page.frames[-1].phase == "answering"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("kind", "tools"), [("openai", TOOLS), ("ollama", ()), ("simulator", TOOLS)])
+async def test_no_call_is_claimed_where_none_is_held_back(
+    kind: str, tools: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, ticks, enough = Page(), [0], asyncio.Event()
+    sleep = asyncio.sleep
+
+    async def counted(seconds: float) -> None:
+        ticks[0] += 1
+        if ticks[0] > 20:
+            enough.set()
+        await sleep(seconds)
+
+    async def begun() -> AsyncGenerator[list[Event], None]:
+        yield [TextDelta("Hi")]
+        monkeypatch.setattr("chat.turns.phases.asyncio.sleep", counted)
+        await enough.wait()
+        yield [Finished("stop")]
+
+    async with scripted(LOADED) as server:
+        async for _ in SilenceReport(1, context(server, kind, tools), page.tell).passed_on(
+            begun(), asyncio.create_task
+        ):
+            pass
+    assert "writing_call" not in page.phases
