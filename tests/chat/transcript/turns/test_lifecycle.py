@@ -120,7 +120,7 @@ def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conver
     ended = end(
         TurnStore("me", accepted.turn), TurnOutcome("done", reply=(reply_of(accepted).id, "whole text", "hm", 7))
     )
-    assert ended is not None and things(ended.announced, FinishedMessage)[0].message.html == "<p>whole text</p>\n"
+    assert things(ended.announced, FinishedMessage)[0].message.html == "<p>whole text</p>\n"
     stored = Message.objects.get(pk=reply_of(accepted).id)
     assert (stored.content, stored.thinking, stored.thinking_ms, stored.finished) == ("whole text", "hm", 7, True)
 

@@ -42,7 +42,7 @@ def once_more(person: User, conversation: Conversation, wish: ContinueRequest | 
 
 def ended(accepted: AcceptedMessage, text: str, reason: str = "done", detail: str = "") -> int:
     """End the turn with this text; gives the id of its answer."""
-    assert end(TurnStore("me", accepted.turn), TurnOutcome(reason, detail, {}, (reply_of(accepted).id, text, "", None)))
+    end(TurnStore("me", accepted.turn), TurnOutcome(reason, detail, {}, (reply_of(accepted).id, text, "", None)))
     return reply_of(accepted).id
 
 
