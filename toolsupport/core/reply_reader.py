@@ -48,7 +48,7 @@ class ReplyReader:
     def _forget(self) -> None:
         """Nothing was called or mentioned so far."""
         self._native: list[Event] = []
-        self._written: list[Event] = []
+        self._written: list[CallReady | CallRejected] = []
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
 
@@ -137,7 +137,7 @@ class ReplyReader:
     def _ended(self, event: Finished | Failed) -> list[Event]:
         cut = isinstance(event, Finished) and event.reason == "length"
         told = self._told(self._parser.flush(cut=cut))
-        calls = [*self._native, *self._written]
+        calls: list[Event] = [*self._native, *self._written]
         found = [] if calls or isinstance(event, Failed) else self._found(cut=cut)
         return [*told, *calls, *self._usage, *found, *self._seen(event), event]
 

@@ -26,7 +26,9 @@ from toolsupport.core.formats import (
     pure_json,
     python_variants,
     qwen3_coder_xml,
+    react,
     step3,
+    tool_tags,
     xml_dialects,
 )
 from toolsupport.core.formats.format import Format, Parser
@@ -58,6 +60,8 @@ _ALL = (
     *functionary.FORMATS,
     *marked_json.FORMATS,
     *other_json.FORMATS,
+    react.FORMAT,
+    tool_tags.FORMAT,
     auto.FORMAT,
 )
 FORMATS: Mapping[str, Format] = MappingProxyType({one.name: one for one in _ALL})

@@ -9,7 +9,8 @@ from typing import Any
 from toolsupport.core.arguments import ARGUMENT_KEYS, NAME_KEYS, ParsedCall, compact, typed
 from toolsupport.core.coercion import properties, types
 from toolsupport.core.events import CallRejected
-from toolsupport.core.formats.reply import NO_ENDS, ReplyEvents
+from toolsupport.core.formats.lone_ends import NO_ENDS
+from toolsupport.core.formats.reply import ReplyEvents
 from toolsupport.core.scanner import MarkerSet
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall, ToolSpec

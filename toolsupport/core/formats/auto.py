@@ -21,8 +21,10 @@ from toolsupport.core.formats import (
     pure_json,
     pythonic,
     qwen3_coder_xml,
+    react,
     step3,
     tool_call_marks,
+    tool_tags,
     xml_dialects,
 )
 from toolsupport.core.formats.named_json import NamedCalls
@@ -31,6 +33,7 @@ from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolSpec
 
 FENCE = "```"
+TOOL_CODE = "```tool_code"
 # Openers that nothing else begins with.
 UNMISTAKABLE: dict[str, Reader] = {
     **dict.fromkeys(deepseek.GRAMMAR.openers, step3.read),
@@ -101,6 +104,7 @@ def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
         **dict.fromkeys(xml_dialects.INVOKE.tags.functions, _read_invoke),
     }
     return {
+        **tool_tags.openers(tools),
         **mistral.openers(tools),
         llama3_json.TAG: llama3_json.read_tagged,
         **dict.fromkeys(pythonic.WRAPPERS, pythonic.read_wrapped),
@@ -108,7 +112,7 @@ def openers(tools: Sequence[ToolSpec]) -> dict[str, Reader]:
         **dict.fromkeys(tool_call_marks.WRAPPERS, tool_call_marks.read),
         **OF_SEVERAL,
         FENCE: _fence,
-        **(bare if tools else {}),
+        **({TOOL_CODE: _read_tool_code, **bare, **react.GRAMMAR.openers} if tools else {}),
     }
 
 
@@ -116,6 +120,14 @@ def _fence(reading: ReaderContext, opener: str) -> Steps[None]:
     """What stands in a fence is shown, not called, unless a mark announces it."""
     reading.fenced = not reading.fenced
     yield from ()
+
+
+def _read_tool_code(reading: ReaderContext, opener: str) -> Steps[None]:
+    """The calls of Gemma; a fence of that name without calls is a fence as any other."""
+    place = reading.source.recorded
+    if reading.fenced or not (yield from pythonic.read_tool_code(reading, opener)):
+        reading.source.take(reading.source.at + place - reading.source.recorded)
+        yield from _fence(reading, opener)
 
 
 def _read_json(reading: ReaderContext, opener: str) -> Steps[None]:

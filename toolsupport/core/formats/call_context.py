@@ -30,6 +30,7 @@ QUOTATIONS = {
     "〈": "〉",
     "＂": "＂",
 }
+STRAIGHT = ('"', "'")
 BY_PLACE = frozenset("\"'»›")
 DEEPEST = 16
 TAGS = "pre|code|samp|kbd|blockquote|q|example"
@@ -69,6 +70,11 @@ REFUSED = re.compile(
     r"\b(?:would be|is|was) (?:wrong|incorrect|invalid|forbidden|dangerous|a mistake)\b[^.,;!?\n]*\Z",
     re.I,
 )
+# How the line of a log begins: a date with its time, a time with seconds, or a level in capitals.
+LOG = re.compile(
+    r"[ \t>*|-]*[\[(]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d|\d{1,2}:\d\d:\d\d\b|\w{3} [ \d]?\d \d\d:\d\d:\d\d|"
+    r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b(?:[\]):|]| -))"
+)
 # What ends the line above like a colon does: an abbreviation, or the sign of a heading in front of it.
 HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t].*\b(?:examples?|samples?|templates?|usage)\b|.*\be\.g\.[ \t]*\Z)", re.I)
 ASSIGNED = re.compile(r"(?:\A|[\s;({])[\w.]+ ?(?::|\+)?= ?[\[({\s]{0,4}\Z")
@@ -89,7 +95,9 @@ class CallPosition:
 
     `quoted`: it is certainly only shown. `reported`: words in front of it announce what somebody else wrote. `fenced`:
     it stands in a code fence that holds nothing but calls, `alone` if no word stands before that fence. `before`: a
-    word stands before it on its line. `closers`: marks that make it a quotation if one of them follows.
+    word stands before it on its line. `closers`: marks that make it a quotation if one of them follows. `left_open`:
+    the straight quotes that a line above left open, which may close below. `unfinished`: the line above ends within a
+    sentence.
     """
 
     quoted: bool = False
@@ -98,6 +106,8 @@ class CallPosition:
     alone: bool = False
     before: bool = False
     closers: str = ""
+    left_open: str = ""
+    unfinished: bool = False
 
 
 class ContextTracker:
@@ -117,6 +127,7 @@ class ContextTracker:
 
     def _begin_paragraph(self) -> None:
         self._code = 0
+        self._left_open = ""
         self._quotations: list[str] = []
 
     def _begin_line(self) -> None:
@@ -157,6 +168,8 @@ class ContextTracker:
             alone=not self._words and not self._before,
             before=self._before,
             closers=closers,
+            left_open=self._left_open,
+            unfinished=self._cue.rstrip()[-1:].isalnum(),
         )
 
     def called(self, raw: str, place: CallPosition) -> None:
@@ -194,6 +207,9 @@ class ContextTracker:
             self._table = text.lstrip().startswith("|")
         words = TAG.sub(" ", text[LIST_MARK.match(text).end() :] if begins else text)  # type: ignore[union-attr]
         self._before = self._before or any(map(str.isalnum, words))
+        if begins and following == "\n" and text.strip() in STRAIGHT and not self._quotations:
+            self._quotations.append(text.strip())  # alone on its line
+            return
         for found in SPECIAL.finditer(text):
             previous = text[found.start() - 1 : found.start()] or self._last
             self._special(found.group(), previous, text[found.end() : found.end() + 1] or following)
@@ -268,12 +284,15 @@ class ContextTracker:
         return bool(opened) or (last == "`" and self._code > 0)
 
     def _forget_open_quotes(self) -> None:
-        """A straight quote that its line left open is a slip, unless it stands at the end of the line."""
-        if self._tail.rstrip()[-1:] not in ('"', "'"):
-            self._quotations = [one for one in self._quotations if one not in ('"', "'")]
+        """A straight quote that its line left open may be a slip, unless it stands at the end of the line."""
+        if self._tail.rstrip()[-1:] not in STRAIGHT:
+            self._left_open += "".join(one for one in self._quotations if one in STRAIGHT)
+            self._quotations = [one for one in self._quotations if one not in STRAIGHT]
 
     def _is_example(self) -> bool:
         """Whether the words or the element in front of this place show that the call is not meant."""
+        if LOG.match(self._tail):
+            return True
         in_transcript = self._transcript and bool(ASSISTANT.match(self._tail))
         heading = not self._before and bool(HEADING.match(self._cue))
         assigned = bool(ASSIGNED.search(self._tail)) or self._tail.rstrip().endswith("~~")

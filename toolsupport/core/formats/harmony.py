@@ -152,13 +152,13 @@ def _raw_argument(reading: ReaderContext, stream: ArgumentStream) -> Steps[None]
         source.take(found.start())
     text = source.since(start)
     yield from source.closed(ENDS)
-    key = _only_parameter(stream.name, reading.tools)
+    key = only_parameter(stream.name, reading.tools)
     value: object = {key: text} if key and text.strip() else text.strip()
     repairs = (f"took what was written for {key}",) if key and text.strip() else ()
     stream.done(finished(stream.name, value, repairs, reading.tools), source.cut())
 
 
-def _only_parameter(name: str, tools: Sequence[ToolSpec]) -> str:
+def only_parameter(name: str, tools: Sequence[ToolSpec]) -> str:
     spec = find_tool(name, tools)
     known = list(spec.parameters.get("properties") or ()) if spec else []
     return known[0] if len(known) == 1 else ""

@@ -40,16 +40,27 @@ class Mention:
 Item = str | CallEvent | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
+# A fence that is a form of calling in every format: nobody but Gemma and Gemini names one so.
+TOOL_CODE = re.compile(r"\s*`{3,}tool_code\b")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
 STOPS = frozenset(".!?。！？")
 BLANKS = re.compile(r"(?:[^\S\r\n]|[*_])*+")  # emphasis may end behind a call
 BLANKS_AND_STOPS = re.compile(r"(?:[^\S\r\n]|[*_.;!?…。！？])*+")
+SPACE_ON_A_LINE = re.compile(r"[^\S\n]*")
 SPACE = re.compile(r"\s*")
 SPACE_AND_FENCES = re.compile(r"[\s`~]*")
 GOES_ON = frozenset(",:()–—-=→’”»،")
 # Signs that may begin a stray mark of a format, or close its bracket: what follows them decides.
 BRACKETS = frozenset("<[]{}|")
 MOST_SIGNS = 24
+# What a sentence goes on with whose subject is the call above.
+VERBS = frozenset(
+    {"is", "are", "was", "were", "would", "will", "does", "has", "ist", "war", "est", "es", "era", "è", "é"}
+)
+LONGEST_VERB = 8
+# Behind a quote that a line above left open, in so many characters and in this paragraph the end of it is looked for.
+LOOK_AHEAD = 300
+QUOTE_ENDS = re.compile(r"(?P<blank>\n[^\S\n]*\n)|(?<![^\S\n])(?P<quote>[\"'])(?!\w)")
 ELEMENT = re.compile(
     r"</?(?:a|abbr|b|big|br|center|cite|code|dd|del|div|dl|dt|em|font|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|pre|q|s|samp|"
     r"small|span|strike|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul|var)\Z",
@@ -72,7 +83,8 @@ class MentionFilter:
         self._held: list[Item] = []
         self._held_place = CallPosition()
         self._bare = self._stopped = self._broken = False
-        self._signs = ""
+        self._signs = self._ahead = ""
+        self._below = self._waits = self._in_tool_code = False
 
     @property
     def quoted(self) -> bool:
@@ -86,8 +98,9 @@ class MentionFilter:
         if not self._held:
             self._surroundings.text(piece)
             return (piece,)
+        self._ahead += piece if self._held_place.left_open else ""
         at = 0
-        verdict: bool | None = None
+        verdict: bool | None = False if self._waits else None
         while verdict is None:
             undecided = self._undecided().match(piece, at).end()  # type: ignore[union-attr]  # matches everywhere
             blanks = piece[at:undecided]
@@ -102,6 +115,8 @@ class MentionFilter:
                     return ()
                 verdict = self._is_mentioned(piece[at])
                 at += verdict is None
+        if self._waits or (not verdict and self._held_place.left_open):
+            return self._until_quote(piece)
         self._surroundings.text(piece[:at])
         decided = self._decided(mentioned=verdict)
         self._surroundings.text(piece[at:])
@@ -117,12 +132,14 @@ class MentionFilter:
             before = self._decided(mentioned=False)
             self._surroundings.mentioned(on_this_line=True)
             return (*before, Mention(call, quoted=True))
-        joins = self._held and place.fenced is self._held_place.fenced and (place.fenced or not self._broken)
+        apart = self._broken or self._below
+        joins = self._held and place.fenced is self._held_place.fenced and (place.fenced or not apart)
+        joins = joins or self._waits
         before = () if joins else self._decided(mentioned=False)
         if not joins:
             self._held_place, self._bare = place, not MARKED.match(call.raw)
-        self._stopped = self._broken = False
-        self._signs = ""
+        self._stopped = self._broken = self._below = False
+        self._signs = self._ahead = ""
         self._held.append(call)
         return before
 
@@ -133,7 +150,29 @@ class MentionFilter:
         return () if self._held_place.fenced else self._decided(mentioned=False)
 
     def end(self) -> Sequence[Item]:
-        return self._decided(mentioned=False)
+        found = self._quote_end() if self._waits else None
+        return self._decided(mentioned=found is not None and not found["blank"])
+
+    def _until_quote(self, piece: str) -> Sequence[Item]:
+        """Hold the call until the quote above closes, or it is clear that it was a slip."""
+        self._waits = True
+        found = self._quote_end()
+        quoted = found is not None and not found["blank"]
+        decided_at = LOOK_AHEAD if found is None else found.end() + quoted  # a word behind a quote opens another one
+        if len(self._ahead) < decided_at:
+            self._surroundings.text(piece)
+            self._held.append(piece)
+            return ()
+        at = decided_at - (len(self._ahead) - len(piece))
+        self._surroundings.text(piece[:at])
+        decided = self._decided(mentioned=quoted)
+        self._surroundings.text(piece[at:])
+        return (*decided, piece)
+
+    def _quote_end(self) -> re.Match[str] | None:
+        """The end of the quotation that a line above began, or of its paragraph."""
+        ends = QUOTE_ENDS.finditer(self._ahead[:LOOK_AHEAD])
+        return next((one for one in ends if one["blank"] or one["quote"] in self._held_place.left_open), None)
 
     def _here(self) -> CallPosition:
         if self._place is None:
@@ -142,13 +181,21 @@ class MentionFilter:
 
     def _is_quoted(self, place: CallPosition, call: CallEvent) -> bool:
         repeated = (place.reported or place.fenced) and self._is_result(call.raw)
-        return place.quoted or repeated or (place.fenced and not self._may_be_fenced(place))
+        fenced = place.fenced and not self._is_tool_code(place, call.raw) and not self._may_be_fenced(place)
+        return place.quoted or repeated or fenced
+
+    def _is_tool_code(self, place: CallPosition, raw: str) -> bool:
+        """Whether the call stands in a fence of that name, which it may open and close itself."""
+        own = bool(TOOL_CODE.match(raw)) or (self._in_tool_code and place.fenced)
+        self._in_tool_code = own and not raw.endswith("```")
+        return own
 
     def _may_be_fenced(self, place: CallPosition) -> bool:
         return self._fence is FenceRule.FORM or (self._fence is FenceRule.ALONE and place.alone)
 
     def _decided(self, *, mentioned: bool) -> Sequence[Item]:
         held, self._held = self._held, []
+        self._waits, self._ahead = False, ""
         if not held or not mentioned:
             return held
         self._place = None
@@ -161,10 +208,14 @@ class MentionFilter:
             return SPACE_AND_FENCES
         if self._held_place.closers:
             return SPACE
+        if self._below:
+            return SPACE_ON_A_LINE
         return BLANKS if self._held_place.before else BLANKS_AND_STOPS
 
     def _behind_blanks(self) -> bool | None:
-        """White space ends the name of an element."""
+        """White space ends a word, and the name of an element."""
+        if self._below:
+            return self._signs in VERBS if self._signs else None
         if PART_OF_ELEMENT.match(self._signs) and self._signs[-1:].isalnum():
             return bool(ELEMENT.match(self._signs))
         return None
@@ -173,7 +224,9 @@ class MentionFilter:
         """Whether this character makes the held call a part of a text; None where what follows it decides."""
         if self._held_place.fenced or character in self._held_place.closers:
             return True
-        if self._broken or character in "\n\r" or len(self._signs) == MOST_SIGNS:
+        if self._below or character in "\n\r":
+            return self._goes_on_below(character) if self._below else self._at_break(character)
+        if self._broken or len(self._signs) == MOST_SIGNS:
             return False
         if self._signs:
             return self._goes_on(character)
@@ -185,6 +238,23 @@ class MentionFilter:
         if self._stopped or kind[0] in "LMN":
             return not self._stopped and kind in ("Ll", "Lo", "Lm", "Mn", "Mc")
         return character in GOES_ON or self._awaits(character)
+
+    def _at_break(self, character: str) -> bool | None:
+        """The line ends behind the call; where the call stands alone on it, the next line decides."""
+        self._below = character == "\n"
+        return False if self._broken or self._signs or self._held_place.before else None
+
+    def _goes_on_below(self, character: str) -> bool | None:
+        """Whether the sentence goes on below a call that stands alone on its line.
+
+        It does with a letter that is no capital where the line above ends within a sentence, else with a verb.
+        """
+        kind = unicodedata.category(character)
+        if self._held_place.unfinished:
+            return kind in ("Ll", "Lo")
+        if kind == "Ll" and len(self._signs) < LONGEST_VERB:
+            return self._awaits(character)
+        return False
 
     def _goes_on(self, character: str) -> bool | None:
         """Behind signs: letters go on with the sentence, but for those of a stray mark."""

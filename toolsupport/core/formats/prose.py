@@ -9,12 +9,13 @@ import re
 from collections.abc import Sequence
 
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Event
-from toolsupport.core.formats import auto, pure_json
+from toolsupport.core.formats import auto, pure_json, pythonic
 from toolsupport.core.formats.reading import Grammar, ReplyParser
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolSpec
 
 MOST_FOUND = 16
+TOOL_TAG = re.compile(r"<([\w.-]+)(?:/>|>.*)")
 PYTHON_LIST = re.compile(r"\[[\w.:/-]+\(")
 # Which mark at the beginning tells which format it was; the longest one that fits counts, without white space.
 FORMATS_BY_MARK = {
@@ -60,10 +61,17 @@ FORMATS_BY_MARK = {
     "<function_calls>": "olmo3_pythonic",
     "[TOOL_CALLS]": "mistral",
     "<|python_tag|>": "llama3_json",
+    "Action:": "react",
+    "**Action": "react",
+    "```tool_code": "tool_code_python",
     "```": "pure_json",
     "{": "pure_json",
     "[": "pure_json",
 }
+
+
+# What looks like the tag of a tool and is a mark of a format.
+GENERAL_TAGS = tuple(mark.rstrip("{[<:") for mark in FORMATS_BY_MARK if mark.startswith("<") and len(mark) > 1)
 
 
 class ProseWatcher:
@@ -72,7 +80,9 @@ class ProseWatcher:
     def __init__(self, tools: Sequence[ToolSpec]) -> None:
         self._tools = tuple(tools)
         openers = {**auto.openers(tools), **pure_json.GRAMMAR.openers} if tools else {}
-        self._parser = ReplyParser(Grammar(openers), tools, draft=True)
+        self._parser = ReplyParser(
+            Grammar(openers, beginning=pythonic.read_bare_line if tools else None), tools, draft=True
+        )
         self._found: list[CallFound] = []
 
     def watch(self, text: str) -> None:
@@ -97,6 +107,8 @@ class ProseWatcher:
 def format_of(raw: str) -> str:
     """The name of the format that a call was written in."""
     start = "".join(raw[:200].split())
+    if TOOL_TAG.match(start) and not start.startswith(GENERAL_TAGS):
+        return "tool_tags"
     mark = max((one for one in FORMATS_BY_MARK if start.startswith(one)), key=len, default="")
     if PYTHON_LIST.match(start):
         return "pythonic"

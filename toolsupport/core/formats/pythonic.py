@@ -37,15 +37,18 @@ IN_A_FENCE = MarkerSet([FENCE, A_LIST, *WRAPPERS])
 NAME = r"[A-Za-z_][\w.:/-]{0,127}"
 FENCED = r"(?P<fence>```[a-z_]{0,12}[ \t]{0,8}\r?\n)?"
 FENCE_BEGUN = r"`{0,3}|```[a-z_]{0,12}[ \t]{0,8}\r?"
-CALL = rf"(?P<list>\[\s{{0,32}})?(?P<name>{NAME})\s{{0,8}}\("
-CALL_BEGUN = rf"(?:\[\s{{0,32}})?(?:{NAME}\s{{0,8}})?"
+# Gemma and Gemini print what a call gives back.
+CALL = rf"(?P<list>\[\s{{0,32}})?(?P<print>print\(\s{{0,8}})?(?!print\()(?P<name>{NAME})\s{{0,8}}\("
+CALL_BEGUN = rf"(?:\[\s{{0,32}})?(?:print\(\s{{0,8}})?(?:{NAME}\s{{0,8}})?"
+PRINTED = re.compile(r"\s{0,8}\)")
+PRINTED_BEGUN = re.compile(r"\s{0,8}")
 ON_A_LINE = re.compile(rf"[ \t]{{0,8}}{FENCED}{CALL}")
 ON_A_LINE_BEGUN = re.compile(rf"[ \t]{{0,8}}(?:{FENCE_BEGUN}|{FENCED}{CALL_BEGUN})")
 WRAPPED = re.compile(rf"\s{{0,32}}{FENCED}{CALL}")
 WRAPPED_BEGUN = re.compile(rf"\s{{0,32}}(?:{FENCE_BEGUN}|{FENCED}{CALL_BEGUN})")
 FOLLOWING = re.compile(rf"(?P<mark>[,;]\s{{0,32}})?{CALL}")
 FOLLOWING_BEGUN = re.compile(rf"(?:[,;]\s{{0,32}})?{CALL_BEGUN}")
-LISTED = re.compile(rf"\s{{0,32}}(?P<name>{NAME})\s{{0,8}}\(")
+LISTED = re.compile(rf"\s{{0,32}}(?P<print>)(?P<name>{NAME})\s{{0,8}}\(")
 LISTED_BEGUN = re.compile(rf"\s{{0,32}}(?:{NAME}\s{{0,8}})?")
 LAST_COMMA = re.compile(r"[,;]\s{0,32}[\]<`]")
 LAST_COMMA_BEGUN = re.compile(r"[,;]\s{0,32}")
@@ -60,12 +63,16 @@ LINE_END_BEGUN = re.compile(r"[ \t]{0,32}")
 
 @dataclass(slots=True)
 class EnclosingMarks:
-    """What is open around the calls that are being read. In a fence that is named `tool_code` nothing else stands."""
+    """What is open around the calls that are being read; `printed`: the call stands in `print(…)`.
+
+    In a fence that is named `tool_code` nothing but calls stands.
+    """
 
     closer: str = ""
     listed: bool = False
     fenced: bool = False
     tool_code: bool = False
+    printed: bool = False
 
     @property
     def explicit(self) -> bool:
@@ -97,8 +104,8 @@ def read_line(reading: ReaderContext, _opener: str) -> Steps[None]:
     while True:
         reading.reply.text(source.cut())
         found = yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN)
-        if found is not None and reading.may_call(found["name"]):
-            fence = found["fence"] or ""
+        fence = (found["fence"] or "") if found is not None else ""
+        if found is not None and reading.may_call(found["name"]) and ("tool_code" in fence or not found["print"]):
             around = EnclosingMarks("", bool(found["list"]), bool(fence), "tool_code" in fence)
             ended = yield from _calls(reading, found, around)
             if ended:
@@ -118,6 +125,17 @@ def read_bare_line(reading: ReaderContext, _opener: str) -> Steps[None]:
             return
         if not (yield from _calls(reading, found, EnclosingMarks("", bool(found["list"])))):
             return
+
+
+def read_tool_code(reading: ReaderContext, _opener: str) -> Steps[bool]:
+    """A fence that is named `tool_code` where other formats are read too: False where it does not begin with a call."""
+    source = reading.source
+    source.back_to(0)
+    found = yield from match(source, ON_A_LINE, ON_A_LINE_BEGUN)
+    if found is None or not found["fence"] or not reading.may_call(found["name"]):
+        return False
+    yield from _calls(reading, found, EnclosingMarks("", bool(found["list"]), fenced=True, tool_code=True))
+    return True
 
 
 def read_list(reading: ReaderContext, _opener: str) -> Steps[None]:
@@ -205,6 +223,7 @@ def _calls(reading: ReaderContext, found: re.Match[str], around: EnclosingMarks)
     following: re.Match[str] | None = found
     while following is not None:
         reading.source.take(following.end())
+        around.printed = bool(following["print"])
         outcome = yield from _call(reading, following["name"], around)
         raw, following = yield from _behind(reading, around)
         _tell(reading, outcome, raw)
@@ -227,6 +246,8 @@ def _call(reading: ReaderContext, name: str, around: EnclosingMarks) -> Steps[Ca
     reader.listed = around.explicit
     try:
         arguments = yield from reader.read()
+        if around.printed:
+            yield from _print_ends(source)
     except UnreadableString as broken:
         prose = not shown and not reader.arguments and bool((yield from peek(source)))
         yield from _to_its_end(reading, around)
@@ -234,6 +255,13 @@ def _call(reading: ReaderContext, name: str, around: EnclosingMarks) -> Steps[Ca
     if not around.explicit and not (yield from _stands_alone(source)):
         return CallRejected(name, UNREADABLE.format(name, NOT_ALONE), "", identity) if shown else None
     return CallReady(ToolCall(identity, name, arguments, tuple(reader.repairs)))
+
+
+def _print_ends(source: TextSource) -> Steps[None]:
+    found = yield from match(source, PRINTED, PRINTED_BEGUN)
+    if found is None:
+        raise UnreadableString("what is printed is more than a call")
+    source.take(found.end())
 
 
 def _stands_alone(source: TextSource) -> Steps[bool]:

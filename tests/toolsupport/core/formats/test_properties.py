@@ -52,6 +52,7 @@ UNTYPED = (
     "minicpm5",
     "longcat",
     "hy_v3",
+    "tool_tags",
 )  # without a schema a value is the text it was written as
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text() | st.sampled_from(SCRAPS),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.toolsupport.core.formats.cases.case import Case
-from tests.toolsupport.core.formats.cases.dialects import CALL, DAYS, JSON_CALL, case
+from tests.toolsupport.core.formats.cases.dialects import CALL, DAYS, JSON_CALL, case, file
 
 FORMATS: tuple[str, ...] = ()
 # All formats with the mark <tool_call>.
@@ -99,7 +99,59 @@ def doubled() -> list[Case]:
     return cases
 
 
+def of_habits() -> list[Case]:
+    """What models write by habit: ReAct's lines and tags named like the tool."""
+    react = 'Action: weather\nAction Input: {"city": "Oslo"}'
+    tags = "<weather>\n<city>Oslo</city>\n<days>3</days>\n</weather>"
+    code = "<write_file>\n<path>a</path>\n<content>\nif a < b:\n  <b>x</b>\n</content>\n</write_file>"
+    return [
+        case("react auto", "ReAct", react, mended=False),
+        case("react auto", "ReAct with its thought", f"Thought: I look.\n{react}", text="Thought: I look.\n"),
+        case("react auto", "ReAct, and a made-up result", f"{react}\nObservation: 3", text="\nObservation: 3"),
+        case("react auto", "ReAct twice", f"{react}\n{react}", CALL * 2, text="\n"),
+        case("react auto", "ReAct in bold", react.replace("Action:", "**Action:**").replace("Input:", "Input:")),
+        case("react auto", "ReAct with plain text", "Action: run-sql\nAction Input: select 1\n",
+             [("run-sql", {"statement": "select 1"})], text="\n", mended=True),
+        case("react auto", "ReAct with a fence", 'Action: weather\nAction Input:\n```json\n{"city": "Oslo"}\n```'),
+        case("react auto", "ReAct of no tool", "Action: teleport\nAction Input: {}", [],
+             text="Action: teleport\nAction Input: {}"),
+        case("react auto", "ReAct, quoted", f"> {react}".replace("\n", "\n> "), [],
+             text=f"> {react}".replace("\n", "\n> ")),
+        case("react auto", "ReAct as an example", f"For example:\n{react}", [], text=f"For example:\n{react}"),
+        case("tool_tags auto", "tags of a tool", tags, DAYS, mended=False),
+        case("tool_tags auto", "tags of a tool, text around", f"I look.\n{tags}\n", DAYS, text="I look.\n\n"),
+        case("tool_tags auto", "tags of a tool twice", f"{tags}\n{tags}", DAYS * 2, text="\n"),
+        case("tool_tags auto", "tags of a tool, tags in a value", code, file("if a < b:\n  <b>x</b>")),
+        case("tool_tags auto", "tags without arguments", "<now></now>", [("now", {})]),
+        case("tool_tags auto", "an empty tag", "<now/>", [("now", {})]),
+        case("tool_tags auto", "tags of a tool, mentioned", "Use <weather> for the weather.", [],
+             text="Use <weather> for the weather."),
+        case("tool_tags auto", "tags of a tool, quoted", f"Write `{tags}` so.", [], text=f"Write `{tags}` so."),
+        case("tool_tags auto", "tags of no tool", "<teleport><to>Oslo</to></teleport>", [],
+             text="<teleport><to>Oslo</to></teleport>"),
+        case("tool_tags auto", "HTML in the tag of a tool", "<note>Be careful.</note>", [],
+             text="<note>Be careful.</note>"),
+    ]  # fmt: skip
+
+
+def of_prints() -> list[Case]:
+    """Gemma and Gemini print what a call gives back."""
+    printed = '```tool_code\nprint(default_api.weather(city="Oslo"))\n```'
+    python = "pythonic tool_code_python auto"
+    return [
+        case(python, "printed in a fence", printed, [("default_api.weather", {"city": "Oslo"})]),
+        case("auto", "printed", 'print(weather(city="Oslo"))'),
+        case(python, "two printed in a fence", "```tool_code\nprint(now())\nprint(now())\n```", [("now", {})] * 2),
+        case(python, "printed, a mention", f"For example:\n{printed}", [], text=f"For example:\n{printed}"),
+        case(python, "printed in a fence, then prose", f"{printed}\nThat is how.", [],
+             text=f"{printed}\nThat is how."),
+        case(python, "something else printed", 'print("weather(city=1)")', [], text='print("weather(city=1)")'),
+    ]  # fmt: skip
+
+
 CASES = [
+    *of_habits(),
+    *of_prints(),
     *(one for name, body in BODIES.items() for one in of_body(name, body)),
     case("hermes auto", "a word between the marks", WORD, [], text=WORD),
     *unquoted(),
