@@ -9,16 +9,16 @@ from chat.pages import (
     conversation_list,
     execute_tool,
     explain,
+    files,
     images,
     insights,
+    mcp,
+    memory,
+    prompts,
     questions,
     sharing,
     tools,
 )
-from chat.pages.files import FILE_URLS
-from chat.pages.mcp import MCP_URLS
-from chat.pages.memory import MEMORY_URLS
-from chat.pages.prompts import PROMPT_URLS
 
 urlpatterns = [
     path("", chat.home, name="chat"),
@@ -63,8 +63,25 @@ urlpatterns = [
     path("tools/formats/", tools.set_formats, name="tools-formats"),
     path("tools/switches/", tools.set_switches, name="tools-switches"),
     path("api/tools/execute", execute_tool.execute, name="api-tool-execute"),
-    *FILE_URLS,
-    *MCP_URLS,
-    *MEMORY_URLS,
-    *PROMPT_URLS,
+    path("chat/<uuid:conversation_id>/files/", files.files, name="conversation-files"),
+    path("chat/<uuid:conversation_id>/files/download/", files.download, name="conversation-files-download"),
+    path("chat/<uuid:conversation_id>/files/delete/", files.delete, name="conversation-files-delete"),
+    path("tools/mcp/", mcp.listed, name="mcp"),
+    path("tools/mcp/add/", mcp.add, name="mcp-add"),
+    path("tools/mcp/<int:mcp_server_id>/test/", mcp.test, name="mcp-test"),
+    path("tools/mcp/<int:mcp_server_id>/switch/", mcp.switch, name="mcp-switch"),
+    path("tools/mcp/<int:mcp_server_id>/trust/", mcp.trust, name="mcp-trust"),
+    path("tools/mcp/<int:mcp_server_id>/remove/", mcp.remove, name="mcp-remove"),
+    path("tools/mcp/tools/<int:mcp_tool_id>/approve/", mcp.approve, name="mcp-approve"),
+    path("tools/mcp/tools/<int:mcp_tool_id>/mark/", mcp.mark, name="mcp-mark"),
+    path("tools/mcp/tools/<int:mcp_tool_id>/switch/", mcp.switch_tool, name="mcp-tool-switch"),
+    path("chat/<uuid:conversation_id>/memory/", memory.memory, name="conversation-memory"),
+    path("chat/<uuid:conversation_id>/memory/write/", memory.write, name="conversation-memory-write"),
+    path("chat/<uuid:conversation_id>/memory/back/", memory.put_back, name="conversation-memory-back"),
+    path("tools/prompts/", prompts.listed, name="prompts"),
+    path("tools/prompts/versions/", prompts.versions, name="prompt-versions"),
+    path("tools/prompts/write/", prompts.write, name="prompt-write"),
+    path("tools/prompts/withdraw/", prompts.withdraw, name="prompt-withdraw"),
+    path("chat/<uuid:conversation_id>/prompts/", prompts.chosen, name="conversation-prompts"),
+    path("chat/<uuid:conversation_id>/prompts/choose/", prompts.choose, name="conversation-prompts-choose"),
 ]

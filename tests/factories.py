@@ -59,7 +59,7 @@ class ModelProfileFactory(factory.django.DjangoModelFactory):
 
 
 class OverrideFactory(factory.django.DjangoModelFactory):
-    """A claim, as a bare row: the standings are not rewritten (use registry.overrides.add for that)."""
+    """A claim, as a bare row: nothing is written into the history (use registry.overrides.add for that)."""
 
     class Meta:
         model = Override

@@ -25,8 +25,10 @@ from tests.factories import UserFactory
 from tests.parameters import KEPT, KINDS, Kind
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
-from toolsupport.registry.people.permissions import PUBLIC, ROLES, Action, public, requires
+from toolsupport.registry.people.permissions import PUBLIC, ROLES, Action
 from toolsupport.registry.people.sessions import SessionStore
+from toolsupport.web import urls as pages
+from toolsupport.web.view_permissions import public, requires
 
 VERBS = ("get", "post")
 SIGNED_OUT = "signed out"
@@ -157,7 +159,7 @@ def test_an_address_without_a_declaration_is_found(view: Any) -> None:
 @pytest.mark.django_db
 def test_a_declaration_that_is_not_kept_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The matrix can fail: an address that lets everybody in, and one that says it is for administrators."""
-    entry = next(one for one in get_resolver().url_patterns if getattr(one, "name", "") == "models")
+    entry = next(one for one in pages.urlpatterns if one.name == "models")
     monkeypatch.setattr(entry, "callback", public(lambda request: HttpResponse()))
     assert list(wrong_answers(Address("models", Action.ADMINISTER, ()), "viewer"))
     monkeypatch.setattr(entry, "callback", requires(Action.ADMINISTER)(lambda request: HttpResponse()))

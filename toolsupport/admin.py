@@ -35,7 +35,6 @@ from toolsupport.models import (
     Setting,
     SignInTally,
     SqlSource,
-    Standing,
     Trial,
 )
 from toolsupport.registry.knowledge import team_families
@@ -160,13 +159,6 @@ class OverrideAdmin(AppendOnlyAdmin):
     list_display = ("profile", "seq", "capability", "value", "source", "actor", "proposed", "created_at")
     list_filter = ("source", "capability", "proposed")
     list_select_related = ("profile__server", "actor")
-
-
-@admin.register(Standing)
-class StandingAdmin(AppendOnlyAdmin):
-    list_display = ("profile", "capability", "value", "source", "stale", "reason")
-    list_filter = ("capability", "source", "stale")
-    list_select_related = ("profile__server",)
 
 
 @admin.register(Detection)

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_GET, require_POST
 from chat.transcript.conversations import conversations, listing, raw_request
 from chat.transcript.conversations.conversations import FormSettings
 from toolsupport.core import sanitize, spreadsheet
-from toolsupport.registry.people.permissions import Action, may, public, requires
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.view_permissions import AuthedRequest, actions_of, public, requires
 
 PAGE = "chat/conversation.html"
 
@@ -22,21 +23,21 @@ def home(request: HttpRequest) -> HttpResponse:
     """Where one goes first: the latest chat, a new one, or the models for those who may not chat."""
     if not request.user.is_authenticated:
         return redirect("login")
-    if not may(request.user, Action.CHAT):
+    if Action.CHAT not in actions_of(request):
         return redirect("models")
     return redirect("conversation", conversations.latest(request.user) or conversations.create(request.user))
 
 
 @require_POST
 @requires(Action.CHAT)
-def new(request: HttpRequest) -> HttpResponse:
+def new(request: AuthedRequest) -> HttpResponse:
     """Make a conversation and go there."""
     return redirect("conversation", conversations.create(request.user))
 
 
 @require_GET
 @requires(Action.CHAT)
-def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The chat page."""
     context = {
         "conversation": conversations.show(request.user, str(conversation_id)),
@@ -48,7 +49,7 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The transcript as it stands, for a page that missed something."""
     shown = conversations.show(request.user, str(conversation_id))
     return render(request, f"{PAGE}#transcript", {"conversation": shown})
@@ -56,7 +57,7 @@ def messages(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def wire(request: HttpRequest, conversation_id: UUID, message_id: int) -> HttpResponse:
+def wire(request: AuthedRequest, conversation_id: UUID, message_id: int) -> HttpResponse:
     """What went over the wire for one answer."""
     shown = raw_request.of(request.user, str(conversation_id), message_id)
     return render(request, "chat/wire.html", {"wire": shown})
@@ -64,7 +65,7 @@ def wire(request: HttpRequest, conversation_id: UUID, message_id: int) -> HttpRe
 
 @require_GET
 @requires(Action.CHAT)
-def table(request: HttpRequest, run_id: int) -> HttpResponse:
+def table(request: AuthedRequest, run_id: int) -> HttpResponse:
     """The whole table that a call gave, to be saved."""
     headers = {"Content-Disposition": f'attachment; filename="table-{run_id}.csv"', "X-Content-Type-Options": "nosniff"}
     text = spreadsheet.safe(raw_request.table(request.user, run_id))
@@ -73,7 +74,7 @@ def table(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def picker(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def picker(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The model picker, after a swap or to look again."""
     context = {
         "conversation": conversations.show(request.user, str(conversation_id)),
@@ -84,7 +85,7 @@ def picker(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_POST
 @requires(Action.CHAT)
-def settings(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def settings(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Keep the conversation's own system prompt, temperature and call format."""
     sent = {name: sanitize.replaced(request.POST.get(name, "")) for name in ("system", "temperature", "format")}
     context = sent | {"saved": True}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import HttpResponseClientRedirect
-from django_htmx.middleware import HtmxDetails
 
 from chat.pages import export_formats
 from chat.transcript.conversations import listing
@@ -18,14 +17,15 @@ from chat.transcript.conversations.export import ExportedConversation, export
 from chat.transcript.conversations.listing import ListedConversation
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Busy
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 LIST = "chat/sidebar.html"
 
 
 @require_GET
 @requires(Action.CHAT)
-def listed(request: HttpRequest) -> HttpResponse:
+def listed(request: AuthedRequest) -> HttpResponse:
     """The list, or what was searched for, or its next page."""
     wanted, archived = request.GET.get("q", "").strip(), request.GET.get("archived") == "1"
     after = request.GET.get("after", "")
@@ -36,51 +36,51 @@ def listed(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def unfinished(request: HttpRequest) -> HttpResponse:
+def unfinished(request: AuthedRequest) -> HttpResponse:
     """In which conversations an answer is not over, as the list says it."""
     return JsonResponse(listing.unfinished(request.user))
 
 
 @require_GET
 @requires(Action.CHAT)
-def actions(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def actions(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """What can be done with a conversation."""
     return render(request, f"{LIST}#actions", {"listed": listing.one(request.user, str(conversation_id))})
 
 
 @require_POST
 @requires(Action.CHAT)
-def rename(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def rename(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Give it another title."""
     row = listing.rename(request.user, str(conversation_id), sanitize.replaced(request.POST.get("title", "")))
-    return _shown(request, row) if request.htmx else redirect("conversation", conversation_id)  # type: ignore[attr-defined]
+    return _shown(request, row) if request.htmx else redirect("conversation", conversation_id)
 
 
 @require_POST
 @requires(Action.CHAT)
-def archive(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def archive(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Put it away or take it back: either way it leaves the list that is shown."""
     listing.archive(request.user, str(conversation_id), request.POST.get("on") == "1")
-    return HttpResponse() if request.htmx else redirect("conversation", conversation_id)  # type: ignore[attr-defined]
+    return HttpResponse() if request.htmx else redirect("conversation", conversation_id)
 
 
 @require_POST
 @requires(Action.CHAT)
-def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Remove it with everything in it."""
     try:
         listing.delete(request.user, str(conversation_id))
     except Busy as error:
         row = listing.one(request.user, str(conversation_id))
         return render(request, f"{LIST}#row", {"listed": row, "conversation": _here(request), "error": str(error)})
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not request.htmx:
         return redirect("chat")
     return HttpResponseClientRedirect("/") if _here(request)["id"] == str(conversation_id) else HttpResponse()
 
 
 @require_GET
 @requires(Action.CHAT)
-def export_markdown(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def export_markdown(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The branch that is shown, as Markdown."""
     found = export(request.user, str(conversation_id), request.GET.get("thinking") == "1")
     return _attached(found, export_formats.markdown(found), "md")
@@ -88,22 +88,21 @@ def export_markdown(request: HttpRequest, conversation_id: UUID) -> HttpResponse
 
 @require_GET
 @requires(Action.CHAT)
-def export_json(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def export_json(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Every branch, as JSON."""
     found = export(request.user, str(conversation_id), request.GET.get("thinking") == "1")
     return _attached(found, export_formats.to_json(found), "json")
 
 
-def _shown(request: HttpRequest, row: ListedConversation) -> HttpResponse:
+def _shown(request: AuthedRequest, row: ListedConversation) -> HttpResponse:
     """The row anew; the page of this very conversation learns its title too."""
     here = _here(request)
     return render(request, f"{LIST}#renamed", {"listed": row, "conversation": here, "is_here": here["id"] == row.id})
 
 
-def _here(request: HttpRequest) -> dict[str, str]:
+def _here(request: AuthedRequest) -> dict[str, str]:
     """The conversation whose page asks, by its id; "" elsewhere."""
-    htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]
-    path = (htmx.current_url_abs_path or "").partition("?")[0].strip("/").split("/")
+    path = (request.htmx.current_url_abs_path or "").partition("?")[0].strip("/").split("/")
     return {"id": path[1] if len(path) == 2 and path[0] == "chat" else ""}
 
 

@@ -8,55 +8,47 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-import orjson
 from channels.db import database_sync_to_async as in_database
-from django.http import HttpRequest, JsonResponse
+from django.http import JsonResponse
 from django.views.decorators.http import require_POST
 
 from chat.transcript.turns import requested_call
 from chat.transcript.turns.requested_call import CallRequest, InvalidCall, RequestedCallState
 from chat.turns import ephemeral_run, runner
-from toolsupport.core.errors import Busy, ConfigError, NotAllowed, NotFound
-from toolsupport.core.types import is_json_object
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.core import strict_json
+from toolsupport.core.error_table import KINDS
+from toolsupport.core.errors import NotFound
+from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_schemas import CALLS
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web import api_errors
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 BODY_LIMIT = 2 * 1024 * 1024
 # A result is asked for again after so many seconds, should its end be told to another process; then it is too late.
 LOOK, LONGEST = 1.0, 120
 ENDS = ("turn.ended", "turn.waiting")
 
-# Which error is told with which status and code.
-ERRORS: dict[type[Exception], tuple[int, str]] = {
-    Busy: (429, "busy"),
-    ConfigError: (502, "not_configured"),
-    NotAllowed: (403, "not_allowed"),
-    InvalidCall: (400, "invalid_value"),
-}
 WAITS = "A person has to allow this call. Answer the question in its conversation, then send the same request again."
 LATE = "The call still runs. Send the same request again to get its result."
 
 
 @require_POST
 @requires(Action.CHAT)
-async def execute(request: HttpRequest) -> JsonResponse:
+async def execute(request: AuthedRequest) -> JsonResponse:
     """One call, in a conversation of one's own or in a workspace that is gone afterwards."""
     try:
-        said, person = asked(request.read(BODY_LIMIT + 1)), await request.auser()
+        said = await asyncio.to_thread(asked, request.read(BODY_LIMIT + 1))
         wish = await in_database(_wish)(said)
         if said.get("conversation") is None:
-            return JsonResponse(await ephemeral_run.run(wish, person.pk or 0))
-        return await _in_chat(wish, person.pk or 0, str(said["conversation"]))
+            return JsonResponse(await ephemeral_run.run(wish, request.user.pk))
+        return await _in_chat(wish, request.user.pk, str(said["conversation"]))
     except NotFound as error:
         return api_errors.answer(404, str(error), "conversation", "conversation_not_found")
-    except tuple(ERRORS) as error:
-        return refusal(error)
-
-
-def refusal(error: Exception) -> JsonResponse:
-    """The answer to what cannot be done."""
-    status, code = next(told for kind, told in ERRORS.items() if isinstance(error, kind))
-    return api_errors.answer(status, str(error), getattr(error, "param", None) or None, code)
+    except InvalidCall as error:
+        return api_errors.answer(400, str(error), error.param or None, "invalid_value")
+    except KINDS as error:
+        return api_errors.refusal(error)
 
 
 def asked(body: bytes) -> dict[str, Any]:
@@ -64,19 +56,13 @@ def asked(body: bytes) -> dict[str, Any]:
     if len(body) > BODY_LIMIT:
         raise InvalidCall("The request is larger than this site takes.", "arguments")
     try:
-        said = orjson.loads(body)
+        given: dict[str, Any] = strict_json.read(body)
+        CALLS.check(given)
+    except InvalidField as error:
+        raise InvalidCall(str(error), error.param) from error
     except ValueError as error:
         raise InvalidCall(f"The body is not JSON: {error}.", "") from error
-    if not is_json_object(said):
-        raise InvalidCall("The body has to be a JSON object.", "")
-    for field in ("model", "name"):
-        if not isinstance(said.get(field), str) or not said[field].strip():
-            raise InvalidCall(f"{field} has to be a text.", field)
-    if not is_json_object(said.setdefault("arguments", {})):
-        raise InvalidCall("arguments has to be an object.", "arguments")
-    if not isinstance(said.get("conversation"), str | None):
-        raise InvalidCall("conversation has to be the id of a conversation.", "conversation")
-    return said
+    return {"arguments": {}} | given
 
 
 def _wish(said: dict[str, Any]) -> CallRequest:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -15,22 +15,23 @@ from chat.transcript.conversations import tool_filter
 from chat.transcript.conversations.explain import RequestExplanation
 from chat.transcript.conversations.tool_filter import SwitchChoice, ToolFilterChange
 from toolsupport.core.errors import ConfigError
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "chat/explain.html"
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def of_model(request: HttpRequest, profile_id: int) -> HttpResponse:
+def of_model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """A new chat with this model."""
     return _answer(request, lambda text: conversations_explain.of_model(request.user, profile_id, text))
 
 
 @require_GET
 @requires(Action.CHAT)
-def of_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def of_conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """A conversation of one's own, as it would go on."""
     return _answer(
         request, lambda text: conversations_explain.of_conversation(request.user, str(conversation_id), text)
@@ -39,7 +40,7 @@ def of_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse
 
 @require_POST
 @requires(Action.DECIDE_FOR_CHAT)
-def narrow(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def narrow(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Keep which of the team's tools this conversation leaves out."""
     here = str(conversation_id)
     change = ToolFilterChange(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
@@ -48,12 +49,12 @@ def narrow(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     return _answer(request, lambda text: conversations_explain.of_conversation(request.user, here, text), said)
 
 
-def _choice(request: HttpRequest, kind: str) -> SwitchChoice:
+def _choice(request: AuthedRequest, kind: str) -> SwitchChoice:
     return SwitchChoice(request.POST.getlist(f"{kind}-shown"), request.POST.getlist(f"{kind}-kept"))
 
 
 def _answer(
-    request: HttpRequest, explain: Callable[[str], RequestExplanation], said: dict[str, Any] | None = None
+    request: AuthedRequest, explain: Callable[[str], RequestExplanation], said: dict[str, Any] | None = None
 ) -> HttpResponse:
     part = "#explained" if wants_part(request) else ""
     given = request.POST if request.method == "POST" else request.GET

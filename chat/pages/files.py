@@ -12,10 +12,9 @@ from uuid import UUID
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.utils.http import content_disposition_header
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -24,7 +23,8 @@ from chat.tools.files.text_decoding import size_in_words
 from chat.tools.files.workspace import MIB, Workspace, WorkspaceEntry
 from chat.transcript.conversations.conversations import workspace_of
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 CHUNK = 256 * 1024
 LISTED = 500
@@ -32,9 +32,7 @@ LISTED = 500
 FORM_BYTES = MIB
 
 # Whatever the file holds: it is saved and never shown, and if a browser did show it, it could do nothing.
-# It is sent as it is: compressed in pieces, a client that reads the first piece only would take it for the whole.
 DOWNLOAD_HEADERS = {
-    "Content-Encoding": "identity",
     "Content-Type": "application/octet-stream",
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -84,7 +82,7 @@ class FileStream:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Action.CHAT)
-def files(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def files(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The panel; with POST, after an upload."""
     workspace = workspace_of(request.user, str(conversation_id))
     if request.method != "POST":
@@ -102,7 +100,7 @@ def files(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_POST
 @requires(Action.CHAT)
-def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The panel without a file, or without a directory and what it held."""
     workspace, path_ = workspace_of(request.user, str(conversation_id)), request.POST.get("path", "")
     try:
@@ -116,7 +114,7 @@ def delete(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_safe
 @requires(Action.CHAT)
-def download(request: HttpRequest, conversation_id: UUID) -> StreamingHttpResponse:
+def download(request: AuthedRequest, conversation_id: UUID) -> StreamingHttpResponse:
     """One file, always as something to save."""
     workspace, path_ = workspace_of(request.user, str(conversation_id)), request.GET.get("path", "")
     try:
@@ -130,7 +128,7 @@ def download(request: HttpRequest, conversation_id: UUID) -> StreamingHttpRespon
 
 
 @csrf_protect
-def _upload(request: HttpRequest, workspace: Workspace) -> HttpResponse:
+def _upload(request: AuthedRequest, workspace: Workspace) -> HttpResponse:
     given = request.FILES.getlist("files")
     said = _stored(workspace, given, replace="replace" in request.POST)
     failed = not given or any(line.tone == "off" for line in said)
@@ -156,7 +154,7 @@ def _renamed(name: str, got: str) -> StatusLine:
     return StatusLine("ask", f"There is a {name} already, so the new one is called {got}.")
 
 
-def _too_large(request: HttpRequest, workspace: Workspace) -> str:
+def _too_large(request: AuthedRequest, workspace: Workspace) -> str:
     """Why a body is not even read, or ""; without a length nobody knows, so it is not read either."""
     length = request.META.get("CONTENT_LENGTH") or ""
     if not length.isdecimal():
@@ -168,7 +166,7 @@ def _too_large(request: HttpRequest, workspace: Workspace) -> str:
 
 
 def _panel(
-    request: HttpRequest, workspace: Workspace, said: Iterable[StatusLine] = (), *, status: int = 200
+    request: AuthedRequest, workspace: Workspace, said: Iterable[StatusLine] = (), *, status: int = 200
 ) -> HttpResponse:
     said = list(said)
     listing = workspace.entries(recursive=True, limit=LISTED)
@@ -188,10 +186,3 @@ def _panel(
         "said": said,
     }
     return render(request, "chat/files.html", context, status=status)
-
-
-FILE_URLS: list[URLPattern] = [
-    path("chat/<uuid:conversation_id>/files/", files, name="conversation-files"),
-    path("chat/<uuid:conversation_id>/files/download/", download, name="conversation-files-download"),
-    path("chat/<uuid:conversation_id>/files/delete/", delete, name="conversation-files-delete"),
-]

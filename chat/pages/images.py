@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from uuid import UUID
 
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.tools.files.images import HEAD, LARGEST, kind_of, read_picture
@@ -16,7 +16,8 @@ from chat.transcript.conversations.conversations import workspace_of
 from chat.transcript.messages.typed_results import pictures
 from chat.transcript.settings import turn_settings
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 # What a browser is told is what the bytes say; if it took them for anything else, it could do nothing with it.
@@ -29,7 +30,7 @@ HEADERS = {
 
 @require_POST
 @requires(Action.CHAT)
-def add(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def add(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Keep an image among the conversation's files; gives its path, or an error in words."""
     workspace, given = workspace_of(request.user, str(conversation_id)), request.FILES.get("image")
     try:
@@ -40,7 +41,7 @@ def add(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def shown(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def shown(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """One image, as the type that its bytes say."""
     data, kind = read_picture(workspace_of(request.user, str(conversation_id)), request.GET.get("path", ""))
     return HttpResponse(data, content_type=kind, headers=HEADERS)
@@ -48,7 +49,7 @@ def shown(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def of_call(request: HttpRequest, run_id: int) -> HttpResponse:
+def of_call(request: AuthedRequest, run_id: int) -> HttpResponse:
     """An image that a tool of another program gave, if the result of this call names it."""
     conversation, result = raw_request.result(request.user, run_id)
     path = request.GET.get("path", "")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import date
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from chat.transcript.conversations import counted_calls
 from chat.transcript.conversations.counted_calls import CallFilter
 from toolsupport.registry.metrics import insights
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 class CallsForm(forms.Form):
@@ -25,7 +26,7 @@ class CallsForm(forms.Form):
 
 @require_GET
 @requires(Action.CHAT)
-def calls(request: HttpRequest) -> HttpResponse:
+def calls(request: AuthedRequest) -> HttpResponse:
     """One's own calls of a day, beside how many there were of everybody."""
     form = CallsForm(request.GET)
     if not form.is_valid():

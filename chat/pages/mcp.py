@@ -6,15 +6,15 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.http import HttpResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.mcp import mcp_hosts, server_check
 from toolsupport.core.errors import Conflict
 from toolsupport.registry.mcp import mcp_servers
-from toolsupport.registry.people.permissions import Action, may, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.form_page import board, made
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 EXAMPLE = "https://…/mcp"
 
@@ -35,14 +35,14 @@ class McpServerForm(forms.Form):
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def listed(request: HttpRequest) -> HttpResponse:
+def listed(request: AuthedRequest) -> HttpResponse:
     """Every server: does it answer, since when not, why, which of its tools can be called."""
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def add(request: HttpRequest) -> HttpResponse:
+def add(request: AuthedRequest) -> HttpResponse:
     """Define a server, which is asked at once; one that does not answer is kept and says so."""
     form = McpServerForm(request.POST)
     server_id = made(form, mcp_servers.add)
@@ -51,30 +51,30 @@ def add(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def test(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
+def test(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
     """Ask a server now."""
     return _tested(request, mcp_server_id)
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def switch(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
+def switch(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
     """Use a server, or no longer."""
-    mcp_servers.set_enabled(mcp_server_id, request.POST.get("enabled") == "1", int(request.user.pk or 0))
+    mcp_servers.set_enabled(mcp_server_id, request.POST.get("enabled") == "1", int(request.user.pk))
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def trust(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
+def trust(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
     """Say whether what models tell a server stays in the house."""
-    mcp_servers.set_in_house(mcp_server_id, request.POST.get("in_house") == "1", int(request.user.pk or 0))
+    mcp_servers.set_in_house(mcp_server_id, request.POST.get("in_house") == "1", int(request.user.pk))
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def remove(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
+def remove(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
     """Forget a server that was defined here."""
     mcp_servers.remove(mcp_server_id)
     return _answer(request, {"said": "It is forgotten, with what was approved of it."})
@@ -82,11 +82,11 @@ def remove(request: HttpRequest, mcp_server_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def approve(request: HttpRequest, mcp_tool_id: int) -> HttpResponse:
+def approve(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
     """Let the definition be called that this person has read."""
     read_only = request.POST.get("read_only") == "1"
     try:
-        mcp_servers.approve(mcp_tool_id, request.POST.get("digest", ""), read_only, int(request.user.pk or 0))
+        mcp_servers.approve(mcp_tool_id, request.POST.get("digest", ""), read_only, int(request.user.pk))
     except Conflict as error:
         return _answer(request, {"wrong": str(error), "opened": mcp_tool_id})
     return _answer(request, {"opened": mcp_tool_id})
@@ -94,45 +94,32 @@ def approve(request: HttpRequest, mcp_tool_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def mark(request: HttpRequest, mcp_tool_id: int) -> HttpResponse:
+def mark(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
     """Say whether a tool only reads."""
-    mcp_servers.set_read_only(mcp_tool_id, request.POST.get("read_only") == "1", int(request.user.pk or 0))
+    mcp_servers.set_read_only(mcp_tool_id, request.POST.get("read_only") == "1", int(request.user.pk))
     return _answer(request, {"opened": mcp_tool_id})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def switch_tool(request: HttpRequest, mcp_tool_id: int) -> HttpResponse:
+def switch_tool(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
     """Let a tool be called, or no longer."""
-    mcp_servers.set_tool_enabled(mcp_tool_id, request.POST.get("enabled") == "1", int(request.user.pk or 0))
+    mcp_servers.set_tool_enabled(mcp_tool_id, request.POST.get("enabled") == "1", int(request.user.pk))
     return _answer(request, {"opened": mcp_tool_id})
 
 
-def _tested(request: HttpRequest, server_id: int) -> HttpResponse:
+def _tested(request: AuthedRequest, server_id: int) -> HttpResponse:
     why = async_to_sync(server_check.ask)(server_id)
     return _answer(request, {"said": f"It does not answer: {why}" if why else "It answers.", "said_of": server_id})
 
 
-def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
     if request.method == "POST":
         mcp_hosts.current().nudge()
     context = {
         "servers": mcp_servers.shown(),
         "form": McpServerForm(),
-        "may_administer": may(request.user, Action.ADMINISTER),
+        "may_administer": Action.ADMINISTER in request.actions,
         **said,
     }
     return board(request, "chat/mcp.html", context)
-
-
-MCP_URLS = [
-    path("tools/mcp/", listed, name="mcp"),
-    path("tools/mcp/add/", add, name="mcp-add"),
-    path("tools/mcp/<int:mcp_server_id>/test/", test, name="mcp-test"),
-    path("tools/mcp/<int:mcp_server_id>/switch/", switch, name="mcp-switch"),
-    path("tools/mcp/<int:mcp_server_id>/trust/", trust, name="mcp-trust"),
-    path("tools/mcp/<int:mcp_server_id>/remove/", remove, name="mcp-remove"),
-    path("tools/mcp/tools/<int:mcp_tool_id>/approve/", approve, name="mcp-approve"),
-    path("tools/mcp/tools/<int:mcp_tool_id>/mark/", mark, name="mcp-mark"),
-    path("tools/mcp/tools/<int:mcp_tool_id>/switch/", switch_tool, name="mcp-tool-switch"),
-]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.tools.files.text_decoding import size_in_words
@@ -15,19 +14,20 @@ from chat.tools.memory_dump import MOST_BYTES
 from chat.transcript.conversations import memory as conversations_memory
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Conflict, NotFound
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 @require_GET
 @requires(Action.CHAT)
-def memory(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def memory(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The memory, to be read and changed."""
     return _panel(request, str(conversation_id))
 
 
 @require_POST
 @requires(Action.CHAT)
-def write(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def write(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Keep what a person wrote; where it cannot be kept it stays in the form."""
     here, text = str(conversation_id), sanitize.replaced(request.POST.get("text", "").replace("\r\n", "\n"))
     try:
@@ -41,7 +41,7 @@ def write(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_POST
 @requires(Action.CHAT)
-def put_back(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def put_back(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Undo the last change."""
     here = str(conversation_id)
     # Raises NotFound for a conversation that is not one's own, before anything is said of its memory.
@@ -53,14 +53,7 @@ def put_back(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     return _panel(request, here, {"said": "Put back what stood there before."})
 
 
-def _panel(request: HttpRequest, here: str, said: dict[str, Any] | None = None) -> HttpResponse:
+def _panel(request: AuthedRequest, here: str, said: dict[str, Any] | None = None) -> HttpResponse:
     found = conversations_memory.show(request.user, here)
     context = {"conversation_id": here, "memory": found, "most": size_in_words(MOST_BYTES)}
     return render(request, "chat/memory.html", context | (said or {}))
-
-
-MEMORY_URLS: list[URLPattern] = [
-    path("chat/<uuid:conversation_id>/memory/", memory, name="conversation-memory"),
-    path("chat/<uuid:conversation_id>/memory/write/", write, name="conversation-memory-write"),
-    path("chat/<uuid:conversation_id>/memory/back/", put_back, name="conversation-memory-back"),
-]

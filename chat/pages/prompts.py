@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.transcript.conversations import prompts
@@ -15,22 +14,23 @@ from chat.transcript.conversations.prompts import PromptDraft
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.row_ids import row_number
-from toolsupport.registry.people.permissions import Action, may, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.form_page import board
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "chat/prompts.html"
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def listed(request: HttpRequest) -> HttpResponse:
+def listed(request: AuthedRequest) -> HttpResponse:
     """Every prompt that can be chosen."""
     return render(request, PAGE, _board(request))
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def versions(request: HttpRequest) -> HttpResponse:
+def versions(request: AuthedRequest) -> HttpResponse:
     """What a prompt said before, with who wrote it."""
     found = prompts.versions(request.GET.get("name", ""))
     return render(request, f"{PAGE}#versions", {"versions": found})
@@ -38,7 +38,7 @@ def versions(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def write(request: HttpRequest) -> HttpResponse:
+def write(request: AuthedRequest) -> HttpResponse:
     """Keep a new prompt, or a new version of one."""
     given = _given(request)
     try:
@@ -52,7 +52,7 @@ def write(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def withdraw(request: HttpRequest) -> HttpResponse:
+def withdraw(request: AuthedRequest) -> HttpResponse:
     """Offer a prompt no more."""
     name = request.POST.get("name", "")
     try:
@@ -62,18 +62,18 @@ def withdraw(request: HttpRequest) -> HttpResponse:
     return _answer(request, {"said": f"Withdrew {name}. No chat uses it from its next message on."})
 
 
-def _given(request: HttpRequest) -> PromptDraft:
+def _given(request: AuthedRequest) -> PromptDraft:
     fields = [sanitize.replaced(request.POST.get(name, "")) for name in ("name", "description", "text")]
     basis = row_number(request.POST.get("basis", ""))
     return PromptDraft(fields[0], fields[1], fields[2].replace("\r\n", "\n"), basis)
 
 
-def _answer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, context: dict[str, Any]) -> HttpResponse:
     return board(request, PAGE, _board(request) | context)
 
 
-def _board(request: HttpRequest) -> dict[str, Any]:
-    return {"prompts": prompts.offered(), "may_change": may(request.user, Action.ADMINISTER)}
+def _board(request: AuthedRequest) -> dict[str, Any]:
+    return {"prompts": prompts.offered(), "may_change": Action.ADMINISTER in request.actions}
 
 
 # -- in a conversation --
@@ -81,29 +81,19 @@ def _board(request: HttpRequest) -> dict[str, Any]:
 
 @require_GET
 @requires(Action.CHAT)
-def chosen(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def chosen(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The prompts that hold in a conversation, and the others."""
     return _choices(request, str(conversation_id))
 
 
 @require_POST
 @requires(Action.CHAT)
-def choose(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def choose(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Let the ticked prompts hold from the next message on."""
     prompts.choose(request.user, str(conversation_id), request.POST.getlist("prompt"))
     return _choices(request, str(conversation_id), "Saved: from the next message on.")
 
 
-def _choices(request: HttpRequest, here: str, said: str = "") -> HttpResponse:
+def _choices(request: AuthedRequest, here: str, said: str = "") -> HttpResponse:
     context = {"conversation": {"id": here}, "choices": prompts.choices(request.user, here), "said": said}
     return render(request, f"{PAGE}#choices", context)
-
-
-PROMPT_URLS: list[URLPattern] = [
-    path("tools/prompts/", listed, name="prompts"),
-    path("tools/prompts/versions/", versions, name="prompt-versions"),
-    path("tools/prompts/write/", write, name="prompt-write"),
-    path("tools/prompts/withdraw/", withdraw, name="prompt-withdraw"),
-    path("chat/<uuid:conversation_id>/prompts/", chosen, name="conversation-prompts"),
-    path("chat/<uuid:conversation_id>/prompts/choose/", choose, name="conversation-prompts-choose"),
-]

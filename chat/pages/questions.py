@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -12,7 +12,8 @@ from chat.transcript.questions import questions, unknown_model
 from chat.turns import runner
 from toolsupport.core import sanitize
 from toolsupport.core.errors import Busy, ConfigError, Conflict
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 ARGUMENT = "argument."
 # What an answer is confirmed with.
@@ -30,7 +31,7 @@ ANSWERED = {
 
 @require_POST
 @requires(Action.DECIDE_FOR_CHAT)
-def answer(request: HttpRequest, question_id: int) -> HttpResponse:
+def answer(request: AuthedRequest, question_id: int) -> HttpResponse:
     """Answer, and say in words what came of it."""
     try:
         closed = questions.answer(request.user, question_id, _given(request))
@@ -42,7 +43,7 @@ def answer(request: HttpRequest, question_id: int) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def asks(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def asks(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """What stands above the composer: a question about the model, the tests of it that run."""
     question, tests = unknown_model.pending(request.user, str(conversation_id))
     context = {"question": question, "tests": tests, "may_detect": True}
@@ -51,26 +52,26 @@ def asks(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def grants(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def grants(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """The tools that run without being asked for in a conversation."""
     return _grants(request, str(conversation_id))
 
 
 @require_POST
 @requires(Action.DECIDE_FOR_CHAT)
-def revoke(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def revoke(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Ask for a tool again from now on."""
     here, tool = str(conversation_id), request.POST.get("tool", "")
     taken = questions.revoke(request.user, here, tool)
     return _grants(request, here, f"{tool} asks again from now on." if taken else "It asks already.")
 
 
-def _grants(request: HttpRequest, here: str, said: str = "") -> HttpResponse:
+def _grants(request: AuthedRequest, here: str, said: str = "") -> HttpResponse:
     context = {"conversation": {"id": here}, "grants": questions.grants(request.user, here), "said": said}
     return render(request, "chat/conversation.html#grants", context)
 
 
-def _given(request: HttpRequest) -> questions.SubmittedAnswer:
+def _given(request: AuthedRequest) -> questions.SubmittedAnswer:
     """Browsers send line ends as CR LF, whatever the text had."""
     fields = {
         name.removeprefix(ARGUMENT): str(value) for name, value in request.POST.items() if name.startswith(ARGUMENT)

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.transcript.people import sharing
-from toolsupport.registry.people.permissions import Action, may, requires
+from toolsupport.registry.people.permissions import Action
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE, OTHERS = "chat/shared.html", "chat/others.html"
 
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.CHAT)
-def readers(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def readers(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Who may read one's conversation; with POST, after letting somebody."""
     error = ""
     if request.method == "POST":
@@ -30,7 +31,7 @@ def readers(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_POST
 @requires(Action.CHAT)
-def withdraw(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+def withdraw(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     """Let somebody read it no longer."""
     sharing.withdraw(request.user, str(conversation_id), request.POST.get("person", ""))
     return _readers(request, conversation_id)
@@ -38,29 +39,29 @@ def withdraw(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 
 @require_GET
 @requires(Action.CHAT)
-def listed(request: HttpRequest) -> HttpResponse:
+def listed(request: AuthedRequest) -> HttpResponse:
     """What others let one read."""
-    context = {"listed": sharing.with_me(request.user), "administers": may(request.user, Action.ADMINISTER)}
+    context = {"listed": sharing.with_me(request.user), "administers": Action.ADMINISTER in request.actions}
     return render(request, PAGE, context)
 
 
 @require_GET
 @requires(Action.CHAT)
-def read(request: HttpRequest, shared_id: UUID) -> HttpResponse:
+def read(request: AuthedRequest, shared_id: UUID) -> HttpResponse:
     """A conversation of somebody else, to read."""
     return render(request, PAGE, {"conversation": sharing.read(request.user, shared_id)})
 
 
 @require_GET
 @requires(Action.ADMINISTER)
-def others(request: HttpRequest) -> HttpResponse:
+def others(request: AuthedRequest) -> HttpResponse:
     """Conversations of others that an administrator could read for a reason."""
     return render(request, OTHERS, {"listed": sharing.of_others(request.user)})
 
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
-def look_into(request: HttpRequest, foreign_id: UUID) -> HttpResponse:
+def look_into(request: AuthedRequest, foreign_id: UUID) -> HttpResponse:
     """Asks for the reason; with POST, the conversation itself, of which its owner is told each time."""
     context: dict[str, Any] = {"foreign": sharing.foreign(request.user, foreign_id)}
     if request.method == "POST":
@@ -73,7 +74,7 @@ def look_into(request: HttpRequest, foreign_id: UUID) -> HttpResponse:
     return render(request, OTHERS, context)
 
 
-def _readers(request: HttpRequest, conversation_id: UUID, error: str = "") -> HttpResponse:
+def _readers(request: AuthedRequest, conversation_id: UUID, error: str = "") -> HttpResponse:
     here = str(conversation_id)
     context = {"conversation": {"id": here}, "readers": sharing.readers(request.user, here), "error": error}
     return render(request, f"{PAGE}#readers", context | {"looks": sharing.looks(request.user, here)})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -15,16 +15,19 @@ from chat.transcript.settings import available_tools, prompt_context
 from toolsupport.core import format_choice
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.core.tool_selection import Candidate
+from toolsupport.core.types import ToolFilter
 from toolsupport.registry.databases import sql_sources
 from toolsupport.registry.mcp import mcp_servers
 from toolsupport.registry.models import picker
-from toolsupport.registry.people.permissions import Action, actions, may, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.settings import switches, team_settings, tool_settings
 from toolsupport.registry.testing import drift
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "chat/tools.html"
 FOR_ADMINISTRATORS = ("A3", "A4")
 LONGEST_NAME = 200
+Team = Mapping[str, Any]  # all settings of the team that are in force
 LONG_DESCRIPTION = 240
 PLACES = (
     ("read_file", "list_directory", "write_file", "edit_file"),
@@ -37,29 +40,31 @@ PLACES = (
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def tools(request: HttpRequest) -> HttpResponse:
+def tools(request: AuthedRequest) -> HttpResponse:
     """Every tool with what it may do and its switch, then the formats and the defaults."""
-    return render(request, PAGE, _tools(request) | _formats(request) | _defaults(request) | _switches(request))
+    team = team_settings.everything()
+    parts = [part(request, team) for part in (_tools, _formats, _defaults, _switches)]
+    return render(request, PAGE, {name: value for part in parts for name, value in part.items()})
 
 
 @require_POST
 @requires(Action.DECIDE_FOR_ALL)
-def switch(request: HttpRequest) -> HttpResponse:
+def switch(request: AuthedRequest) -> HttpResponse:
     """Switch a built-in tool on or off for every chat; code and outside effects are for administrators."""
     name, on = request.POST.get("tool", ""), request.POST.get("on") == "on"
     tool = BUILTINS.get(name)
     if tool is None:
         return render(request, f"{PAGE}#offered", _tools(request) | {"error": "There is no such tool."})
-    if tool.level in FOR_ADMINISTRATORS and not may(request.user, Action.ADMINISTER):
+    if tool.level in FOR_ADMINISTRATORS and Action.ADMINISTER not in request.actions:
         raise NotAllowed("Only an administrator can switch tools of this level.")
     if not (on and tool.missing):
-        tool_settings.switch(name, on, tool.level, request.user.pk or 0)
+        tool_settings.switch(name, on, tool.level, request.user.pk)
     return render(request, f"{PAGE}#offered", _tools(request) | {"saved": name})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def leave_out(request: HttpRequest) -> HttpResponse:
+def leave_out(request: AuthedRequest) -> HttpResponse:
     """Leave a tool of an MCP server, or the whole server, out of every chat, or allow it again."""
     kind, name = request.POST.get("kind", ""), request.POST.get("name", "")
     if kind not in ("tools", "servers") or not 0 < len(name) <= LONGEST_NAME:
@@ -70,7 +75,7 @@ def leave_out(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def set_formats(request: HttpRequest) -> HttpResponse:
+def set_formats(request: AuthedRequest) -> HttpResponse:
     """Keep which call formats are used, and which comes first."""
     kept = request.POST.getlist("kept")
     disabled = frozenset(name for name in format_choice.names() if name not in kept)
@@ -85,7 +90,7 @@ def set_formats(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def defaults(request: HttpRequest) -> HttpResponse:
+def defaults(request: AuthedRequest) -> HttpResponse:
     """Keep the team's defaults."""
     given = [request.POST.get(name, "") for name in ("prompt", "temperature", "model")]
     try:
@@ -97,7 +102,7 @@ def defaults(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def set_switches(request: HttpRequest) -> HttpResponse:
+def set_switches(request: AuthedRequest) -> HttpResponse:
     """Keep what the team switched on or off."""
     try:
         switches.put({name: str(value) for name, value in request.POST.items()})
@@ -107,12 +112,13 @@ def set_switches(request: HttpRequest) -> HttpResponse:
     return render(request, f"{PAGE}#switches", _switches(request) | {"saved": True})
 
 
-def _tools(request: HttpRequest) -> dict[str, Any]:
-    allowed = actions(request.user)
-    databases = sql_sources.names(request.user.pk or 0)
-    candidates = available_tools.offer(prompts=prompt_context.offered(), databases=databases).candidates
+def _tools(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
+    team = team or team_settings.everything()
+    allowed = request.actions
+    databases = sql_sources.names(request.user.pk)
+    candidates = available_tools.offer(prompts=prompt_context.offered(), databases=databases, team=team).candidates
     deferred = [one for one in candidates if one.kind == "mcp"]
-    left_out = tool_settings.left_out()
+    left_out = ToolFilter.read(team["left_out"])
     built_in = sorted((one for one in candidates if one.spec.name in BUILTINS), key=_place)
     return {
         "tools": [_row(one, allowed) | {"idle": _idle(one, deferred)} for one in built_in],
@@ -155,23 +161,27 @@ def _idle(candidate: Candidate, deferred: Sequence[Candidate]) -> dict[str, str]
     return {}
 
 
-def _formats(request: HttpRequest) -> dict[str, Any]:
+def _formats(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
     return {
-        "formats": tool_settings.formats(),
+        "formats": tool_settings.formats(team or team_settings.everything()),
         "every_format": [(name, format_choice.label(name)) for name in format_choice.names()],
-        "may_change": may(request.user, Action.ADMINISTER),
+        "may_change": Action.ADMINISTER in request.actions,
     }
 
 
-def _switches(request: HttpRequest) -> dict[str, Any]:
-    return {"switches": switches.shown(), "may_change": may(request.user, Action.ADMINISTER)}
-
-
-def _defaults(request: HttpRequest) -> dict[str, Any]:
+def _switches(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
     return {
-        "prompt": team_settings.base_system_prompt(),
-        "temperature": team_settings.temperature(),
-        "model": team_settings.default_model(),
+        "switches": switches.shown(team or team_settings.everything()),
+        "may_change": Action.ADMINISTER in request.actions,
+    }
+
+
+def _defaults(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
+    team = team or team_settings.everything()
+    return {
+        "prompt": team["base_system_prompt"],
+        "temperature": team["temperature"],
+        "model": team["default_model"],
         "choices": picker.choices(),
-        "may_change": may(request.user, Action.ADMINISTER),
+        "may_change": Action.ADMINISTER in request.actions,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chat.tools.files.text_decoding import size_in_words
 from chat.tools.sandbox import concurrency, self_test, shell_process
-from chat.tools.sandbox.self_test_cache import tried
+from chat.tools.sandbox.self_test_cache import cached_test
 from chat.tools.sandbox.shell_process import LIMITS, CommandResult
 from chat.tools.tool import Preview, Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
@@ -68,5 +68,5 @@ TOOL = Tool(
     timeout=concurrency.PATIENCE + LIMITS.seconds + 10,
     preview=preview,
     taints=True,
-    needs=tried(lambda: self_test.why_not()),
+    needs=cached_test(lambda: self_test.why_not()),
 )

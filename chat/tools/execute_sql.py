@@ -34,10 +34,10 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     if context.databases is None:
         raise ToolError("There is no database that this chat may read.")
     async with concurrency.QUERIES.entered(context):
-        return told(await context.databases.ask(source, query))
+        return table_result(await context.databases.ask(source, query))
 
 
-def told(table: Table) -> ToolResult:
+def table_result(table: Table) -> ToolResult:
     """What a model reads of an answer; `table` is the whole of it."""
     shown, count = table.to_csv(READ)
     if not table.rows:

@@ -54,7 +54,7 @@ def _prompts(context: ToolContext) -> PromptStore:
     return context.prompts
 
 
-def told_of(spec: ToolSpec, offered: Sequence[NamedPrompt]) -> ToolSpec:
+def with_prompts(spec: ToolSpec, offered: Sequence[NamedPrompt]) -> ToolSpec:
     """The tool as a model sees it where these prompts can be chosen."""
     parameters = spec.parameters
     listed = {"type": "string", "enum": [prompt.name for prompt in offered]}

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from chat.tools.sandbox import concurrency, python_interpreter
-from chat.tools.sandbox.json_values import UnsupportedValue, plain, told
+from chat.tools.sandbox.json_values import UnsupportedValue, plain, readable_copy
 from chat.tools.sandbox.python_interpreter import (
     SECONDS,
     FunctionCall,
@@ -23,7 +23,7 @@ from chat.tools.sandbox.python_interpreter import (
     PythonLimits,
     StepResult,
 )
-from chat.tools.sandbox.self_test_cache import tried
+from chat.tools.sandbox.self_test_cache import cached_test
 from chat.tools.tool import Pause, PausedCallResult, Preview, Tool, ToolContext, text
 from toolsupport.core import calls
 from toolsupport.core.errors import ToolError
@@ -89,7 +89,7 @@ def _outcome(context: ToolContext, step: StepResult, printed: PrintedOutput, sec
         return _ended(shown, step.value)
     left = max(0.1, seconds - step.seconds)
     head = json.dumps({"printed": printed.text, "more": printed.more, "seconds": left})
-    return Pause(asked(step, functions(context)), head.encode() + b"\n" + step.state)
+    return Pause(checked_call(step, functions(context)), head.encode() + b"\n" + step.state)
 
 
 def _ended(printed: str, value: object) -> ToolResult:
@@ -102,7 +102,7 @@ def _ended(printed: str, value: object) -> ToolResult:
 def _in_words(value: object) -> str:
     if value is None:
         return ""
-    shown = told(value)
+    shown = readable_copy(value)
     return shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
 
 
@@ -123,7 +123,7 @@ def functions(context: ToolContext) -> dict[str, ToolSpec]:
     return {written[spec.name]: spec for spec in able}
 
 
-def asked(called: FunctionCall, known: Mapping[str, ToolSpec]) -> CallReady | CallRejected:
+def checked_call(called: FunctionCall, known: Mapping[str, ToolSpec]) -> CallReady | CallRejected:
     """The call of a tool that the call of a function means, checked as one that a model makes."""
     spec, identity = known[called.name], f"inner-{uuid.uuid4().hex[:16]}"
     try:
@@ -175,6 +175,6 @@ TOOL = Tool(
     target="code",
     timeout=concurrency.PATIENCE + SECONDS + 5.0,
     preview=preview,
-    needs=tried(lambda: needs()),
+    needs=cached_test(lambda: needs()),
     resume=resume,
 )

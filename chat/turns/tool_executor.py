@@ -1,4 +1,13 @@
-"""What a turn does with the calls of its model: decide, ask a person, run, stop."""
+"""What a turn does with the calls of its model: decide, ask a person, run, stop.
+
+In: the calls of one claimed turn. Out: a decision (`decide`), what to ask a person (`asking`), an outcome (`run`).
+Callers: the loop, through its protocol `CallExecutor`; `run` and `ephemeral_run`, which make one for each turn.
+- `decide` waits for nothing; `run` checks again what may have changed since: a permission that was taken back, a tool
+  that became another one.
+- Once text of others was read (`tainted`), no grant counts any more, and a tool that sends needs a person as well.
+- A tool runs as a task of its own: stopping it does not stop the turn.
+A tool never raises through it: what fails becomes a result that the model reads. It writes no rows.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +33,7 @@ from chat.turns.databases import PersonDatabases
 from chat.turns.events import ApprovalNeeded
 from toolsupport.core import tool_translation
 from toolsupport.core.errors import NotFound, ToolError
-from toolsupport.core.refusal_phrases import says_no
+from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.types import ToolCall, ToolResult
 from toolsupport.registry.models.request_context import RequestContext
 
@@ -107,7 +116,7 @@ class ToolExecutor:
 
     def knows_another_way(self, said: str) -> bool:
         """Whether the model writes that it cannot reach files, though it has tools and was not offered bash yet."""
-        return not self.cut and says_no(said) and tool_translation.after_refusal(self.brief) is not None
+        return not self.cut and claims_no_file_access(said) and tool_translation.after_refusal(self.brief) is not None
 
     async def run(self, call: ToolCall) -> CallOutcome:
         """Run a call that was decided about."""

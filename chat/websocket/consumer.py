@@ -21,7 +21,8 @@ from chat.broadcast.socket_revocation import pass_of
 from chat.turns import runner
 from chat.websocket import frame_parsing, handlers, idempotency
 from toolsupport.config import metrics
-from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
+from toolsupport.core.error_table import CLOSED, ERRORS, KINDS, row_of
+from toolsupport.core.errors import Busy, NotAllowed, NotFound
 
 if TYPE_CHECKING:
     from asgiref.typing import WebSocketReceiveEvent
@@ -32,16 +33,8 @@ FRAMES_PER_WINDOW = 30
 WINDOW_SECONDS = 10.0
 STOPS_PER_WINDOW = 100
 FLOOD = 300  # no page of ours sends so many in a window: the socket is closed
-NO_SUCH_CONVERSATION, TOO_SLOW, TOO_MANY, TOO_FAST = 4404, 4408, 4409, 4429
-
-# Which error of ours is told with which code; anything else is our own mistake.
-CODES: dict[type[Exception], str] = {
-    Busy: "busy",
-    NotFound: "not_found",
-    NotAllowed: "forbidden",
-    ConfigError: "not_configured",
-    Conflict: "conflict",
-}
+NO_SUCH_CONVERSATION, TOO_FAST = ERRORS[NotFound].close, ERRORS[Busy].close
+TOO_SLOW, TOO_MANY = CLOSED + 408, CLOSED + 409
 
 TOO_MANY_PAGES = "You have {} pages of chats open already, the most that are allowed at once. Close one of them."
 CANNOT_WRITE = "The server cannot write to its database (is its disk full?). Nothing was changed; try again later."
@@ -98,9 +91,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             metrics.FRAMES.labels("obeyed").inc()
         except FrameError as error:
             self._refuse(error.code, str(error), error.client_id or client_id)
-        except tuple(CODES) as error:
-            code = next(CODES[kind] for kind in CODES if isinstance(error, kind))
-            self._refuse(code, str(error), client_id)
+        except KINDS as error:
+            self._refuse(row_of(error).frame, str(error), client_id)
         except DatabaseError as error:
             log.error("could not write a frame's change: %s", error)
             self._refuse("storage", CANNOT_WRITE, client_id)

@@ -1,15 +1,12 @@
-"""Reads what a client sent: strict where the standard library is not, with a typed error for everything else."""
+"""Reads the frames that a client sends; what is wrong with one is a typed error."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any, get_args
 
-import orjson
-
 from chat.broadcast.frames import CLIENT_FRAMES, FRAME_LIMIT, TEXT_LIMIT, ClientFrame, FrameError, Mode
-from toolsupport.core import sanitize
+from toolsupport.core import sanitize, strict_json
 
 # Fields that a text may be long in; every other text is a name or an id.
 LONG_FIELDS = {"text": TEXT_LIMIT}
@@ -37,22 +34,14 @@ def parse(text: str | bytes | None) -> ClientFrame:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The JSON object in a text; strict where the standard library is not (NaN, duplicate keys, surrogates)."""
+    """The JSON object in a text."""
     try:
-        orjson.loads(text)
-        value = sanitize.replaced(json.loads(text, object_pairs_hook=_without_duplicates))
-    except (ValueError, RecursionError) as error:
+        value = sanitize.replaced(strict_json.read(text))
+    except ValueError as error:
         raise FrameError("bad_frame", "The frame is not valid JSON.") from error
     if not isinstance(value, dict):
         raise FrameError("bad_frame", "A frame is a JSON object.")
     return value
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands there twice")
-    return found
 
 
 def _fields(shape: type[ClientFrame], frame: dict[str, Any]) -> dict[str, Any]:

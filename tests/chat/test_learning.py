@@ -23,6 +23,7 @@ from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.run import TurnRun
 from tests.chat.beginning import accept, things
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
+from tests.holding import holding
 from tests.toolsupport.providers.scripted import (
     DONE,
     FINE,
@@ -35,7 +36,7 @@ from tests.toolsupport.providers.scripted import (
     scripted,
 )
 from toolsupport.core.errors import Conflict
-from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing
+from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides, reviews
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.servers import missing_flags
@@ -316,7 +317,7 @@ async def test_a_confirmed_yes_is_tried_each_time_and_noted_once(
     def kept() -> None:
         assert [entry.verdict for entry in refusals()] == ["contradicted", "refused"]
         assert reviews.needing() == {profile.pk} and value(profile) == (True, "user_confirmed")
-        assert Standing.objects.get(profile=profile, capability="tools").value is True
+        assert holding(profile, "tools").value is True
 
     await in_database(kept)()
 

@@ -14,8 +14,9 @@ from chat.transcript.questions import model_news, questions, unknown_model
 from chat.transcript.questions.questions import SubmittedAnswer
 from tests.chat.beginning import things
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
+from tests.holding import holding
 from toolsupport.core.errors import Conflict
-from toolsupport.models import Detection, ModelProfile, Override, Standing
+from toolsupport.models import Detection, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.testing import detection_reports, detections
@@ -84,7 +85,7 @@ def test_bob_decides_for_everyone(bob: User, model: ModelProfile):
     closed = questions.answer(bob, question, SubmittedAnswer("yes"))
     [said] = things(closed.announced, AddedNotice)
     assert said.model is not None and said.model.state == "tested"
-    assert (effective(model), Standing.objects.get(profile=model, capability="tools").value) == (True, True)
+    assert (effective(model), holding(model, "tools").value) == (True, True)
     assert notices(conversation) == ["saved"]
     decision = Override.objects.get().pk
     assert model_news.tell_decision(conversation, model.pk, decision) == ()

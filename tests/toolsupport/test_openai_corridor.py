@@ -15,6 +15,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests.factories import ServerFactory
+from tests.holding import holding
 from tests.house import ROOT
 from tests.toolsupport.providers.scripted import HANG, Step, chunk, scripted
 from tests.toolsupport.stand_in import Servers
@@ -32,7 +33,7 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.types import ChatMessage, Endpoint, Limits, Role, ToolCall
-from toolsupport.models import ModelProfile, Server, Standing
+from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import PROVIDERS, ModelDetails, ModelReport, ServerReport
 from toolsupport.services import refresh
 from toolsupport.services.refresh import RefreshResult
@@ -206,8 +207,8 @@ def _server() -> int:
 
 @database_sync_to_async
 def _known(capability: str) -> tuple[object, str]:
-    row = Standing.objects.filter(capability=capability, profile__name="strange-9000").first()
-    return (row.value, row.source) if row else (None, "default")
+    known = holding("strange-9000", capability)
+    return known.value, known.source
 
 
 @database_sync_to_async

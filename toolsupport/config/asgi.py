@@ -27,6 +27,7 @@ from chat.websocket.routing import WEBSOCKETS
 from toolsupport import providers
 from toolsupport.gateway import answer_runner
 from toolsupport.services import background_jobs
+from toolsupport.web import static_files
 
 ANSWERS = "/v1/chat/completions"
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -86,6 +87,8 @@ class ThreadedASGIHandler(ASGIHandler):
             await super().__call__(scope, receive, send)
 
 
+# The middleware that sends static files reads this when the handler is made.
+settings.SERVESTATIC_USE_FINDERS = not static_files.collected()
 application = ProtocolTypeRouter(
     {
         "http": ThreadedASGIHandler(),

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from toolsupport.core.errors import ConfigError
+from toolsupport.core.team_switches import SWITCHES, Switch
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -55,6 +56,13 @@ class EnvironmentVariable:
     meaning: str
 
 
+def _variable_of(declared: Switch) -> EnvironmentVariable:
+    """The variable of a switch of the team, from its declaration."""
+    parse = switch if isinstance(declared.default, bool) else one_of(*declared.values)
+    default = str(int(declared.default)) if isinstance(declared.default, bool) else declared.default
+    return EnvironmentVariable(declared.variable, default, parse, declared.text.reference)
+
+
 VARIABLES = (
     EnvironmentVariable("TOOLSUPPORT_DATA_DIR", "./data", text, "Directory of the database, keys and chat files."),
     EnvironmentVariable(
@@ -93,31 +101,7 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_ADMIN", "", text, "name:password of the first admin. Unset: `serve` prints a set-up address."
     ),
-    EnvironmentVariable("TOOLSUPPORT_STARTUP_REFRESH", "1", switch, "List the models of every server at start."),
-    EnvironmentVariable(
-        "TOOLSUPPORT_FILTER_ONLY",
-        "0",
-        switch,
-        "No questions, tests, learning or tool substitution; stored values stay in force.",
-    ),
-    EnvironmentVariable(
-        "TOOLSUPPORT_TEXT_FORMATS",
-        "measured",
-        one_of("measured", "all", "off"),
-        "Calls written as text: where a test found a format that works, for all models, never.",
-    ),
-    EnvironmentVariable(
-        "TOOLSUPPORT_CODE_MODE", "1", switch, "Calls written as code, where `python_execution` is enabled."
-    ),
-    EnvironmentVariable(
-        "TOOLSUPPORT_RUNTIME_LEARNING", "1", switch, "Ask whether to save that a server refused tools."
-    ),
-    EnvironmentVariable(
-        "TOOLSUPPORT_DRIFT",
-        "ask",
-        one_of("off", "ask", "auto"),
-        "When a tested model has changed: do nothing, offer a new test, test again when its server is idle.",
-    ),
+    *(_variable_of(declared) for declared in SWITCHES),
     EnvironmentVariable(
         "TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."
     ),

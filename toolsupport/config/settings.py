@@ -35,10 +35,9 @@ MIDDLEWARE = [
     "toolsupport.web.request_log.Accounted",
     "toolsupport.web.security_headers.ContentSecurityPolicy",
     "django.middleware.security.SecurityMiddleware",
-    "toolsupport.web.static_compression.CompressedStatic",
     "servestatic.middleware.ServeStaticMiddleware",
-    # Compresses pages. Form tokens are masked anew in every answer, against BREACH.
-    "django.middleware.gzip.GZipMiddleware",
+    # Form tokens are masked anew in every answer, and the length varies, against BREACH.
+    "toolsupport.web.page_compression.PageCompression",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -95,6 +94,11 @@ USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "servestatic.storage.CompressedStaticFilesStorage"},
+}
+# Off where `collectstatic` has run (asgi.py).
 SERVESTATIC_USE_FINDERS = True
 SERVESTATIC_AUTOREFRESH = DEBUG
 
@@ -138,6 +142,6 @@ LOGGING = {
         "django.server": {"handlers": [], "propagate": True},
     },
 }
-redaction.know(*ENV[environment.SERVER_KEYS].values())
-redaction.know(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
-redaction.know(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))
+redaction.add_secrets(*ENV[environment.SERVER_KEYS].values())
+redaction.add_secrets(SECRET_KEY, ENV["TOOLSUPPORT_ADMIN"].partition(":")[2], ENV["TOOLSUPPORT_METRICS_TOKEN"])
+redaction.add_secrets(*(urlsplit(ENV[name]).password or "" for name in ("DATABASE_URL",)))

@@ -3,13 +3,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from toolsupport.gateway.urls import PATHS as GATEWAY
-from toolsupport.web.urls import PATHS
-
 urlpatterns = [
-    # Ours come first: the administration's own door is one of them.
-    *PATHS,
-    *GATEWAY,
+    # Before Django's administration, whose page to sign in they replace.
+    path("", include("toolsupport.web.urls")),
+    path("", include("toolsupport.gateway.urls")),
     path("admin/", admin.site.urls),
     path("", include("chat.urls")),
 ]

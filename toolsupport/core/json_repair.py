@@ -1,4 +1,12 @@
-"""Reads JSON, strictly if possible, else with repairs that it records."""
+"""Reads JSON, strictly if possible, else with repairs that it records.
+
+In: the whole text of one value. Out: the value with its repairs in words, or None where there is no value to be read.
+Callers: the formats, `arguments` and `coercion`, once a call is complete; the repairs are listed with the call.
+- Sound JSON is never repaired: the strict reader comes first. The one exception is two values of one key.
+- A repair changes how a value is written, never what a schema wants of it: that is `coercion`.
+- Time is linear in the text, and nesting ends at DEEPEST: no text of a model may cost more.
+It never guesses a value that is not there, and never runs what it reads.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +74,7 @@ _BRACKETS_AND_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\]]', re.S)
 def _first_ones(twice: list[str]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(found)
+        # The first one counts, as with a parameter that Qwen3-Coder writes twice: it was shown already.
         if len(result) < len(found):
             result = dict(reversed(found))
             result = {key: result[key] for key, _ in found}
@@ -91,6 +100,7 @@ def _mended(text: str) -> RepairedJson | None:
 class _RepairingReader:
     def __init__(self, text: str) -> None:
         self.repairs: list[str] = []
+        # Llama 3 writes ```json around the object, others between the marks of a call.
         fence = FENCE.match(text)
         if fence:
             self.repairs.append("took the code fence away")
@@ -143,7 +153,10 @@ class _RepairingReader:
         return found
 
     def _over(self, closing: str) -> bool:
-        """Take the closing bracket; one that is missing or another one ends the value as well."""
+        """Take the closing bracket; one that is missing or another one ends the value as well.
+
+        Models of the Hermes format leave out the last brace, or write one too many.
+        """
         character = self._next()
         if character == closing:
             self.at += 1
@@ -182,6 +195,7 @@ class _RepairingReader:
         if opening != '"':
             self._mend("replaced quotes by double quotes")
         start = at = self.at + 1
+        # Code and prose in arguments hold quotes that were not escaped: only what follows tells which one is the end.
         while True:
             at = _quote_at(self.text, quote, at)
             if at < 0:
@@ -216,6 +230,7 @@ class _RepairingReader:
         if any(found[1] for found in ESCAPE.finditer(text)):
             self._mend("kept backslashes that escape nothing")
         text = ESCAPE.sub(_sound_escape, text)
+        # Written files hold raw line breaks and tabs, which JSON allows in escaped form only.
         if any(sign < " " for sign in text):
             self._mend("allowed line breaks inside of a string")
         text = _BARE_QUOTE.sub(r'\1\\"', text)
@@ -231,7 +246,7 @@ class _RepairingReader:
         self.at = found.end()
         word = found.group().strip()
         if word.lower() in WORDS:
-            if word not in ("true", "false", "null"):
+            if word not in ("true", "false", "null"):  # True and None of Python, `undefined` of JavaScript
                 self._mend(f"read {word} as JSON writes it")
             return WORDS[word.lower()]
         if NUMBER.match(word):

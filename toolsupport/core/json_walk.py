@@ -1,7 +1,13 @@
 """Finds where a JSON value that is still being written ends, in sound JSON and in most that is not.
 
-Strings are respected: a marker inside of one ends nothing. Where the JSON is so broken that a string seems never to
-end, the marker inside of it was the end after all; that shows at the next quote, or at the end of the text.
+In: a source that stands at `{` or `[`, and the markers that may end the value. Out: the source stands behind the last
+bracket, in front of such a marker, or at the end of the text; the observer gets each part while it is read.
+Callers: the formats whose arguments are JSON; `read_json` then reads what was walked.
+- A marker inside of a string ends nothing: a file may hold `</tool_call>`.
+- Where a string seems never to end, a marker inside of it was the end after all. The next quote settles that, or the
+  end of the text; until then the observer gets nothing behind the marker, so what it showed is never taken back.
+- Linear in the text, and no recursion: callers compare `deepest` with DEEPEST before they read the value.
+It never builds a value and repairs nothing.
 """
 
 from __future__ import annotations
@@ -73,6 +79,7 @@ class JsonWalk:
             self.cut_off = not character and self.cut_off
             if not character or (character in self._first and (yield from source.marker(self._ends))):
                 return
+            # Models of the Hermes format write Python's single quotes. Behind anything else ' is no quote.
             if character == '"' or (character == "'" and self._before in BEFORE_A_VALUE):
                 if not (yield from self._string(character)):
                     return
@@ -99,6 +106,7 @@ class JsonWalk:
             self._before = character
             self.cut_off = False
             return
+        # Numbers and words, and what is no JSON at all: keys without quotes, `True`, a stray `;`.
         first = source.take(source.at + 1)
         self._listener.bare(first + (yield from source.through(BARE)), self.depth)
         self._before = first

@@ -282,7 +282,7 @@ class ReasoningReader:
     def native_call(self, event: Event) -> bool:
         """Hear of a call that did not come in the text: True where it is a draft, since reasoning is open."""
         if self.open and isinstance(event, CallReady):
-            self._native.setdefault(event.raw, event)
+            self._native.setdefault(event.raw or event.call.id, event)
         elif isinstance(event, CallReady):
             self._reply.said += 1
         return self.open
@@ -359,9 +359,9 @@ class ReasoningReader:
         """A draft that words follow was considered, and dropped."""
         for event in events:
             if isinstance(event, CallReady):
-                self._drafts.setdefault(event.raw, event)
+                self._drafts.setdefault(event.raw or event.call.id, event)
             elif isinstance(event, CallRejected):
-                self._drafts.pop(event.raw, None)
+                self._drafts.pop(event.raw or event.id, None)
             elif isinstance(event, TextDelta) and event.text.strip(NO_WORDS):
                 self._drafts.clear()
 

@@ -20,7 +20,7 @@ PATTERNS = (
 )
 
 
-def know(*secrets: str) -> None:
+def add_secrets(*secrets: str) -> None:
     """Remember values that must never be read; empty and very short ones are left out."""
     _known.update(secret for secret in secrets if len(secret) >= SHORTEST)
 

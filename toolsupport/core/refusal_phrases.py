@@ -42,7 +42,7 @@ LOOKED = re.compile(
 )
 
 
-def says_no(text: str) -> bool:
+def claims_no_file_access(text: str) -> bool:
     """Whether the model says of itself that files are out of its reach."""
     plain = " ".join(text[:BEGINNING].replace("’", "'").lower().replace("i'm ", "i am ").split())
     sentences = re.split(r"(?<=[.!?])\s", plain)[:SENTENCES]

@@ -1,4 +1,14 @@
-"""Reads one reply to its end: calls written as text become calls, however the reply was cut into pieces."""
+"""Reads one reply to its end: calls written as text become calls, however the reply was cut into pieces.
+
+In: the codec's events of one reply, in batches, and last Finished or Failed. Out: the events that the rest of the
+product goes by: text without reasoning and marks, reasoning, pieces of calls, whole calls, then the usage and the end.
+Caller: `exchange`, which makes one reader for each request to a model.
+- The same events come out, however the text was cut.
+- Whole calls come at the end: a lone `</think>` may show that all before it was reasoning, and its calls drafts.
+- A call in prose is a CallFound, and only in a reply without any other call: it is never run unasked.
+- What comes out can be stored (no NUL, no half of a character), but for arguments, which `calls.check` judges.
+It never checks arguments against a schema, never runs anything, and raises nothing because of what a model wrote.
+"""
 
 from __future__ import annotations
 
@@ -72,6 +82,7 @@ class ReplyReader:
         elif isinstance(event, CallDelta):
             return self._piece(event)
         elif isinstance(event, Usage):
+            # It may come before calls that are held back to the end; it is given behind them.
             self._usage.append(event)
             return []
         elif isinstance(event, CallReady | CallRejected) and self._id(event) in self._drafts:

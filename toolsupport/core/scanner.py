@@ -1,8 +1,12 @@
 """Reads text that arrives in pieces: what was not read yet, what was taken, and the markers looked for in it.
 
-Grammars are written as generators over a `TextSource`. They yield where they need more text; `TextSource.ended` is
-true where none will come. What they decide depends on the whole text only, never on the pieces it came in. Nothing is
-looked at twice but the few characters that may be the beginning of a marker.
+In: pieces of the text of one reply (`push`), then `ended = True`. Out: what a grammar takes from it.
+Callers: every call format (core/formats), the JSON walk and the reader of reasoning. Each is a generator that
+yields where it needs more text, and is resumed when more has come.
+- A decision depends on the whole text, never on how it was cut: wait while a marker may still become a longer one.
+- Each character is looked at once, but for the few at the end that may begin a marker: linear in the text.
+- Taken text is recorded until `cut`; `back_to` unreads it, so that what was no call is shown as text, unchanged.
+It never drops or changes a character, and has no notion of calls, tools or JSON.
 """
 
 from __future__ import annotations

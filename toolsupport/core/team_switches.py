@@ -1,28 +1,95 @@
-"""What the team has switched off, as the answers that the rest of the code asks for."""
+"""The switches of the team: each declared once, with the answers that the rest of the code asks for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 TextFormats = Literal["measured", "all", "off"]
 Drift = Literal["off", "ask", "auto"]
 
+ON_OFF = {"on": True, "off": False}
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchText:
+    """What a switch is called, what it does, its choices (as in a form → for people), its line in the reference."""
+
+    title: str
+    meaning: str
+    choices: Mapping[str, str]
+    reference: str
+
+
+def _text(title: str, meaning: str, choices: Mapping[str, str], reference: str) -> dict[str, SwitchText]:
+    return {"text": SwitchText(title, meaning, choices, reference)}
+
 
 @dataclass(frozen=True, slots=True)
 class TeamSwitches:
-    """The switches as they are set; whoever acts on one asks the properties, which know what outranks what.
+    """The switches as they are set; callers ask the properties, which apply what outranks what.
 
     None of them touches what is stored, what a person decides by hand, approvals of tools, or the rule that tools
-    never reach a model that is not known to take them.
+    never reach a model that is not known to take them. The settings page shows them in this order.
     """
 
-    filter_only: bool = False
-    text_formats: TextFormats = "measured"
-    code_mode: bool = True
-    runtime_learning: bool = True
-    drift: Drift = "ask"
-    startup_refresh: bool = True
+    filter_only: bool = field(
+        default=False,
+        metadata=_text(
+            "Only filter tools",
+            "Nothing is asked, tested, learned or translated. What is stored stays in force, and tools still reach only"
+            " models known to take them.",
+            {"off": "No", "on": "Yes"},
+            "No questions, tests, learning or tool substitution; stored values stay in force.",
+        ),
+    )
+    text_formats: TextFormats = field(
+        default="measured",
+        metadata=_text(
+            "Calls written as text",
+            "For models without tools of their own: calls are written in the answer and read from it.",
+            {"measured": "Where it was found to work", "all": "For all models", "off": "Never"},
+            "Calls written as text: where a test found a format that works, for all models, never.",
+        ),
+    )
+    code_mode: bool = field(
+        default=True,
+        metadata=_text(
+            "Calls written as code",
+            "A model may write code that calls the tools. It needs the tool python_execution as well.",
+            {"on": "Allowed", "off": "Never"},
+            "Calls written as code, where `python_execution` is enabled.",
+        ),
+    )
+    runtime_learning: bool = field(
+        default=True,
+        metadata=_text(
+            "Learning from refusals",
+            "When a server refuses tools in a running answer, ask whether to remember it. The answer goes on without"
+            " tools either way.",
+            {"on": "Ask", "off": "Do not ask"},
+            "Ask whether to save that a server refused tools.",
+        ),
+    )
+    drift: Drift = field(
+        default="ask",
+        metadata=_text(
+            "When a tested model has changed",
+            "A new build may behave otherwise than the one that was tested.",
+            {"ask": "Ask for a new test", "auto": "Test again when there is time", "off": "Do nothing"},
+            "When a tested model has changed: do nothing, offer a new test, test again when its server is idle.",
+        ),
+    )
+    startup_refresh: bool = field(
+        default=True,
+        metadata=_text(
+            "Refresh at start",
+            "Ask every server for its models when the site starts.",
+            {"on": "Yes", "off": "No"},
+            "List the models of every server at start.",
+        ),
+    )
 
     @property
     def asks_about_models(self) -> bool:
@@ -61,3 +128,32 @@ class TeamSwitches:
     def on_drift(self) -> Drift:
         """What is done when a tested model has changed: nothing, a question, or a new test when there is time."""
         return "off" if self.filter_only else self.drift
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One switch as it is declared. `values` are its choices, as in a form → as stored."""
+
+    name: str
+    default: Any
+    text: SwitchText
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        return ON_OFF if isinstance(self.default, bool) else {choice: choice for choice in self.text.choices}
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that outranks what the page sets."""
+        return f"TOOLSUPPORT_{self.name.upper()}"
+
+    def valid(self, value: Any) -> bool:
+        # True == 1 in Python, so the type is compared as well.
+        return any((type(value), value) == (type(one), one) for one in self.values.values())
+
+    def written(self, value: Any) -> str:
+        """A stored value as it is written in a form."""
+        return next(choice for choice, meant in self.values.items() if meant == value)
+
+
+SWITCHES = tuple(Switch(one.name, one.default, one.metadata["text"]) for one in fields(TeamSwitches))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import TrialOutcome, of_step
-from toolsupport.core.refusal_phrases import says_no
+from toolsupport.core.refusal_phrases import claims_no_file_access
 from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, decided, results, settled
 from toolsupport.core.types import ChatMessage, Role, ToolSpec
 from toolsupport.detection.grading import quoted
@@ -89,4 +89,4 @@ def told(reply: ProbeReply, name: str, about: str) -> tuple[str, str]:
 def _asks_back(text: str) -> bool:
     """A short answer that ends in a question waits for a person, unless it denies the ability."""
     questions = any(mark in text[-LONGEST_END:] for mark in QUESTION_MARKS)
-    return questions and len(text) <= LONGEST_QUESTION and not says_no(text)
+    return questions and len(text) <= LONGEST_QUESTION and not claims_no_file_access(text)

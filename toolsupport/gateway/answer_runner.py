@@ -97,7 +97,9 @@ async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: boo
             await in_database(reasoning_starts.learn)(prepared.profile, prepared.build, tally.begins_inside)
         if tally.misconfigured is not None:
             refusal = Refusal(MISCONFIGURED, tally.misconfigured.rule, tally.misconfigured.message)
-            await in_database(learning.hear)(ObservedRefusal(prepared.profile, refusal, tally.misconfigured.status))
+            await in_database(learning.record_refusal)(
+                ObservedRefusal(prepared.profile, refusal, tally.misconfigured.status)
+            )
         elif finished and prepared.lacks_flag and prepared.brief.offers_tools and tally.format == NATIVE:
             await in_database(missing_flags.solved)(prepared.profile)
     except (DatabaseError, InterfaceError):

@@ -34,7 +34,7 @@ def answer(failed: Failed) -> JsonResponse:
 
 
 def missing(error: NotFound) -> JsonResponse:
-    return api_errors.answer(404, str(error), "model", "model_not_found")
+    return api_errors.refusal(error, "model", "model_not_found")
 
 
 def before(error: ToolsupportError) -> JsonResponse:
@@ -44,7 +44,7 @@ def before(error: ToolsupportError) -> JsonResponse:
     if isinstance(error, InvalidField):
         return api_errors.answer(400, str(error), error.param or None)
     if isinstance(error, Busy):
-        busy = api_errors.answer(429, str(error), code="busy")
+        busy = api_errors.refusal(error)
         busy.headers["Retry-After"] = str(RETRY_AFTER)
         return busy
     return api_errors.answer(502, str(error))

@@ -6,9 +6,8 @@ from typing import Any
 
 from toolsupport.core.types import JSON
 from toolsupport.detection import KINDS
+from toolsupport.gateway.request_schemas import CALL, OBJECT, QUESTION, TEXT
 
-TEXT: JSON = {"type": "string"}
-OBJECT: JSON = {"type": "object"}
 ERROR: JSON = {
     "type": "object",
     "required": ["error"],
@@ -23,58 +22,6 @@ ERROR: JSON = {
                 "code": {"type": ["string", "null"]},
             },
         }
-    },
-}
-MESSAGE: JSON = {
-    "type": "object",
-    "required": ["role"],
-    "properties": {
-        "role": {"enum": ["system", "developer", "user", "assistant", "tool"]},
-        "content": {"type": ["string", "array", "null"], "items": OBJECT},
-        "tool_calls": {"type": ["array", "null"], "items": OBJECT},
-        "tool_call_id": TEXT,
-    },
-}
-TOOL: JSON = {
-    "type": "object",
-    "required": ["type", "function"],
-    "properties": {
-        "type": {"const": "function"},
-        "function": {
-            "type": "object",
-            "required": ["name"],
-            "properties": {"name": {"type": "string", "minLength": 1}, "description": TEXT, "parameters": OBJECT},
-        },
-    },
-}
-QUESTION: JSON = {
-    "type": "object",
-    "required": ["model", "messages"],
-    "properties": {
-        "model": {"type": "string", "description": "`server/name`, or a name that only one server has"},
-        "messages": {"type": "array", "minItems": 1, "items": MESSAGE},
-        "tools": {"type": "array", "items": TOOL},
-        "tool_choice": {"anyOf": [{"enum": ["auto", "none", "required"]}, OBJECT]},
-        "parallel_tool_calls": {"type": "boolean"},
-        "stream": {"type": "boolean"},
-        "stream_options": {"type": "object", "properties": {"include_usage": {"type": "boolean"}}},
-        "temperature": {"type": "number", "minimum": 0, "maximum": 2},
-        "top_p": {"type": "number", "minimum": 0, "maximum": 1},
-        "max_tokens": {"type": "integer", "minimum": 1},
-        "max_completion_tokens": {"type": "integer", "minimum": 1},
-        "seed": {"type": "integer"},
-        "stop": {"anyOf": [TEXT, {"type": "array", "maxItems": 16, "items": TEXT}]},
-        "n": {"const": 1},
-    },
-}
-CALL: JSON = {
-    "type": "object",
-    "required": ["model", "name"],
-    "properties": {
-        "model": {"type": "string", "description": "`server/name`, or a name that only one server has"},
-        "name": {"type": "string", "minLength": 1},
-        "arguments": OBJECT,
-        "conversation": {"type": ["string", "null"], "description": "The id of one of your own conversations"},
     },
 }
 NOT_RUN = (400, 401, 403, 404, 409, 429, 502, 504)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, path
+from django.urls import path
 
 from toolsupport.gateway import views
 
-PATHS: list[URLPattern] = [
+urlpatterns = [
     path("v1/models", views.models, name="v1-models"),
     path("v1/models/<path:model_id>", views.model, name="v1-model"),
     path("v1/chat/completions", views.completions, name="v1-completions"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 import orjson
 from channels.db import database_sync_to_async as in_database
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_GET, require_POST
 
@@ -28,10 +29,13 @@ from toolsupport.gateway import (
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.gateway.request_preparation import PreparedRequest
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web import api_errors
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 BODY_LIMIT = 8 * 1024 * 1024
+# Reading a longer one could take half a second, for which all other answers would wait.
+LONG_BODY = 64 * 1024
 TOO_LARGE = "The request is larger than this site takes."
 STOPPED: list[Event] = [Failed("cut", "This site is being stopped. Ask again soon.")]
 STILL_HERE = b": the model is still at it\n\n"
@@ -39,14 +43,14 @@ STILL_HERE = b": the model is still at it\n\n"
 
 @require_GET
 @requires(Action.CHAT)
-def models(request: HttpRequest) -> JsonResponse:
+def models(request: AuthedRequest) -> JsonResponse:
     """Every model that may be asked."""
     return JsonResponse({"object": "list", "data": model_list.models()})
 
 
 @require_GET
 @requires(Action.CHAT)
-def model(request: HttpRequest, model_id: str) -> HttpResponse:
+def model(request: AuthedRequest, model_id: str) -> HttpResponse:
     """One of them."""
     try:
         return JsonResponse(model_list.model(model_id))
@@ -56,21 +60,21 @@ def model(request: HttpRequest, model_id: str) -> HttpResponse:
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def openapi(request: HttpRequest) -> JsonResponse:
+def openapi(request: AuthedRequest) -> JsonResponse:
     """What may be asked here, for machines."""
     return JsonResponse(gateway_openapi.document(request.build_absolute_uri("/").rstrip("/")))
 
 
 @require_POST
 @requires(Action.CHAT)
-async def completions(request: HttpRequest) -> HttpResponseBase:
+async def completions(request: AuthedRequest) -> HttpResponseBase:
     """One answer, whole or as a stream."""
     body = request.read(BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:
         return api_errors.answer(413, TOO_LARGE)
-    person = await request.auser()
     try:
-        prepared = await in_database(request_preparation.prepare)(chat_request.read(body), person.pk or 0)
+        asked = await asyncio.to_thread(chat_request.read, body) if len(body) > LONG_BODY else chat_request.read(body)
+        prepared = await in_database(request_preparation.prepare)(asked, request.user.pk)
         return await (_streamed(prepared) if prepared.stream else _whole(prepared))
     except (InvalidField, NotFound, ConfigError, Busy) as error:
         return error_replies.before(error)
@@ -95,8 +99,7 @@ async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
         return _with_headers(error_replies.answer(first[0]), prepared, tally)
     pieces = chat_response.ChunkEncoder(prepared.model, tally, prepared.include_usage)
     response = StreamingHttpResponse(_lines(first, batches, pieces), content_type="text/event-stream")
-    # Nobody on the way may gather the pieces: a compressor, a proxy.
-    response.headers["Content-Encoding"] = "identity"
+    # A proxy must not gather the pieces.
     response.headers["X-Accel-Buffering"] = "no"
     return _with_headers(response, prepared, tally)
 

@@ -7,7 +7,7 @@ from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadMark, Rev
 from toolsupport.models.keys import ApiKey
 from toolsupport.models.mcp import McpServer, McpTool
 from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall
-from toolsupport.models.overrides import Override, Standing
+from toolsupport.models.overrides import Override
 from toolsupport.models.people import Session, SignInTally
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.sources import SqlSource
@@ -35,6 +35,5 @@ __all__ = [
     "Setting",
     "SignInTally",
     "SqlSource",
-    "Standing",
     "Trial",
 ]

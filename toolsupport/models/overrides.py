@@ -1,4 +1,4 @@
-"""Rows of overrides of models, with their effective values for pages."""
+"""Rows of what people, tests and servers claim about a model."""
 
 from __future__ import annotations
 
@@ -39,25 +39,3 @@ class Override(models.Model):
 
     def __str__(self) -> str:
         return f"{self.profile_id}#{self.seq} {self.capability}={self.value!r} ({self.source})"
-
-
-class Standing(models.Model):
-    """The effective value for everyone: the fold over the overrides, rewritten with each of them."""
-
-    profile = models.ForeignKey(ModelProfile, on_delete=models.PROTECT, related_name="standings")
-    capability = models.CharField(max_length=60)
-    value = models.JSONField(null=True)
-    source = models.CharField(max_length=30)
-    since = models.CharField(max_length=40, blank=True, default="")
-    reason = models.TextField()
-    stale = models.BooleanField(default=False)
-    override = models.ForeignKey(Override, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-
-    class Meta:
-        ordering = ["profile", "capability"]
-        constraints = [
-            models.UniqueConstraint(fields=["profile", "capability"], name="one_standing_per_profile_and_capability")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.profile_id} {self.capability}={self.value!r} ({self.source})"

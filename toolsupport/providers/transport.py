@@ -1,12 +1,14 @@
 """Asks a model server and passes its answer on while it comes: the one loop for all providers.
 
-An answer is a stream of batches, one list of events per read, so that a caller sends once per read.
-Leaving the stream early (aclose, cancellation) closes the connection at once, which makes the server stop.
-Limits count from the server's silence: `first_token` until the first byte of the answer (loading included), `between`
-after that, `total` over everything; the size of an answer is limited as well. Where a server may hold a whole call
-back until its last line, the limit of its silence is `first_token` throughout. A request is repeated at most twice,
-only while nothing of the answer has come, and only where the server could not be reached or asked to come back; a
-server that reports that it still loads its model is asked again until `first_token` is over.
+In: an endpoint and a request. Out: batches of events, one per read and none of them empty, so that a caller sends once
+per read; the last event is always Finished or Failed. Caller: `exchange`, for chats, programs and tests alike.
+- Leaving the stream early (aclose, cancellation) closes the connection at once, which makes the server stop.
+- Limits count the server's silence: `first_token` until the first byte of the answer (loading included), `between`
+  after that, `total` over everything; the size of an answer is limited as well. Keep-alive comments count as life.
+- Where a server may hold a whole call back until its last line, the limit of its silence is `first_token` throughout.
+- A request is repeated at most twice, only while nothing of the answer has come, and only where the server could not
+  be reached or asked to come back; one that reports that it still loads its model is asked until `first_token` is over.
+It never raises because of a server, interprets no byte itself (that is the codec), and follows no redirect.
 """
 
 from __future__ import annotations
@@ -169,6 +171,7 @@ async def _refused(endpoint: Endpoint, response: httpx.Response) -> _FailedAttem
         pass
     finally:
         await response.aclose()
+    # Busy: Ollama's queue is full (503), a hosted server limits the rate (429). llama-server loads (503).
     text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
     failure = error_text.answered(endpoint, response.status_code, text)
     loading = response.status_code == 503 and load_failures.is_loading(text)
@@ -191,7 +194,9 @@ async def _read(response: httpx.Response, codec: Codec, clock: _Deadline) -> Asy
                 async with asyncio.timeout_at(clock.deadline()) as waiting:
                     piece = await anext(pieces, b"")
             except error_text.FAULTS as error:
-                last = codec.flush()  # the end mark may have come before the connection was lost
+                # The end mark may have come before the connection was lost. Without one it is an error, also at 200:
+                # Ollama's /v1 swallows an error in mid-stream, llama-server is cut off when it is stopped.
+                last = codec.flush()
                 if not ended_well(last):
                     last = [clock.late() if waiting.expired() else error_text.broken_off(error)]
                 yield last

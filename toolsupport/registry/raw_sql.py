@@ -27,7 +27,7 @@ WORDS = {
 def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
     """All rows that a statement gives."""
     with connection.cursor() as cursor:
-        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         return list(cursor.fetchall())
 
 
@@ -40,7 +40,7 @@ def row(statement: str, *values: object) -> tuple[Any, ...] | None:
 def change(statement: str, *values: object) -> int:
     """How many rows a statement changed."""
     with connection.cursor() as cursor:
-        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         return int(cursor.rowcount)
 
 
@@ -53,7 +53,7 @@ Converter = Callable[[Any, Any, Any], Any]
 def made(model: type[Row], statement: str, *values: object) -> list[Row]:
     """The rows that a statement gives, as models; a column that is no field of theirs becomes an attribute."""
     with connection.cursor() as cursor:
-        cursor.execute(said(connection.vendor, statement), [adapted(value) for value in values])
+        cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         columns = tuple(column[0] for column in cursor.description)
         return [_made(model, columns, found) for found in cursor.fetchall()]
 
@@ -98,7 +98,7 @@ def hold(statement: str, *values: object) -> None:
 
 
 @cache
-def said(vendor: str, statement: str) -> str:
+def for_vendor(vendor: str, statement: str) -> str:
     """The statement in the words of this database."""
     return statement.format(**WORDS[vendor])
 

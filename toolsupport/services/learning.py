@@ -11,6 +11,7 @@ from toolsupport.core.formats import FORMATS
 from toolsupport.core.redaction import redact
 from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal
 from toolsupport.registry.knowledge import (
+    effective_values,
     event_log,
     overrides,
     reviews,
@@ -72,7 +73,7 @@ class LearningResult:
 NOTHING = RefusalResponse()
 
 
-def hear(refused: ObservedRefusal) -> RefusalResponse:
+def record_refusal(refused: ObservedRefusal) -> RefusalResponse:
     """Keep a refusal in the history, and say what to ask or to tell. Raises NotFound.
 
     That a server lacks a setting is noted for administrators also where nothing is learned about models.
@@ -123,7 +124,7 @@ HEARD: Mapping[str, Callable[[ObservedRefusal], RefusalResponse]] = MappingProxy
 
 
 def _keep(refused: ObservedRefusal, verdict: str, override: int | None = None) -> None:
-    now = event_log.holds(refused.profile, "tools")
+    now = effective_values.holds(refused.profile, "tools")
     words = redact(refused.refusal.message)[:MOST_BODY]
     evidence = {"status": refused.status, "rule": refused.refusal.rule, "body": words}
     event_log.record(

@@ -10,7 +10,7 @@ from toolsupport.sources import query_process
 from toolsupport.sources.types import SourceError
 
 
-async def look(source_id: int) -> str:
+async def refresh_schema(source_id: int) -> str:
     """Write down its tables; why it could not be looked at, or "". Raises NotFound."""
     try:
         source = await database_sync_to_async(sql_sources.reached)(source_id)

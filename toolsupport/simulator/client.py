@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from toolsupport.simulator.http11 import HEAD_LIMIT
+from toolsupport.simulator import http11
 
 
 class ClientDisconnected(ConnectionError):
@@ -15,7 +15,7 @@ class DisconnectReader(asyncio.StreamReader):
     """A reader that says at once when the client has left, even while nobody reads."""
 
     def __init__(self) -> None:
-        super().__init__(limit=HEAD_LIMIT)
+        super().__init__(limit=http11.HEAD_LIMIT)
         self.left = asyncio.Event()
 
     def feed_eof(self) -> None:
@@ -33,6 +33,7 @@ class Client:
     def __init__(self, ear: DisconnectReader, writer: asyncio.StreamWriter) -> None:
         self.ear = ear
         self.writer = writer
+        self.http = http11.connection()
 
     def check(self) -> None:
         """Raises ClientDisconnected where nobody is there."""

@@ -1,4 +1,4 @@
-"""Reads HTTP/1.1 requests from a stream and writes the bytes of responses."""
+"""HTTP/1.1 of the simulator: h11 keeps the protocol, this carries its events to and from a stream."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
+import h11
+
+READ_SIZE = 4096
 HEAD_LIMIT = 64 * 1024
 BODY_LIMIT = 32 * 1024 * 1024
 PLAIN = "text/plain; charset=utf-8"
+VERSIONS = (b"1.0", b"1.1")
 # Ollama has statuses the standard library does not know.
 PHRASES = {status.value: status.phrase for status in HTTPStatus} | {499: ""}
 SERVER = "toolsupport-simulator"
@@ -27,19 +31,11 @@ class BadRequest(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """One request. Header names are lower case; the path has no query and is not percent-encoded."""
+    """One request. The path has no query and is not percent-encoded."""
 
     method: str
     path: str
-    version: str
-    headers: Mapping[str, str]
     body: bytes = b""
-
-    @property
-    def keeps(self) -> bool:
-        """Whether the client wants the connection kept."""
-        wish = self.headers.get("connection", "").lower()
-        return wish == "keep-alive" if self.version == "HTTP/1.0" else "close" not in wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,99 +56,90 @@ class StreamedResponse:
     content_type: str
 
 
-async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> ReceivedRequest | None:
-    """The next request, None where the client ended the connection. Raises BadRequest."""
+def connection() -> h11.Connection:
+    """The state of one connection. No head longer than HEAD_LIMIT is read: h11 measures after each piece."""
+    return h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_LIMIT - READ_SIZE)
+
+
+async def read(
+    http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> ReceivedRequest | None:
+    """The next request, None where the client ended the connection before it was whole. Raises BadRequest."""
     try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    except asyncio.LimitOverrunError:
-        raise BadRequest(431) from None
-    request = _parse(head)
-    if request.headers.get("expect", "").lower() == "100-continue":
-        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-    body = await _body(reader, request.headers)
-    return ReceivedRequest(request.method, request.path, request.version, request.headers, body)
+        head = await _next(http, reader)
+        if not isinstance(head, h11.Request):
+            return None
+        method, path = head.method.decode(), _path(head)
+        if http.they_are_waiting_for_100_continue:
+            go_on = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
+            writer.write(http.send(go_on) or b"")
+        body = bytearray()
+        while isinstance(part := await _next(http, reader), h11.Data):
+            body += part.data
+            if len(body) > BODY_LIMIT:
+                raise BadRequest(413)
+    except h11.RemoteProtocolError as error:
+        raise BadRequest(431 if error.error_status_hint == 431 else 400) from error
+    return None if isinstance(part, h11.ConnectionClosed) else ReceivedRequest(method, path, bytes(body))
 
 
-def _parse(head: bytes) -> ReceivedRequest:
-    first, *lines = head[:-4].decode("latin-1").split("\r\n")
-    parts = first.split(" ")
-    if len(parts) != 3 or not parts[0].isalpha() or parts[2] not in ("HTTP/1.0", "HTTP/1.1"):
-        raise BadRequest
-    headers = dict(_header(line) for line in lines)
-    if parts[2] == "HTTP/1.1" and "host" not in headers:
-        raise BadRequest
-    return ReceivedRequest(parts[0], unquote(parts[1].split("?")[0]), parts[2], headers)
+async def _next(
+    http: h11.Connection, reader: asyncio.StreamReader
+) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+    """The next event of the client's side; a connection that ends in the middle of a request is closed, not refused."""
+    while (event := http.next_event()) is h11.NEED_DATA:
+        data = await reader.read(READ_SIZE)
+        if not data:
+            return h11.ConnectionClosed()
+        http.receive_data(data)
+    return event
 
 
-def _header(line: str) -> tuple[str, str]:
-    name, colon, value = line.partition(":")
-    if not colon or not name or name != name.strip():
-        raise BadRequest
-    return name.lower(), value.strip()
-
-
-async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
-    try:
-        if "transfer-encoding" in headers:
-            return await _chunked(reader, headers)
-        return await reader.readexactly(_size(headers.get("content-length", "0"), 10, BODY_LIMIT))
-    except asyncio.IncompleteReadError:
-        raise ConnectionResetError from None
-    except asyncio.LimitOverrunError:
-        raise BadRequest from None
-
-
-async def _chunked(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
+def _path(head: h11.Request) -> str:
+    """The path that a head asks for. Raises BadRequest where h11 is more patient than a simulated server."""
+    names = dict(head.headers)
     # Two ways of saying how long a body is are an old trick to smuggle a request past a proxy.
-    if headers["transfer-encoding"].lower() != "chunked" or "content-length" in headers:
+    doubtful = b"transfer-encoding" in names and b"content-length" in names
+    if head.http_version not in VERSIONS or doubtful:
         raise BadRequest
-    body = bytearray()
-    while size := _size((await reader.readuntil(b"\r\n")).decode("latin-1").split(";")[0].strip(), 16, BODY_LIMIT):
-        body += await reader.readexactly(size)
-        if await reader.readexactly(2) != b"\r\n":
-            raise BadRequest
-        if len(body) > BODY_LIMIT:
-            raise BadRequest(413)
-    while await reader.readuntil(b"\r\n") != b"\r\n":
-        pass
-    return bytes(body)
-
-
-def _size(text: str, radix: int, limit: int) -> int:
-    if not text.isalnum() or not text.isascii() or len(text) > 20:
-        raise BadRequest
+    if int(names.get(b"content-length", b"0")) > BODY_LIMIT:
+        raise BadRequest(413)
+    target = head.target.decode("latin-1")
     try:
-        size = int(text, radix)
+        # A client that takes this for a proxy sends the whole address.
+        path = target.split("?")[0] if target.startswith("/") else urlsplit(target).path or "/"
     except ValueError:
         raise BadRequest from None
-    if size > limit:
-        raise BadRequest(413)
-    return size
+    return unquote(path)
 
 
-def head(status: int, headers: Mapping[str, str]) -> bytes:
+def head(http: h11.Connection, status: int, headers: Mapping[str, str]) -> bytes:
     """The status line and headers, with what every response carries."""
     every = {"Server": SERVER, **headers, "Date": formatdate(usegmt=True)}
-    lines = [f"HTTP/1.1 {status} {PHRASES[status]}", *(f"{name}: {value}" for name, value in every.items())]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+    response = h11.Response(status_code=status, headers=list(every.items()), reason=PHRASES[status].encode())
+    return http.send(response) or b""
 
 
-def whole(response: Response, request: ReceivedRequest) -> bytes:
+def whole(http: h11.Connection, response: Response, method: str) -> bytes:
     """A response in full; HEAD gets its headers only."""
     headers = {"Content-Type": response.content_type, "Content-Length": str(len(response.body))}
     headers |= {"Allow": response.allow} if response.allow else {}
-    headers |= {} if request.keeps else {"Connection": "close"}
-    return head(response.status, headers) + (b"" if request.method == "HEAD" else response.body)
+    body = b"" if method == "HEAD" else response.body
+    return head(http, response.status, headers) + piece(http, body) + end(http)
 
 
-def refusal(error: BadRequest) -> bytes:
+def refusal(http: h11.Connection, error: BadRequest) -> bytes:
     """What is sent before a connection ends that made no sense."""
     body = f"{error.status} {error}".encode()
-    return head(error.status, {"Content-Type": PLAIN, "Connection": "close"}) + body
+    headers = {"Content-Type": PLAIN, "Content-Length": str(len(body)), "Connection": "close"}
+    return head(http, error.status, headers) + piece(http, body)
 
 
-def chunk(piece: bytes) -> bytes:
-    """One piece of a stream; an empty one is its end."""
-    return b"%x\r\n%b\r\n" % (len(piece), piece)
+def piece(http: h11.Connection, data: bytes) -> bytes:
+    """A piece of a body: a chunk where the client understands chunks."""
+    return http.send(h11.Data(data=data)) or b""
+
+
+def end(http: h11.Connection) -> bytes:
+    """The end of a body."""
+    return http.send(h11.EndOfMessage()) or b""

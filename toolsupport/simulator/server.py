@@ -7,6 +7,8 @@ import logging
 from contextlib import aclosing
 from typing import cast
 
+import h11
+
 from toolsupport.simulator import http11
 from toolsupport.simulator.client import Client, DisconnectReader
 from toolsupport.simulator.desk import SimulatorState
@@ -93,9 +95,9 @@ class Simulator:
     async def _answer_one(self, client: Client) -> bool:
         """Answer one request; whether the connection stays."""
         try:
-            request = await http11.read(client.ear, client.writer)
+            request = await http11.read(client.http, client.ear, client.writer)
         except BadRequest as error:
-            await client.send(http11.refusal(error))
+            await client.send(http11.refusal(client.http, error))
             return False
         if request is None:
             return False
@@ -104,7 +106,10 @@ class Simulator:
             await self._answer(client, request)
         finally:
             self.active -= 1
-        return request.keeps
+        if client.http.our_state is not h11.DONE:
+            return False
+        client.http.start_next_cycle()
+        return True
 
     async def _answer(self, client: Client, request: ReceivedRequest) -> None:
         try:
@@ -115,22 +120,14 @@ class Simulator:
             log.exception("simulator failed at %s %s", request.method, request.path)
             answer = Response(b"", 500, http11.PLAIN)
         if isinstance(answer, Response):
-            await client.send(http11.whole(answer, request))
+            await client.send(http11.whole(client.http, answer, request.method))
         else:
-            await _send_stream(client, request, answer)
+            await _send_stream(client, answer)
 
 
-async def _send_stream(client: Client, request: ReceivedRequest, stream: StreamedResponse) -> None:
-    # HTTP/1.0 knows no chunks: there the end of the connection is the end of the body.
-    chunked = request.version == "HTTP/1.1"
-    headers = {"Content-Type": stream.content_type}
-    headers |= {"Transfer-Encoding": "chunked"} if chunked else {}
-    headers |= {} if chunked and request.keeps else {"Connection": "close"}
-    await client.send(http11.head(200, headers))
+async def _send_stream(client: Client, stream: StreamedResponse) -> None:
+    await client.send(http11.head(client.http, 200, {"Content-Type": stream.content_type}))
     async with aclosing(stream.pieces) as pieces:
         async for piece in pieces:
-            await client.send(http11.chunk(piece) if chunked else piece)
-    if chunked:
-        await client.send(http11.chunk(b""))
-    else:
-        client.writer.close()
+            await client.send(http11.piece(client.http, piece))
+    await client.send(http11.end(client.http))

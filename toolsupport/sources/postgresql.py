@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
+from toolsupport.core.errors import ConfigError
+from toolsupport.core.http_address import check_host
 from toolsupport.sources.types import (
     ROWS,
     SECONDS,
@@ -79,6 +82,7 @@ def shapes(source: DatabaseSource) -> list[TableShape]:
 
 @contextmanager
 def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
+    _check_hosts(source.location)
     with closing(
         psycopg.connect(source.location, connect_timeout=CONNECT_SECONDS, options=SETTINGS, autocommit=False)
     ) as connection:
@@ -88,6 +92,16 @@ def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
         _check_role(connection)
         yield connection
         connection.rollback()
+
+
+def _check_hosts(location: str) -> None:
+    """Raises SourceError for a place that is never asked. Several hosts are written with commas between them."""
+    fields = conninfo_to_dict(location)
+    for host in f"{fields.get('host') or ''},{fields.get('hostaddr') or ''}".split(","):
+        try:
+            check_host(host.strip())
+        except ConfigError as error:
+            raise SourceError(str(error)) from None
 
 
 def _check_role(connection: psycopg.Connection[TupleRow]) -> None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from django.http import HttpRequest, JsonResponse
 
+from toolsupport.core.error_table import row_of
 from toolsupport.core.types import JSON
 
 PLACES = ("/v1/", "/api/")
@@ -42,3 +43,9 @@ def body(status: int, message: str, param: str | None = None, code: str | None =
 def answer(status: int, message: str, param: str | None = None, code: str | None = None) -> JsonResponse:
     """The whole answer."""
     return JsonResponse(body(status, message, param, code), status=status)
+
+
+def refusal(error: Exception, param: str | None = None, code: str | None = None) -> JsonResponse:
+    """The answer to an error of the error table; `code` where this address has one of its own."""
+    row = row_of(error)
+    return answer(row.status, str(error), param, code or row.code)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, path
+from django.urls import path
 
-from toolsupport.web.api import (
-    models as api_models,
-)
+from toolsupport.web.api import models as api_models
 from toolsupport.web.pages import (
     account,
     api_keys,
@@ -23,7 +21,7 @@ from toolsupport.web.pages import (
     sources,
 )
 
-PATHS: list[URLPattern] = [
+urlpatterns = [
     path("models/", models.matrix, name="models"),
     path("models/import/", imports.take, name="models-import"),
     path("models/import/merge/", imports.merge, name="models-import-merge"),

@@ -21,7 +21,7 @@ async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterato
     if server.token:
         headers["authorization"] = f"Bearer {server.token}"
     limits = http.Timeout(SILENCE, connect=CONNECT, write=WRITE, pool=CONNECT)
-    client = http.AsyncClient(transport=careful.Careful(), headers=headers, timeout=limits, trust_env=False)
+    client = http.AsyncClient(transport=careful.GuardedTransport(), headers=headers, timeout=limits, trust_env=False)
     spoken = sdk.streamable_http_client(server.url, http_client=client, max_sse_event_size=EVENT_BYTES)
     async with client, spoken as streams:
         yield streams

@@ -42,7 +42,7 @@ def file_parts(path: str) -> tuple[tuple[str, ...], str]:
     return names[:-1], names[-1]
 
 
-def speakable(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """True where a name can be asked for; what a program put into the workspace may be called anything."""
     try:
         _check(name)

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from chat.tools.files.paths import DEPTH, TEMPORARY, file_parts, parts, shown, speakable
+from chat.tools.files.paths import DEPTH, TEMPORARY, file_parts, is_valid_name, parts, shown
 from chat.tools.files.safe_open import NEW_FILE, DirectoryEntry, directory, in_words, look, regular_file, walk
 from chat.tools.files.text_decoding import size_in_words
 from toolsupport.core.errors import NotFound, ToolError
@@ -163,7 +163,7 @@ def _levels(recursive: bool) -> int:
 
 
 def _entry(names: tuple[str, ...], found: DirectoryEntry) -> WorkspaceEntry:
-    if speakable(found.name):
+    if is_valid_name(found.name):
         return WorkspaceEntry("/".join(names), found.kind, found.size)
     return WorkspaceEntry(shown("/".join(names)), "other", found.size)
 

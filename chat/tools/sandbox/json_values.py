@@ -26,7 +26,7 @@ def plain(value: object) -> Any:
     return _PlainCopy(strict=True).of(value, DEPTH)
 
 
-def told(value: object) -> Any:
+def readable_copy(value: object) -> Any:
     """The same for a reader: what JSON lacks is shown as Python shows it. Raises UnsupportedValue for too much."""
     return _PlainCopy(strict=False).of(value, DEPTH)
 

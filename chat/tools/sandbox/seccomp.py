@@ -45,7 +45,7 @@ class Architecture:
 MACHINES = {"x86_64": Architecture(0, 0xC000003E), "aarch64": Architecture(1, 0xC00000B7)}
 
 
-def known() -> bool:
+def is_supported() -> bool:
     """Whether the numbers of this machine's system calls are known here."""
     return platform.machine() in MACHINES
 

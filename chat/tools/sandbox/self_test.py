@@ -36,7 +36,7 @@ def why_not() -> str:
     """Why no command may run here, in words for people, or "". Takes a tenth of a second, once in each process."""
     if not bwrap.program():
         return INSTALL
-    if not seccomp.known():
+    if not seccomp.is_supported():
         return "This kind of processor is not known well enough to shut commands in."
     with tempfile.TemporaryDirectory(prefix="toolsupport-sandbox-", ignore_cleanup_errors=True) as outside:
         root = Path(outside, "workspace")

@@ -9,7 +9,7 @@ MOMENT = 2.0  # seconds, less than the lease of a running answer
 STILL = "It is being tried on this machine. Look again in a moment."
 
 
-def tried(test: Callable[[], str], moment: float = MOMENT) -> Callable[[], str]:
+def cached_test(test: Callable[[], str], moment: float = MOMENT) -> Callable[[], str]:
     """The same answers ("" or why not) from a thread of the test's own, which begins at the first question."""
     lock, found, done = threading.Lock(), list[str](), threading.Event()
     begun = list[threading.Thread]()

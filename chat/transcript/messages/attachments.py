@@ -31,7 +31,7 @@ def sees(capabilities: Mapping[str, Any]) -> bool:
     return bool((capabilities.get("vision") or {}).get("value") is True)
 
 
-def told(rows: Sequence[MessageRow], seen: bool) -> dict[int, types.ChatMessage]:
+def user_messages(rows: Sequence[MessageRow], seen: bool) -> dict[int, types.ChatMessage]:
     """Messages of a person as the model gets them, by id: with their images, or with a word where it sees none."""
     room, found = MOST_BYTES, {}
     for row in reversed(rows):

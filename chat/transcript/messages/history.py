@@ -50,7 +50,7 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
             runs[run.message_id].append(run)
     log: list[types.ChatMessage] = []
     path = [row for row in branch(rows, conversation.leaf_id) if row.role != Role.NOTICE]
-    shown = attachments.told([row for row in path if row.attachments], sees)
+    shown = attachments.user_messages([row for row in path if row.attachments], sees)
     for row in path:
         log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
     heard = (run.name for row in path for run in runs[row.pk] if run.status in HEARD)

@@ -23,7 +23,7 @@ KIND = "runtime_learning"
 @fenced
 def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> RefusalResponse:
     """Keep the refusal of a turn's server in the history of its model; what is to be asked or shown for it."""
-    return learning.hear(ObservedRefusal(turn.profile_id, refusal, status))
+    return learning.record_refusal(ObservedRefusal(turn.profile_id, refusal, status))
 
 
 @fenced

@@ -18,7 +18,7 @@ from chat.transcript.questions.unknown_model import HEARD, KIND, WORDS
 from chat.transcript.settings import chat_settings
 from toolsupport.core import format_choice
 from toolsupport.core.types import Capabilities
-from toolsupport.registry.knowledge import effective_values, event_log, format_findings
+from toolsupport.registry.knowledge import effective_values, format_findings
 from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.testing import change_feed as news_of
 from toolsupport.registry.testing import probe_target
@@ -70,7 +70,7 @@ def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
 
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
     """Say in a conversation what a person decided for everyone; nothing where that was done already."""
-    value = event_log.holds(profile, "tools")
+    value = effective_values.holds(profile, "tools")
     return _tell_once(conversation_id, ModelNews(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
 
 

@@ -23,7 +23,7 @@ from chat.transcript.settings import chat_settings
 from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.detection.test_run import longest
 from toolsupport.registry.knowledge import effective_values as known_of
-from toolsupport.registry.knowledge import event_log, overrides
+from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.people.permissions import Action, actions_of
@@ -81,9 +81,8 @@ def begin_test(person: Person, conversation: Conversation, profile: int) -> Noti
     allowed = actions_of(person.pk or 0)
     if Action.DETECT not in allowed:
         raise NotAllowed(f"Your role does not allow you to {Action.DETECT}.")
-    if Action.DECIDE_FOR_ALL not in allowed:
-        detections.check_rate(person.pk)
-    opened = detections.open_test(DetectionRequest(profile, "chat", actor=person.pk))
+    limited = Action.DECIDE_FOR_ALL not in allowed
+    opened = detections.open_tests([DetectionRequest(profile, "chat", actor=person.pk)], limited)[0]
     here = conversation.profile_id == profile
     return _say(conversation, profile, "detecting") if opened.fresh and here else None
 
@@ -98,7 +97,7 @@ def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, Notic
 
 def _decide(person: Person, conversation: Conversation, profile: int, value: bool) -> Notice:
     newest = overrides.newest_seq(profile, "tools")
-    if event_log.holds(profile, "tools") is not None:
+    if known_of.holds(profile, "tools") is not None:
         raise Conflict(f"This was decided already. {overrides.stands(profile, 'tools')}", "decided")
     reason = "Answered in a chat."
     if Action.DECIDE_FOR_ALL in actions_of(person.pk or 0):

@@ -23,13 +23,18 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 NO_PROMPTS = "There are no named prompts to choose among."
 
 
-def offer(toolset: Sequence[str] = (), prompts: Sequence[NamedPrompt] = (), databases: str = "") -> ToolOffer:
+def offer(
+    toolset: Sequence[str] = (),
+    prompts: Sequence[NamedPrompt] = (),
+    databases: str = "",
+    team: Mapping[str, Any] | None = None,
+) -> ToolOffer:
     """Every built-in tool, with whether the team has switched it on and whether it works here, then the deferred ones.
 
     Those of the `toolset` of a conversation were found for it, the most relevant first. `prompts` are the team's that
-    can be chosen, `databases` names those that it may read.
+    can be chosen, `databases` names those that it may read. `team` are all settings in force, where they were read.
     """
-    team = team_settings.everything()
+    team = team or team_settings.everything()
     built_in = [_built_in(tool, team) for tool in BUILTINS.values()]
     built_in = [_about(candidate, prompts, databases) for candidate in built_in]
     remotes = deferred_tools.tools()
@@ -47,7 +52,7 @@ def _about(candidate: Candidate, prompts: Sequence[NamedPrompt], databases: str)
     """A tool for prompts or databases tells which there are; without any it is not offered."""
     spec = candidate.spec
     if spec.name == hot_swap.TOOL.spec.name:
-        return replace(candidate, spec=hot_swap.told_of(spec, prompts), missing="" if prompts else NO_PROMPTS)
+        return replace(candidate, spec=hot_swap.with_prompts(spec, prompts), missing="" if prompts else NO_PROMPTS)
     if candidate.kind != "sql":
         return candidate
     told = f"{spec.description} Databases: {databases}." if databases else spec.description

@@ -1,4 +1,13 @@
-"""Which process holds a turn: leases renewed with the text that grew, and turns whose lease ran out."""
+"""Which process holds a turn: leases renewed with the text that grew, and turns whose lease ran out.
+
+In: the id of a process, its turns and their grown texts. Out: which turns it lost and which are to stop; the turns
+that were interrupted. Callers: the runner, on every tick (`keep_alive`, `settle`), and `begin`, which frees a
+conversation whose process is dead (`expire`).
+- A running turn has one owner, and only that owner writes its rows: a turn without its lease is reported as lost.
+- A lease runs out by the database's clock, never by that of a process.
+- A turn ends once: the update that ends it asks again whether the lease ran out, so two processes cannot both do it.
+It never takes a turn over: one whose process died is interrupted, and only a person goes on with it.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,6 @@ from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import NotFound
-from toolsupport.registry.knowledge import effective_values
 
 pytestmark = pytest.mark.django_db
 PNG = base64.b64decode(
@@ -112,7 +111,6 @@ def seeing(conversation: Conversation) -> None:
     conversation.profile = ModelProfileFactory()
     conversation.save()
     OverrideFactory(profile=conversation.profile, capability="vision")
-    effective_values.refold([conversation.profile])
 
 
 # T12
@@ -153,8 +151,8 @@ def test_old_images_give_way_to_new_ones(
         conversation.messages.create(role="user", content=text, attachments=["images/a.png"])
     rows = sql.said_in(conversation.pk)
     put(conversation)
-    told = attachments.told(rows, seen=True)
+    told = attachments.user_messages(rows, seen=True)
     assert [told[row.pk].images for row in rows] == [(), (PNG,)]
     assert "not shown any more" in told[rows[0].pk].content
     turn_settings.workspace(str(conversation.pk)).delete("images/a.png")
-    assert "not shown any more" in attachments.told(rows, seen=True)[rows[1].pk].content
+    assert "not shown any more" in attachments.user_messages(rows, seen=True)[rows[1].pk].content

@@ -59,7 +59,7 @@ def test_a_temperature_that_is_none_changes_nothing(client: Client, bob: User) -
     client.force_login(bob)
     answer = client.post("/tools/defaults/", FORM | {"temperature": "warm"})
     assert "from 0 to 2" in answer.content.decode()
-    assert team_settings.base_system_prompt() != "Be brief."
+    assert team_settings.get("base_system_prompt") != "Be brief."
 
 
 @pytest.mark.parametrize("name", ["alice", "charlie"])
@@ -68,7 +68,7 @@ def test_the_others_may_not(client: Client, name: str, request: pytest.FixtureRe
     assert client.post("/tools/defaults/", FORM).status_code == 403
     assert client.post("/tools/switches/", {"filter_only": "on"}).status_code == 403
     assert not switches.in_force().filter_only
-    assert team_settings.base_system_prompt() != "Be brief."
+    assert team_settings.get("base_system_prompt") != "Be brief."
 
 
 # O6
@@ -180,11 +180,11 @@ def test_bob_leaves_tools_of_servers_out(
     assert client.post("/tools/filter/", form).status_code == 403
     client.force_login(bob)
     assert "Allow wiki_read" in client.post("/tools/filter/", form).content.decode()
-    assert tool_settings.left_out() == ToolFilter(frozenset({"wiki_read"}))
+    assert ToolFilter.read(team_settings.get("left_out")) == ToolFilter(frozenset({"wiki_read"}))
     page = client.post("/tools/filter/", {"kind": "servers", "name": "wiki", "out": "out"}).content.decode()
     assert "Allow the server" in page
     client.post("/tools/filter/", form | {"out": ""})
-    assert tool_settings.left_out() == ToolFilter(servers=frozenset({"wiki"}))
+    assert ToolFilter.read(team_settings.get("left_out")) == ToolFilter(servers=frozenset({"wiki"}))
     assert "no such tool" in client.post("/tools/filter/", form | {"kind": "people"}).content.decode()
 
 
@@ -193,7 +193,11 @@ def test_bob_leaves_tools_of_servers_out(
 
 def formats_form(primary: str = "", disabled: tuple[str, ...] = (), seen: str | None = None) -> dict[str, Any]:
     kept = [name for name in format_choice.names() if name not in disabled]
-    return {"primary": primary, "kept": kept, "seen": tool_settings.formats().stamp if seen is None else seen}
+    return {
+        "primary": primary,
+        "kept": kept,
+        "seen": tool_settings.formats(team_settings.everything()).stamp if seen is None else seen,
+    }
 
 
 # F2 T1
@@ -201,7 +205,7 @@ def test_bob_says_which_formats_are_used(client: Client, bob: User) -> None:
     profile: ModelProfile = ModelProfileFactory()
     overrides.add(NewOverride(profile.pk, "tools", True))
     client.force_login(bob)
-    before = tool_settings.formats().stamp
+    before = tool_settings.formats(team_settings.everything()).stamp
     assert "Saved" in client.post("/tools/formats/", formats_form("hermes")).content.decode()
     assert request_context.brief(profile.pk, [ToolSpec("read_file")], ChatSettings()).brief.format == "hermes"
     clash = client.post("/tools/formats/", formats_form("pythonic", seen=before)).content.decode()
@@ -220,7 +224,7 @@ def test_formats_that_make_no_sense_change_nothing(
 ) -> None:
     client.force_login(bob)
     assert words in client.post("/tools/formats/", formats_form(primary, disabled)).content.decode()
-    assert tool_settings.formats() == tool_settings.FormatSettings()
+    assert tool_settings.formats(team_settings.everything()) == tool_settings.FormatSettings()
 
 
 @pytest.mark.parametrize("name", ["alice", "charlie"])

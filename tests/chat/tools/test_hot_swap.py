@@ -61,7 +61,7 @@ async def test_there_must_be_a_conversation(context: ToolContext) -> None:
 
 
 def test_a_model_is_told_of_the_prompts_there_are() -> None:
-    told = hot_swap.told_of(hot_swap.SPEC, OFFERED)
+    told = hot_swap.with_prompts(hot_swap.SPEC, OFFERED)
     assert "translator: Renders everything in German; code-review." in told.description
     assert told.parameters["properties"]["prompts"]["items"]["enum"] == ["translator", "code-review"]
     assert "enum" not in hot_swap.SPEC.parameters["properties"]["prompts"]["items"]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chat.tools import policy, python_execution
-from chat.tools.python_execution import TOOL, asked, functions, resume, run
+from chat.tools.python_execution import TOOL, checked_call, functions, resume, run
 from chat.tools.sandbox.json_values import LARGEST
 from chat.tools.sandbox.python_interpreter import FunctionCall
 from chat.tools.tool import Pause, PausedCallResult, ToolContext
@@ -214,5 +214,5 @@ async def test_it_works_here_and_says_so() -> None:
 
 
 async def test_each_call_has_an_id_of_its_own() -> None:
-    made = {asked(FunctionCall("look", ("a",)), {"look": LOOK}).call.id for _ in range(50)}  # type: ignore[union-attr]
+    made = {checked_call(FunctionCall("look", ("a",)), {"look": LOOK}).call.id for _ in range(50)}  # type: ignore[union-attr]
     assert len(made) == 50

@@ -49,7 +49,7 @@ def test_ordinary_words_stay(text: str) -> None:
 
 def test_a_value_we_know_goes_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "_known", set())
-    redaction.know("wordlike", "wordlike-and-longer", "", "short")
+    redaction.add_secrets("wordlike", "wordlike-and-longer", "", "short")
     assert redact("a wordlike-and-longer b wordlike c short") == f"a {GONE} b {GONE} c short"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.core.refusal_phrases import says_no
+from toolsupport.core.refusal_phrases import claims_no_file_access
 
 DENIALS = (
     "I can't access files.",
@@ -46,19 +46,23 @@ OTHERS = (
 
 @pytest.mark.parametrize("text", DENIALS)
 def test_it_says_no(text: str) -> None:
-    assert says_no(text) and says_no(text.upper()) and says_no(f"  {text}\n\nMore follows.")
+    assert (
+        claims_no_file_access(text)
+        and claims_no_file_access(text.upper())
+        and claims_no_file_access(f"  {text}\n\nMore follows.")
+    )
 
 
 @pytest.mark.parametrize("text", OTHERS)
 def test_it_says_something_else(text: str) -> None:
-    assert not says_no(text)
+    assert not claims_no_file_access(text)
 
 
 @given(st.text(st.sampled_from("i can't access files, or read ").map(str), max_size=3000))
 def test_any_text_is_read_at_once(text: str) -> None:
-    assert says_no(text) in (True, False)
+    assert claims_no_file_access(text) in (True, False)
 
 
 def test_words_without_end_are_read_at_once() -> None:
-    assert not says_no("i " * 10_000 + "can't")
-    assert not says_no("i can't read or " * 5_000)
+    assert not claims_no_file_access("i " * 10_000 + "can't")
+    assert not claims_no_file_access("i can't read or " * 5_000)

@@ -187,3 +187,13 @@ def test_a_reply_shows_once_how_replies_begin(known: bool | None, reply: tuple[E
     listener = ReplyReader("native", TOOLS, known)
     events = [event for one in reply for event in listener.hear([one])]
     assert [event.begins_inside for event in events if isinstance(event, ReasoningSeen)] == seen
+
+
+def test_native_drafts_without_a_text_of_their_own_are_several() -> None:
+    """Some wires give no raw text of a call."""
+    drafts = [CallReady(ToolCall(f"c{number}", "read_file", {"path": str(number)}), "") for number in (1, 2)]
+    for pieces in ([], [CallDelta(f"c{number}", "read_file", "{") for number in (1, 2)]):
+        reader = ReplyReader("native", TOOLS, True)
+        parts: list[Event] = [TextDelta("I look at both."), *pieces, *drafts, Finished("tool_calls")]
+        told = [event for one in parts for event in reader.hear([one])]
+        assert calls(told) == [{"path": "1"}, {"path": "2"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 from toolsupport.core.types import Role
 from toolsupport.gateway.chat_request import ChatCompletionRequest, read
 from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.request_schemas import QUESTION
 
 HELLO = {"role": "user", "content": "Hello"}
 TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+SECOND_CALL = "messages[0].tool_calls[1]"
 OTHER = {"type": "function", "function": {"name": "other"}}
 
 
@@ -27,12 +31,22 @@ def asked(**fields: Any) -> ChatCompletionRequest:
         ({"model": None}, "model"),
         ({"model": 3}, "model"),
         ({"messages": []}, "messages"),
-        ({"messages": ["Hello"]}, "messages[0].role"),
+        ({"model": " \t"}, "model"),
+        ({"model": "a\0b"}, "model"),
+        ({"messages": ["Hello"]}, "messages[0]"),
+        ({"messages": {"role": "user"}}, "messages"),
+        ({"messages": [{"content": "Hello"}]}, "messages[0].role"),
         ({"messages": [HELLO, {"role": "function"}]}, "messages[1].role"),
         ({"messages": [{"role": "user", "content": 3}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": [{"type": "audio"}]}]}, "messages[0].content[0]"),
         ({"messages": [{"role": "tool", "content": "3"}]}, "messages[0].tool_call_id"),
+        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0]"),
+        ({"messages": [HELLO, {"role": "tool", "content": "3", "tool_call_id": 3}]}, "messages[1].tool_call_id"),
         ({"messages": [{"role": "assistant", "tool_calls": [{}]}]}, "messages[0].tool_calls[0]"),
+        ({"messages": [{"role": "assistant", "tool_calls": [CALL, CALL | {"function": 3}]}]}, SECOND_CALL),
+        ({"messages": [{"role": "assistant", "tool_calls": [CALL, CALL | {"function": {"name": 3}}]}]}, SECOND_CALL),
+        ({"messages": [{"role": "assistant", "tool_calls": "none"}]}, "messages[0].tool_calls"),
+        ({"messages": [{"role": "assistant", "reasoning_content": []}]}, "messages[0].reasoning_content"),
         ({"n": 2}, "n"),
         ({"stream": "yes"}, "stream"),
         ({"stream_options": []}, "stream_options"),
@@ -40,12 +54,24 @@ def asked(**fields: Any) -> ChatCompletionRequest:
         ({"temperature": True}, "temperature"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"seed": 1.5}, "seed"),
+        ({"seed": 2**63}, "seed"),
+        ({"max_completion_tokens": "5"}, "max_completion_tokens"),
+        ({"top_p": 1.01}, "top_p"),
+        ({"presence_penalty": -2.5}, "presence_penalty"),
+        ({"frequency_penalty": "1"}, "frequency_penalty"),
+        ({"response_format": "json"}, "response_format"),
+        ({"stream_options": {"include_usage": "yes"}}, "stream_options"),
+        ({"stop": ["a"] * 17}, "stop"),
         ({"stop": ["a", 1]}, "stop"),
         ({"parallel_tool_calls": 1}, "parallel_tool_calls"),
         ({"tools": {}}, "tools"),
         ({"tools": [TOOL, TOOL]}, "tools"),
         ({"tools": [{"type": "web_search"}]}, "tools[0]"),
         ({"tools": [{"type": "function", "function": {}}]}, "tools[0]"),
+        ({"tools": [TOOL, {"type": "function", "function": {"name": "b", "parameters": "{}"}}]}, "tools[1]"),
+        ({"tools": [{"type": "function"}]}, "tools[0]"),
+        ({"tools": [TOOL] * 257}, "tools"),
+        ({"tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice"),
         ({"tools": [TOOL], "tool_choice": "any"}, "tool_choice"),
         ({"tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "sub"}}}, "tool_choice"),
         ({"tool_choice": "required"}, "tool_choice"),
@@ -57,14 +83,48 @@ def test_a_wrong_field_is_named(fields: dict[str, Any], param: str) -> None:  # 
     assert wrong.value.param == param
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b'{"model": NaN}', b"\xff"])
+def test_a_wrong_field_is_explained_in_words() -> None:
+    with pytest.raises(InvalidField, match=r"^temperature has to be a number from 0 to 2.$"):
+        asked(temperature=3)
+    with pytest.raises(
+        InvalidField, match=r"^messages\[1\].role has to be one of system, developer, user, assistant, tool.$"
+    ):
+        asked(messages=[HELLO, {"role": "function"}])
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b"3", b"null", b'{"model": NaN}', b"\xff"])
 def test_a_body_that_is_no_object_is_refused(body: bytes) -> None:
-    with pytest.raises(InvalidField):
+    with pytest.raises(InvalidField) as wrong:
         read(body)
+    assert wrong.value.param == ""
+
+
+def test_a_body_that_can_be_read_in_two_ways_is_refused() -> None:
+    body = b'{"model": "m", "messages": [{"role": "user", "content": "Hello", "content": "Bye"}]}'
+    with pytest.raises(InvalidField, match="'content' stands there twice"):
+        read(body)
+
+
+def test_a_number_of_a_tool_may_be_larger_than_64_bits() -> None:
+    tool = {"function": {"name": "add", "parameters": {"maximum": 18446744073709552000}}}
+    body = json.dumps({"model": "m", "messages": [HELLO], "tools": [tool]}).encode()
+    limit = read(body).tools[0].parameters["maximum"]
+    assert limit == 2.0**64 and orjson.loads(orjson.dumps(limit)) == limit
+
+
+def test_null_is_as_good_as_nothing() -> None:
+    names = [name for name in QUESTION["properties"] if name not in ("model", "messages")]
+    assert asked(**dict.fromkeys(names)) == asked()
 
 
 def test_what_has_no_word_here_is_left_unread() -> None:  # G1
     assert asked(user="me", logprobs=False, metadata={"a": 1}, base_url="http://other", api_key="k") == asked()
+
+
+def test_a_whole_number_is_sent_on_as_one() -> None:
+    assert orjson.dumps(asked(max_tokens=5.0, seed=-7.0, temperature=1.0).options) == (
+        b'{"temperature":1.0,"num_predict":5,"seed":-7}'
+    )
 
 
 def test_options_get_our_words() -> None:

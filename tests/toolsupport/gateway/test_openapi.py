@@ -1,19 +1,26 @@
-"""The description for machines speaks of the addresses there are."""
+"""The description for machines: the addresses there are, and the fields that are read."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
+import jsonschema_rs
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from chat.urls import urlpatterns as CHAT
-from toolsupport.gateway.chat_request import OPTIONS
-from toolsupport.gateway.openapi import QUESTION, document
-from toolsupport.gateway.urls import PATHS as GATEWAY
+from toolsupport.core.types import JSON
+from toolsupport.gateway.chat_request import asked
+from toolsupport.gateway.field_errors import InvalidField
+from toolsupport.gateway.openapi import document
+from toolsupport.gateway.request_schemas import CALL as CALL_SCHEMA
+from toolsupport.gateway.request_schemas import CALLS, QUESTION, QUESTIONS, BodyCheck
+from toolsupport.gateway.urls import urlpatterns as GATEWAY
 from toolsupport.web.api_errors import PLACES
-from toolsupport.web.urls import PATHS as PAGES
+from toolsupport.web.urls import urlpatterns as PAGES
 
 
 def test_every_address_for_programs_is_described_and_is_there() -> None:  # G3
@@ -22,9 +29,102 @@ def test_every_address_for_programs_is_described_and_is_there() -> None:  # G3
     assert {route for route in routes if route.startswith(PLACES)} == described
 
 
-def test_no_option_is_described_that_is_not_read() -> None:
-    named = {"model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options", "n"}
-    assert set(QUESTION["properties"]) - named <= set(OPTIONS)
+class Recorded(dict[str, Any]):
+    """An object of a body that keeps the places of the fields that are read from it."""
+
+    def __init__(self, fields: dict[str, Any], place: str, read: set[str]) -> None:
+        super().__init__({name: recorded(value, f"{place}.{name}", read) for name, value in fields.items()})
+        self.place, self.read = place, read
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(f"{self.place}.{name}")
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(f"{self.place}.{name}")
+        return super().get(name, default)
+
+
+def recorded(value: Any, place: str, read: set[str]) -> Any:
+    if isinstance(value, dict):
+        return Recorded(value, place, read)
+    return [recorded(inner, f"{place}[]", read) for inner in value] if isinstance(value, list) else value
+
+
+def described(schema: JSON, place: str = "") -> set[str]:
+    """The places of all fields that a schema describes."""
+    fields = schema.get("properties", {})
+    found = {f"{place}.{name}" for name in fields}
+    found |= {deep for name, inner in fields.items() for deep in described(inner, f"{place}.{name}")}
+    found |= described(schema["items"], f"{place}[]") if "items" in schema else set()
+    return found | {deep for inner in schema.get("anyOf", []) for deep in described(inner, place)}
+
+
+TOOL = {"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {}}}
+CALL = {"id": "c", "function": {"name": "add", "arguments": {}}}
+PARTS = [
+    {"type": "text", "text": "Look"},
+    {"type": "refusal", "refusal": "No."},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
+]
+FULL: JSON = {
+    "model": "m",
+    "messages": [
+        *({"role": role, "content": PARTS} for role in ("system", "developer", "user")),
+        {"role": "assistant", "content": None, "reasoning_content": "So", "tool_calls": [CALL]},
+        {"role": "tool", "content": "3", "tool_call_id": "c"},
+    ],
+    "tools": [TOOL],
+    "tool_choice": {"type": "function", "function": {"name": "add"}},
+    "stream_options": {"include_usage": True},
+}
+# What has one value only is held to it, and need not be read.
+HELD_TO_ONE_VALUE = {".n", ".tools[].type"}
+
+
+def test_the_reader_reads_what_is_described_and_nothing_else() -> None:
+    QUESTIONS.check(FULL)
+    read: set[str] = set()
+    asked(recorded(FULL, "", read))
+    assert read == described(document("http://site")["components"]["schemas"]["Question"]) - HELD_TO_ONE_VALUE
+
+
+def test_the_options_that_programs_ask_for_are_described() -> None:
+    wanted = {"temperature", "top_p", "seed", "stop", "n", "presence_penalty", "frequency_penalty", "response_format"}
+    assert wanted <= set(document("http://site")["components"]["schemas"]["Question"]["properties"])
+
+
+WRONG: list[Any] = [float("nan"), [[]], {"": []}, True, 10**400, ""]
+
+
+def samples(schema: JSON) -> Iterator[tuple[JSON, str]]:
+    """Bodies with one field of the wrong type each, with the name of the field."""
+    for name in schema["properties"]:
+        for wrong in WRONG:
+            if not jsonschema_rs.is_valid(schema["properties"][name], wrong):
+                yield {**MINIMAL, name: wrong}, name
+
+
+MINIMAL: JSON = {"model": "m", "messages": [{"role": "user"}], "name": "read_file", "arguments": {}}
+
+
+@pytest.mark.parametrize(("schema", "check"), [(QUESTION, QUESTIONS), (CALL_SCHEMA, CALLS)], ids=["question", "call"])
+def test_what_does_not_fit_the_description_is_refused_by_the_name_of_the_field(schema: JSON, check: BodyCheck) -> None:
+    check.check(MINIMAL)
+    refused = set()
+    for body, name in samples(schema):
+        with pytest.raises(InvalidField) as wrong:
+            check.check(body)
+        assert wrong.value.param.partition("[")[0] == name
+        refused.add(name)
+    assert refused == set(schema["properties"])
+
+
+@pytest.mark.parametrize("body", [{}, [], None, "text", {"model": "m"}, {"name": "x", "messages": []}])
+@pytest.mark.parametrize("check", [QUESTIONS, CALLS])
+def test_what_is_missing_is_named(check: BodyCheck, body: Any) -> None:
+    with pytest.raises(InvalidField, match="has to be"):
+        check.check(body)
 
 
 @pytest.mark.django_db

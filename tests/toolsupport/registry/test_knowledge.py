@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from tests.factories import ModelProfileFactory, UserFactory
+from tests.holding import holding
 from toolsupport.core.errors import Conflict
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
 from toolsupport.core.types import ChatSettings, ToolSpec
-from toolsupport.models import HistoryEntry, ModelProfile, Override, Standing
+from toolsupport.models import HistoryEntry, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides, reviews
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.knowledge.reviews import NewReview
@@ -66,12 +67,11 @@ class World:
         detections.conclude(test, "worker", DetectionResult("native" if value else "ignored", values=values))
 
     def refuse(self, label: str) -> None:
-        learning.hear(ObservedRefusal(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
+        learning.record_refusal(ObservedRefusal(self.profile.pk, Refusal(label, "a-rule", "no tools"), 400))
 
     def pull(self, digest: str) -> None:
         self.profile.digest = digest
         self.profile.save()
-        effective_values.refold([self.profile])
 
 
 PEOPLE = st.one_of(
@@ -100,10 +100,6 @@ def rows(model: Any) -> dict[int, dict[str, Any]]:
     return {row["id"]: row for row in model.objects.order_by("pk").values()}
 
 
-def stored(world: World) -> dict[str, Any]:
-    return {row.capability: effective_values.read(row) for row in Standing.objects.filter(profile=world.profile)}
-
-
 def assert_told_by_its_test(row: Override) -> None:
     """Every test keeps rows of its own; a row that finds the same again is told by the line of its test alone."""
     assert row.source == "auto_detected" and row.withdraws is None
@@ -115,23 +111,21 @@ def assert_told_by_its_test(row: Override) -> None:
 
 
 class Knowledge(TestCase):
-    # D3, D10, D11: append-only, and the standings are the fold
+    # D3, D10, D11: append-only, and what holds is the fold
     @slow
     @given(ACTS)
     @example([("detect", True), ("detect", True)])
     @example([("detect", True), ("decide", False), ("detect", True), ("detect", False), ("detect", False)])
     def test_rows_are_only_added_and_their_fold_stands(self, acts: list[tuple[Any, ...]]) -> None:
         world = World()
-        effective_values.refold([world.profile])
         for act in acts:
             before = {model: rows(model) for model in (Override, HistoryEntry)}
             perform(world, act)
             for model, kept in before.items():
                 assert kept.items() <= rows(model).items()
             fresh = ModelProfile.objects.select_related("server").get(pk=world.profile.pk)
-            assert stored(world) == dict(
-                effective_values.fold(fresh, effective_values.claims([fresh.pk])[fresh.pk]).values
-            )
+            folded = effective_values.fold(fresh, effective_values.claims([fresh.pk])[fresh.pk])
+            assert effective_values.known(fresh) == folded
         told = set(HistoryEntry.objects.exclude(override=None).values_list("override_id", flat=True))
         assert told <= set(rows(Override))
         for row in Override.objects.exclude(pk__in=told):
@@ -185,8 +179,8 @@ class Knowledge(TestCase):
         world = World()
         for act in acts:
             perform(world, act)
-        before = stored(world).get("tools")
+        before = holding(world.profile)
         for act in opinions:
             perform(world, act)
-        after = stored(world).get("tools")
-        assert (before.value if before else None) == (after.value if after else None)
+        after = holding(world.profile)
+        assert before.value == after.value

@@ -17,7 +17,7 @@ LOCKED = "SELECT id FROM chat_conversation {lock}"
 
 @pytest.mark.parametrize(("vendor", "end"), [("sqlite", "chat_conversation "), ("postgresql", "FOR NO KEY UPDATE")])
 def test_a_lock_is_taken_only_where_others_could_write(vendor: str, end: str):
-    assert raw_sql.said(vendor, LOCKED).endswith(end)
+    assert raw_sql.for_vendor(vendor, LOCKED).endswith(end)
 
 
 @pytest.mark.django_db

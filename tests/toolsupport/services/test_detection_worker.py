@@ -16,13 +16,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from tests.factories import ModelProfileFactory, ServerFactory
+from tests.holding import holding
 from toolsupport import providers
 from toolsupport.core import redaction
 from toolsupport.core.events import Failed, ToolsRefused
 from toolsupport.core.verdicts import TrialOutcome
 from toolsupport.detection import ProbeReply, ProbeTrial
 from toolsupport.detection.probe_runner import ProbeRequest
-from toolsupport.models import Detection, ModelProfile, Standing
+from toolsupport.models import Detection, ModelProfile, Override
 from toolsupport.models import Trial as TrialRow
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.testing import detection_reports, detections
@@ -90,7 +91,7 @@ async def test_a_queued_test_is_run_and_becomes_knowledge(simulator: Simulator, 
     done = await _until(opened.id, lambda shown: not shown.open)
     assert (done.status, done.verdict) == ("done", "native")
     assert [step["state"] for step in done.steps if step["step"] == "called"] == ["done"]
-    assert await in_database(lambda: Standing.objects.get(capability="tools").value)() is True
+    assert await in_database(lambda: holding(ModelProfile.objects.get()).value)() is True
     trials = await in_database(detection_reports.trials)(opened.id)
     assert [trial.seq for trial in trials] == list(range(1, len(trials) + 1))
     called = next(trial for trial in trials if trial.step == "called")
@@ -150,7 +151,7 @@ async def test_a_model_that_calls_only_with_thinking_off_is_known_as_that(simula
     work.tester.look()
     done = await _until(opened.id, lambda shown: not shown.open)
     assert done.verdict == "native" and "With thinking on: 0 of 5, off: 3 of 3." in done.reason
-    assert await in_database(lambda: Standing.objects.get(capability="tools_thinking").value)() == "off_only"
+    assert await in_database(lambda: holding(ModelProfile.objects.get(), "tools_thinking").value)() == "off_only"
     trials = [trial for trial in await in_database(detection_reports.trials)(opened.id) if trial.step == "called"]
     assert {trial.request["think"] for trial in trials} == {True, False}
     assert {trial.request["most_tokens"] for trial in trials} == {4096}
@@ -166,7 +167,7 @@ async def test_a_person_can_cancel(simulator: Simulator, work: JobRunner):  # D7
     await in_database(detections.cancel)(opened.id)
     done = await _until(opened.id, lambda shown: not shown.open)
     assert done.status == "cancelled"
-    assert await in_database(lambda: Standing.objects.filter(source="auto_detected").exists())() is False
+    assert await in_database(lambda: Override.objects.filter(source="auto_detected").exists())() is False
 
 
 @pytest.mark.asyncio
@@ -247,7 +248,7 @@ def test_evidence_names_the_rule_by_which_an_error_was_understood():  # D8
 
 
 def test_evidence_holds_no_secret_and_no_endless_text():  # D8
-    redaction.know("s3cret-of-this-site")
+    redaction.add_secrets("s3cret-of-this-site")
     reply = ProbeReply(text="x" * 50_000, thinking="my key is s3cret-of-this-site")
     made = evidence(
         ProbeTrial(ProbeRequest(()), reply, TrialOutcome("called", "no_call", "wrote s3cret-of-this-site"), 1)

@@ -7,10 +7,11 @@ from channels.db import database_sync_to_async
 from pytest_django import Settings
 
 from tests.factories import ServerFactory
+from tests.holding import holding
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError
-from toolsupport.models import ModelProfile, Server, Standing
+from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.servers import key_encryption
 from toolsupport.registry.settings import switches
@@ -39,7 +40,7 @@ def _servers() -> list[tuple[str, str, bool | None, str]]:
 
 @database_sync_to_async
 def _tools(name: str) -> tuple[object, str]:
-    row = Standing.objects.get(profile__name=name, capability="tools")
+    row = holding(name, "tools")
     return row.value, row.source
 
 

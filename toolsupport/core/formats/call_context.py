@@ -51,7 +51,7 @@ EXAMPLE = re.compile(
     r"(?:sample|template)(?: (?:tool|function))?(?: (?:calls?|usage|request))?[ *_]*[:：]|"
     r"(?:call|request|syntax) would (?:be|look)|would have (?:called|written|used)|"
     r"sieht so aus|"
-    r"(?:beispiel|exemplo|ejemplo|esempio|przykład|пример|örne[kğ]\w*|ví dụ)\b[^.:：\n]*[:：])|"
+    r"(?:beispiel|exemple|exemplo|ejemplo|esempio|przykład|пример|örne[kğ]\w*|ví dụ)\b[^.:：\n]*[:：])|"
     r"\bexamples?(?: of)?(?: (?:a|an|the|such))*(?: (?:tool|function))?"
     r"(?: (?:calls?|usage|use|format|request|answer))?[ *_]*[:：]"
     r"|\bнапример|例如|比如|示例|格式如下|例えば|例[：:]|예를 들어|예시|على سبيل المثال|مثال|उदाहरण",
@@ -75,6 +75,9 @@ LOG = re.compile(
     r"[ \t>*|-]*[\[(]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d|\d{1,2}:\d\d:\d\d\b|\w{3} [ \d]?\d \d\d:\d\d:\d\d|"
     r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b(?:[\]):|]| -))"
 )
+# A bracket with words in it that is open on the line.
+OPEN_BRACKET = re.compile(r"([\[(])[^\[\]()]*\w[^\[\]()]*\Z")
+CLOSING = {"[": "]", "(": ")"}
 # What ends the line above like a colon does: an abbreviation, or the sign of a heading in front of it.
 HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t].*\b(?:examples?|samples?|templates?|usage)\b|.*\be\.g\.[ \t]*\Z)", re.I)
 ASSIGNED = re.compile(r"(?:\A|[\s;({])[\w.]+ ?(?::|\+)?= ?[\[({\s]{0,4}\Z")
@@ -161,6 +164,8 @@ class ContextTracker:
         if self._fence:
             return CallPosition(quoted or self._fence_words, fenced=True, alone=self._fence_alone)
         closers = "".join(self._quotations) + ("`" if self._code else "") + ("|" if self._table else "")
+        bracket = OPEN_BRACKET.search(self._tail)
+        closers += CLOSING[bracket[1]] if bracket else ""
         quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._is_example()
         return CallPosition(
             quoted,

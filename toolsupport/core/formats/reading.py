@@ -75,6 +75,11 @@ class ReplyParser:
         self._steps = self._whole_reply(thinking is True)
         next(self._steps)
 
+    @property
+    def openers(self) -> Sequence[str]:
+        """The marks of the format itself."""
+        return tuple(self._grammar.openers)
+
     def know_results(self, is_result: Callable[[str], bool]) -> None:
         """`is_result` tells whether a tool gave a text back: where the reply quotes it, it is no call."""
         self._reading.reply.is_result = is_result

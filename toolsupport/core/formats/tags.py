@@ -1,7 +1,13 @@
 """Reads calls that are written as tags: a function with its name, and one element for each parameter.
 
-Values are raw text. What closes one is believed only where something that may follow it does, since a value may hold
-every tag there is. Types come from the schema.
+In: the text of a reply behind the first tag of a block. Out: the pieces of each call's arguments while they are
+written, and the call once it is clear what follows it. Callers: `qwen3_coder_xml` (Seed and MiMo write it too),
+`xml_dialects` (DeepSeek DSML, MiniMax M2 and others), `kimi_k3`, `minicpm5`, `functionary`, `step3`, `harmony`.
+- Values are raw text, and may hold every tag there is (a file about this format): an end is believed only where
+  something that may follow an end does. What is in doubt is not shown until that is settled.
+- Types come from the schema alone. Nothing that was shown of a value is taken back.
+- What was repaired is listed with the call; what cannot be read becomes a call with the reason why not.
+It is no XML reader: `<` and `&` in a value are text, since models do not escape them.
 """
 
 from __future__ import annotations
@@ -165,6 +171,7 @@ class TaggedCall:
     def read(self) -> Steps[bool]:
         """False where this is no call after all."""
         name = (yield from self._name()).partition('" ')[0]
+        # Without a wrapper around it (ollama #16686: <tool_call> is left out) only an offered tool is a call.
         if not name or (self._bare and not self._reading.may_call(name)):
             return False
         self._stream = ArgumentStream(self._reading.reply, self._reading.tools, name)
@@ -201,7 +208,7 @@ class TaggedCall:
         character = yield from source.space()
         if (yield from source.closed(self._tags.closings)):
             return False
-        if (yield from source.found(self._tags.stray)):
+        if (yield from source.found(self._tags.stray)):  # a second </parameter>
             self._repairs.append("left out an end without a beginning")
             return True
         tag = yield from source.found(self._tags.keys)
@@ -233,7 +240,7 @@ class TaggedCall:
             self._broken = CUT_OFF
         elif self._stands_in_a_value(key, text, in_cdata=in_cdata):
             self._broken = UNCLEAR
-        elif key in self._arguments:
+        elif key in self._arguments:  # Qwen3-Coder writes a parameter twice; the first one was shown already
             self._stream.stop()
             self._repairs.append(TWICE)
         else:
@@ -314,6 +321,7 @@ class TaggedCall:
             source.back_to(end if ends else source.recorded)
             return place if ends else -1
         else:
+            # `</parameter>` is left out by Qwen3-Coder at the end of long files (ollama #17276, #18563).
             ends = yield from self._function_ends(tag, place)
         if ends:
             self._repairs.append("added the end that was missing")

@@ -41,7 +41,7 @@ class Command(BaseCommand):
             raise CommandError(f"{options['file']} cannot be read: {error.strerror}.") from error
         except (ConfigError, NotFound) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write("\n".join(map(told, done)))
+        self.stdout.write("\n".join(map(entry_line, done)))
         self.stdout.write("Nothing was changed: a dry run." if options["dry_run"] else "Merged.")
 
 
@@ -59,7 +59,7 @@ def ticked(plans: tuple[MergePlan, ...], options: dict[str, Any]) -> MergeConsen
     return MergeConsent(actor, everything if options["confirm"] else none, everything if options["outrank"] else none)
 
 
-def told(plan: MergePlan) -> str:
+def entry_line(plan: MergePlan) -> str:
     """An entry in one line."""
     changes = [
         f"{change.field}: {change.before!r} → {change.after!r}{f' (needs --{change.needs})' if change.needs else ''}"

@@ -1,21 +1,19 @@
-"""The effective values of a model, computed from its overrides and stored for pages."""
+"""What holds for each model: the fold of all claims about it, cached until another claim is added."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import orjson
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from toolsupport.core import families
 from toolsupport.core.families import Family
 from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import resolve
-from toolsupport.core.types import Capabilities, Capability
-from toolsupport.models import ModelProfile, Override, Standing
+from toolsupport.core.types import Capabilities
+from toolsupport.models import ModelProfile, Override
 from toolsupport.registry import raw_sql
 
 _COLUMNS = (
@@ -69,58 +67,52 @@ def _family(name: str, facts: dict[str, Any]) -> Family | None:
 
 
 def known(profile: ModelProfile, session: str = "") -> Capabilities:
-    """What holds for one model now: one small query, as long as nobody spoke of the model since the last time."""
-    newest = raw_sql.row(NEWEST, session, profile.pk) or ()
-    here = session if newest[-1] else ""
-    facts = orjson.dumps(profile.team_family)
-    return _known(profile.pk, (profile.name, facts, profile.build.key), here, newest)
+    """What holds for one model now: one small query, as long as nothing was added about the model since last time."""
+    return _known([profile], raw_sql.rows(OF_ONE, session, profile.pk), session)[profile.pk]
 
 
-# Claims are added and never changed: a newer one, or one more, is how they differ from what they were.
-NEWEST = """SELECT COUNT(*), MAX(id), MAX(created_at), SUM(CASE WHEN session = %s THEN 1 ELSE 0 END)
-FROM toolsupport_override WHERE profile_id = %s"""
+def known_of_each(profiles: Sequence[ModelProfile]) -> dict[int, Capabilities]:
+    """What holds for everyone, of many models that were read with their servers, by their ids: two queries at most."""
+    return _known(profiles, raw_sql.rows(OF_ALL, "") if profiles else ())
 
 
-@lru_cache(maxsize=1000)
-def _known(profile_id: int, model: tuple[str, bytes, str], session: str, newest: tuple[Any, ...]) -> Capabilities:
-    name, facts, build_key = model
-    return resolve(_family(name, orjson.loads(facts)), claims([profile_id])[profile_id], build_key, session)
+def holds(profile_id: int, capability: str) -> Any:
+    """What holds for everyone now, None for unknown, also where there is no such model."""
+    profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
+    return known(profile)[capability].value if profile else None
 
 
-@transaction.atomic
-def refold(profiles: Sequence[ModelProfile]) -> None:
-    """Bring the standings of these models in line with their claims; what already agrees is not written again."""
-    by_id = {profile.pk: profile for profile in profiles}
-    said = claims(by_id)
-    stored = {(row.profile_id, row.capability): row for row in Standing.objects.filter(profile_id__in=list(by_id))}
-    fresh: list[Standing] = []
-    changed: list[Standing] = []
+# Claims are added and never changed: a newer one, or one more, is how they differ from what they were. The time counts
+# too, since a transaction that is rolled back leaves its ids to the next one.
+OF_ALL = """SELECT profile_id, COUNT(*), MAX(id), MAX(created_at), SUM(CASE WHEN session = %s THEN 1 ELSE 0 END)
+FROM toolsupport_override GROUP BY profile_id"""
+OF_ONE = OF_ALL.replace("GROUP BY", "WHERE profile_id = %s GROUP BY")
+MOST = 5000
+
+# By model and conversation ("" for everyone): what the fold was made from, and the fold.
+_folds: dict[tuple[int, str], tuple[tuple[Any, ...], Capabilities]] = {}
+
+
+def _known(
+    profiles: Sequence[ModelProfile], newest: Iterable[tuple[Any, ...]], session: str = ""
+) -> dict[int, Capabilities]:
+    stamps = {stamp[0]: stamp for stamp in newest}
+    found: dict[int, Capabilities] = {}
+    changed: list[tuple[ModelProfile, str, tuple[Any, ...]]] = []
     for profile in profiles:
-        for name, capability in fold(profile, said[profile.pk]).values.items():
-            row = stored.pop((profile.pk, name), None)
-            if row is None:
-                fresh.append(_apply(Standing(profile=profile, capability=name), capability))
-            elif not _agrees(row, capability):
-                changed.append(_apply(row, capability))
-    Standing.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
-    Standing.objects.bulk_create(fresh, batch_size=500)
-    Standing.objects.bulk_update(changed, FOLDED, batch_size=100)
-
-
-FOLDED = ("value", "source", "since", "reason", "stale", "override")
-
-
-def read(row: Standing) -> Capability:
-    """A standing as the rest of the house speaks of it."""
-    return Capability(row.capability, row.value, row.source, row.reason, row.since, row.override_id, row.stale)
-
-
-def _agrees(row: Standing, capability: Capability) -> bool:
-    # True == 1 in Python, so the type of the value is compared as well.
-    return read(row) == capability and type(row.value) is type(capability.value)
-
-
-def _apply(row: Standing, capability: Capability) -> Standing:
-    row.value, row.source, row.since = capability.value, capability.source, capability.since
-    row.reason, row.stale, row.override_id = capability.reason, capability.stale, capability.override
-    return row
+        stamp = stamps.get(profile.pk, (0,))
+        here = session if stamp[-1] else ""
+        made_from = (profile.name, orjson.dumps(profile.team_family), profile.build.key, stamp)
+        kept = _folds.get((profile.pk, here))
+        if kept is not None and kept[0] == made_from:
+            found[profile.pk] = kept[1]
+        else:
+            changed.append((profile, here, made_from))
+    # Read after the stamps: what is added in between makes them differ at the next look.
+    said = claims(profile.pk for profile, *_ in changed) if changed else {}
+    for profile, here, made_from in changed:
+        found[profile.pk] = fold(profile, said[profile.pk], here)
+        if len(_folds) >= MOST:
+            _folds.clear()
+        _folds[(profile.pk, here)] = (made_from, found[profile.pk])
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from toolsupport.core.errors import NotFound
-from toolsupport.models import HistoryEntry, HistoryFacet, ModelProfile, Standing
+from toolsupport.models import HistoryEntry, HistoryFacet, ModelProfile
 
 KINDS = ("override", "withdrawal", "proposal", "detection", "refusal", "review", "drift")
 
@@ -62,8 +62,3 @@ def facet(kind: str, source: str, verdict: str) -> int:
 
 
 _PLAIN = ("kind", "capability", "before", "after", "source", "verdict", "text")
-
-
-def holds(profile_id: int, capability: str) -> Any:
-    """What holds for everyone now, None for unknown."""
-    return Standing.objects.filter(profile_id=profile_id, capability=capability).values_list("value", flat=True).first()

@@ -14,7 +14,7 @@ from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.override_sources import STORED
 from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
-from toolsupport.models import ModelProfile, Override, Standing
+from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, event_log
 
 
@@ -90,7 +90,6 @@ def measure(decision: NewOverride) -> bool:
         _append_and_tell(profile, decision)
         return True
     _append(profile, decision, None)
-    effective_values.refold([profile])
     return False
 
 
@@ -109,19 +108,19 @@ def withdraw_test(detection: int, actor: int | None) -> int:
     made = NewOverride(rows[0].profile_id, rows[0].capability, actor=actor, reason=UNDONE)
     profile = _locked(made)
     names = dict.fromkeys(row.capability for row in rows)
-    before = {name: event_log.holds(profile.pk, name) for name in names}
+    before = effective_values.known(profile)
     for row in rows:
         _append(profile, replace(made, capability=row.capability, session=row.session), row)
-    effective_values.refold([profile])
+    after = effective_values.known(profile)
     line = event_log.HistoryEvent("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
-    changed = [name for name in names if event_log.holds(profile.pk, name) != before[name]]
+    changed = [name for name in names if after[name].value != before[name].value]
     for name in changed:
-        after = event_log.holds(profile.pk, name)
-        event_log.record(replace(line, capability=name, before=before[name], after=after, text=UNDONE))
+        values = {"before": before[name].value, "after": after[name].value}
+        event_log.record(replace(line, capability=name, text=UNDONE, **values))
     if not changed:
         main = next((row for row in rows if row.capability == "tools"), rows[0])
         text = f"Nothing changed: {_why_unchanged(profile, main)}."
-        held = before[main.capability]
+        held = before[main.capability].value
         event_log.record(replace(line, capability=main.capability, before=held, after=held, text=text))
     return len(rows)
 
@@ -200,8 +199,8 @@ def newest_seq(profile_id: int, capability: str, session: str = "") -> int:
 
 def stands(profile_id: int, capability: str) -> str:
     """The sentence that says what holds for everyone now."""
-    found = Standing.objects.filter(profile_id=profile_id, capability=capability).values_list("reason", flat=True)
-    return found.first() or "Nothing is known about this yet."
+    profile = ModelProfile.objects.select_related("server").get(pk=profile_id)
+    return effective_values.known(profile)[capability].reason
 
 
 def _open_proposal(proposal_id: int) -> Override:
@@ -240,17 +239,16 @@ def _last_word(override_id: int) -> Override:
 
 
 def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:
-    """Append a row, fold anew, write it into the history; its seq."""
-    before = event_log.holds(profile.pk, decision.capability)
+    """Append a row, write it into the history; its seq."""
+    before = effective_values.known(profile)[decision.capability].value
     row = _append(profile, decision, withdraws)
-    effective_values.refold([profile])
     event_log.record(
         event_log.HistoryEvent(
             "withdrawal" if withdraws else "proposal" if decision.proposed else "override",
             profile.pk,
             decision.capability,
             before,
-            decision.value if decision.proposed else event_log.holds(profile.pk, decision.capability),
+            decision.value if decision.proposed else effective_values.known(profile)[decision.capability].value,
             source=row.source,
             actor=decision.actor,
             text=decision.reason,

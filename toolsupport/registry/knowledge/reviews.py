@@ -11,7 +11,7 @@ from django.db.models import Max, Q
 
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import HistoryEntry, Override, Review
-from toolsupport.registry.knowledge import event_log, overrides
+from toolsupport.registry.knowledge import effective_values, event_log, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 
 # Verdicts of entries that ask for somebody's look, and what answers them: a later agreement or decision of a person.
@@ -69,7 +69,7 @@ def _judge(decision: str) -> Callable[[HistoryEntry, NewReview], None]:
             raise ValueError("Say in a note what is wrong: others will look at it.")
         about = {"override": entry.override} if entry.kind == "override" else {"detection": entry.detection}
         row = Review.objects.create(**about, reviewer_id=judgement.reviewer, decision=decision, note=judgement.note)
-        now = event_log.holds(entry.profile_id, entry.capability)
+        now = effective_values.holds(entry.profile_id, entry.capability)
         told = event_log.HistoryEvent(
             "review",
             entry.profile_id,

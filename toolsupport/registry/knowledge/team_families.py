@@ -10,7 +10,6 @@ from django.db import transaction
 from toolsupport.core import families
 from toolsupport.core.families import FamilyIndex
 from toolsupport.models import Family, ModelProfile
-from toolsupport.registry.knowledge import effective_values
 
 # Columns of a row that a family has under the same name; "" and null are unknown there.
 FACTS = (
@@ -46,7 +45,6 @@ def apply() -> int:
     assign(profiles)
     changed = [profile for profile in profiles if before[profile.pk] != (profile.family, profile.team_family)]
     ModelProfile.objects.bulk_update(changed, ["family", "team_family"], batch_size=100)
-    effective_values.refold(changed)
     return len(changed)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from toolsupport.core import remote_tools
+from toolsupport.core import http_address, remote_tools
 from toolsupport.core.errors import ConfigError, Conflict, NotFound
 from toolsupport.core.remote_tools import RemoteServer, RemoteTool
 from toolsupport.core.types import ToolSpec
@@ -87,32 +86,19 @@ class ShownMcpServer:
 # -- servers --
 
 
-def http_address(text: str) -> str:
-    """The address of an http server. Raises ConfigError in words a person can act on."""
-    try:
-        url = urlsplit(text.strip())
-        _ = url.port
-    except ValueError as error:
-        raise ConfigError(f"{text.strip()!r} is not an address: {error}.") from None
-    if url.scheme not in ("http", "https") or not url.hostname or any(sign.isspace() for sign in text.strip()):
-        raise ConfigError(f"{text.strip()!r} is not an address: begin with http:// or https://.")
-    if url.username or url.password or url.fragment:
-        raise ConfigError("Leave names, passwords and what follows # out of the address; a token has its own field.")
-    return url.geturl()
-
-
 @transaction.atomic
 def add(name: str, url: str, token: str = "") -> int:
     """Define an http server; the id of its row. Raises ConfigError."""
     if not remote_tools.SERVER_NAME.fullmatch(name) or "__" in name:
         raise ConfigError("A name has up to 32 letters, digits, - and single _, neither of them at its ends.")
+    address = http_address.checked(url, "a token", query=True).geturl()
     taken = f"There is already a server called {name!r}; choose another name."
     if McpServer.objects.filter(name__iexact=name).exists():
         raise ConfigError(taken)
     try:
         with transaction.atomic():
             sealed = key_encryption.encrypt(token.strip())
-            return McpServer.objects.create(name=name, kind=HTTP, url=http_address(url), token=sealed).pk
+            return McpServer.objects.create(name=name, kind=HTTP, url=address, token=sealed).pk
     except IntegrityError:
         raise ConfigError(taken) from None
 

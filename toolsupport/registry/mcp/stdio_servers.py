@@ -9,10 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import orjson
 from django.conf import settings
 
-from toolsupport.core import redaction
+from toolsupport.core import redaction, strict_json
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.remote_tools import SERVER_NAME
 
@@ -35,7 +34,7 @@ class StdioCommand:
         if missing:
             raise ConfigError(f"It is to be given {missing[0]}, which is not set where this site was started.")
         values = {name: environ[name] for name in self.env}
-        redaction.know(*values.values())
+        redaction.add_secrets(*values.values())
         return values
 
 
@@ -54,8 +53,8 @@ def commands() -> dict[str, StdioCommand]:
 def _read(path: str, changed: int) -> dict[str, StdioCommand]:
     """`changed` is when the file was: a newer one is read again."""
     try:
-        given = orjson.loads(Path(path).read_bytes())
-    except orjson.JSONDecodeError as error:
+        given = strict_json.read(Path(path).read_bytes())
+    except ValueError as error:
         raise ConfigError(f"{VARIABLE}: {path} is not JSON: {error}.") from error
     named = given.get("mcpServers") if isinstance(given, dict) else None
     if not isinstance(named, dict):

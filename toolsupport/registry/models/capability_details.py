@@ -70,7 +70,7 @@ def decide(decision: NewOverride) -> None:
 def _words(name: str, entry: Any) -> str:
     source = SOURCES[entry.source].word
     who = f", {entry.claim.actor}" if entry.claim and entry.claim.actor else ""
-    return f"{profiles.say(name, entry.value)[1]} ({source}{who})"
+    return f"{profiles.state_and_words(name, entry.value)[1]} ({source}{who})"
 
 
 def _waiting(profile_id: int) -> dict[str, tuple[PendingProposal, ...]]:
@@ -81,7 +81,10 @@ def _waiting(profile_id: int) -> dict[str, tuple[PendingProposal, ...]]:
     found: dict[str, tuple[PendingProposal, ...]] = {}
     for row in rows.order_by("-at", "-id")[:20]:
         one = PendingProposal(
-            row.pk, profiles.say(row.capability, row.after)[1], effective_values.display_name(row.actor), row.text
+            row.pk,
+            profiles.state_and_words(row.capability, row.after)[1],
+            effective_values.display_name(row.actor),
+            row.text,
         )
         found[row.capability] = (*found.get(row.capability, ()), one)
     return found

@@ -10,7 +10,7 @@ from toolsupport.core import families
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.user_models import DEFAULT_CONTEXT, DESCRIPTION
 from toolsupport.models import Family, ModelProfile, Server
-from toolsupport.registry.knowledge import effective_values, team_families
+from toolsupport.registry.knowledge import team_families
 
 # What stands beside the words of the server, which stay: they hold again where a person wrote nothing any more.
 BY_HAND = ("family", "parameter_count", "quantization")
@@ -43,7 +43,6 @@ def define(server_id: int, name: str) -> int:
     profile.defined, profile.gone_since = True, None
     team_families.assign([profile])
     profile.save()
-    effective_values.refold([profile])
     return profile.pk
 
 
@@ -58,7 +57,6 @@ def write(profile_id: int, written: ModelDescription) -> None:
     profile.by_hand = {name: value for name, value in asdict(written).items() if name in BY_HAND and value}
     team_families.assign([profile])
     profile.save()
-    effective_values.refold([profile])
 
 
 def family_names() -> list[str]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-
 from django.conf import settings
 from django.db.models import QuerySet
 
@@ -13,7 +10,7 @@ from toolsupport.core.errors import NotFound
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.tool_state_labels import state_word, tools_word
 from toolsupport.core.types import Capabilities
-from toolsupport.models import ModelProfile, Standing
+from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import effective_values, stale_tests
 from toolsupport.registry.models.picker_rows import ShownModel
 from toolsupport.registry.settings import team_settings
@@ -29,7 +26,7 @@ _UNITS = ((10**9, "B"), (10**6, "M"))
 def choices() -> tuple[ShownModel, ...]:
     """Everything that can be chosen, in four queries. Simulated models stand aside once a real server answers."""
     rows = [row for row in _offered() if row.chats]
-    known, older = folded(row.pk for row in rows), stale_tests.kinds(rows)
+    known, older = effective_values.known_of_each(rows), stale_tests.kinds(rows)
     shown_models = (row_of(row, known[row.pk], row.pk in older) for row in rows)
     return tuple(sorted(shown_models, key=_order))
 
@@ -65,18 +62,6 @@ def first_choice(last: int | None = None) -> int | None:
             return wanted
     ranked = sorted(offered.values(), key=_preference)
     return ranked[0].id if ranked else None
-
-
-def folded(profile_ids: Iterable[int]) -> dict[int, Capabilities]:
-    """What holds for everyone, of many models, in one query over the standings."""
-    by_profile: dict[int, dict[str, Standing]] = defaultdict(dict)
-    for row in Standing.objects.filter(profile_id__in=list(profile_ids)):
-        by_profile[row.profile_id][row.capability] = row
-    capabilities = {
-        profile_id: Capabilities({name: effective_values.read(row) for name, row in rows.items()})
-        for profile_id, rows in by_profile.items()
-    }
-    return defaultdict(lambda: Capabilities({}), capabilities)
 
 
 def chip(capabilities: Capabilities) -> tuple[str, str]:

@@ -129,7 +129,7 @@ def listed(wanted: str = "") -> tuple[ModelRow, ...]:
     for word in wanted.split():
         rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
     profiles = list(rows)
-    known, older = picker.folded(profile.pk for profile in profiles), stale_tests.kinds(profiles)
+    known, older = effective_values.known_of_each(profiles), stale_tests.kinds(profiles)
     made = (_row(profile, known[profile.pk], profile.pk in older) for profile in profiles)
     return tuple(sorted(made, key=lambda row: (row.gone or not row.enabled, row.simulated)))
 
@@ -137,7 +137,7 @@ def listed(wanted: str = "") -> tuple[ModelRow, ...]:
 def shown(profile_id: int) -> ModelPage:
     """One model with the value, source and reason of each capability. Raises NotFound."""
     profile = _get(profile_id)
-    known = picker.folded([profile_id])[profile_id]
+    known = effective_values.known(profile)
     return ModelPage(
         model=picker.row_of(profile, known, stale_tests.is_stale(profile)),
         profile=profile,
@@ -151,13 +151,12 @@ def shown(profile_id: int) -> ModelPage:
 
 def capabilities(profile_id: int, conversation: str = "") -> Capabilities:
     """What holds for a model, for everyone or in one conversation. Raises NotFound."""
-    profile = _get(profile_id)
-    return effective_values.fold(profile, effective_values.claims([profile_id])[profile_id], conversation)
+    return effective_values.known(_get(profile_id), conversation)
 
 
 def cell(capability: Capability) -> CapabilityCell:
     """A capability as a cell of the matrix shows it."""
-    state, words = say(capability.name, capability.value)
+    state, words = state_and_words(capability.name, capability.value)
     source = SOURCES[capability.source]
     return CapabilityCell(
         capability=capability.name,
@@ -177,7 +176,7 @@ def title(capability: str) -> str:
     return TITLES.get(capability, capability.removeprefix("tool:"))
 
 
-def say(name: str, value: Any) -> tuple[str, str]:
+def state_and_words(name: str, value: Any) -> tuple[str, str]:
     """(state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
     if value is None:
         return "unknown", "unknown"
@@ -263,7 +262,7 @@ def _joined(kind: str, together: list[Override], undone: set[int], build: str) -
     if not kind:
         return line
     rows = [row.withdraws or row for row in reversed(together)]
-    words = ", ".join(f"{title(row.capability)}: {say(row.capability, row.value)[1]}" for row in rows)
+    words = ", ".join(f"{title(row.capability)}: {state_and_words(row.capability, row.value)[1]}" for row in rows)
     return replace(line, title="Test", words=f"confirmed {words}", withdraws=words if kind == "undone" else "")
 
 
@@ -274,13 +273,13 @@ def _claimed(row: Override, undone: bool, build: str) -> OverrideLine:
         id=row.pk,
         seq=row.seq,
         title=title(row.capability),
-        words=say(row.capability, row.value)[1],
+        words=state_and_words(row.capability, row.value)[1],
         source=SOURCES[row.source].word if row.source in SOURCES else row.source.replace("_", " "),
         actor=effective_values.display_name(row.actor),
         reason=row.reason,
         at=row.created_at,
         undone=undone,
-        withdraws=say(row.capability, row.withdraws.value)[1] if row.withdraws else "",
+        withdraws=state_and_words(row.capability, row.withdraws.value)[1] if row.withdraws else "",
         this_build=not older,
         proposed=row.proposed,
     )

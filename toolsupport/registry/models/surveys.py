@@ -11,7 +11,7 @@ from django.utils import timezone
 from toolsupport.core import modelfile
 from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
-from toolsupport.registry.knowledge import effective_values, overrides, reasoning_starts, team_families
+from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
 from toolsupport.registry.models import context_profiles
 from toolsupport.registry.settings import context_sizes
 
@@ -50,7 +50,6 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
     ModelProfile.objects.bulk_create(fresh, batch_size=200)
     ModelProfile.objects.bulk_update(list(known.values()), SURVEYED, batch_size=50)
     rows = list(present.values())
-    effective_values.refold(rows)
     return tuple((row.pk, row.name) for row in rows if row.gone_since is None and not _described(row))
 
 
@@ -94,7 +93,6 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
         "default_context",
     ]
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
-    effective_values.refold(rows)
     for row in rows:
         told = details[row.pk]
         overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call))

@@ -12,9 +12,9 @@ from toolsupport import providers
 from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.resolve import explain
-from toolsupport.core.types import Build
+from toolsupport.core.types import Build, Capability
 from toolsupport.core.user_models import BUILD, DEFAULT_CONTEXT, DESCRIPTION, UserModel, UserModelsFile
-from toolsupport.models import ModelProfile, Override, Server, Setting, Standing
+from toolsupport.models import ModelProfile, Override, Server, Setting
 from toolsupport.registry.knowledge import effective_values, overrides, team_families
 from toolsupport.registry.knowledge.overrides import NewOverride
 
@@ -73,10 +73,10 @@ def exported() -> UserModelsFile:
     """Every model of every server but the Simulator, and whatever is kept aside."""
     rows = ModelProfile.objects.select_related("server").exclude(server__kind="simulator")
     profiles = list(rows.order_by("server__name", "name"))
-    tools = Standing.objects.filter(capability="tools", profile__in=profiles).select_related("override")
-    known = {row.profile_id: row for row in tools}
+    known = {pk: capabilities["tools"] for pk, capabilities in effective_values.known_of_each(profiles).items()}
+    claims = Override.objects.in_bulk([tools.override for tools in known.values() if tools.override])
     aside = _aside()
-    entries = [_entry(profile, known.get(profile.pk)) for profile in profiles]
+    entries = [_entry(profile, known[profile.pk], claims.get(known[profile.pk].override)) for profile in profiles]
     return UserModelsFile((*entries, *aside.entries), aside.extra)
 
 
@@ -106,7 +106,7 @@ def merge(document: UserModelsFile, ticks: MergeConsent) -> tuple[MergePlan, ...
 # -- out ----------------------------------------------------------------------------------------------
 
 
-def _entry(profile: ModelProfile, known: Standing | None) -> UserModel:
+def _entry(profile: ModelProfile, known: Capability, row: Override | None) -> UserModel:
     said = dict(profile.extra)
     entry = UserModel(
         id=profile.name,
@@ -120,11 +120,8 @@ def _entry(profile: ModelProfile, known: Standing | None) -> UserModel:
         server=profile.server.name,
         extra=said,
     )
-    return _with_support(entry, profile, known) if known and known.value is not None else entry
-
-
-def _with_support(entry: UserModel, profile: ModelProfile, known: Standing) -> UserModel:
-    row = known.override
+    if known.value is None:
+        return entry
     return replace(
         entry,
         tool_support=known.value,
@@ -262,7 +259,6 @@ def _merge(one: MergePlan, ticks: MergeConsent) -> None:
         profile = _fresh(Server.objects.get(name=one.server), one.entry)
         team_families.assign([profile])
         profile.save()
-        effective_values.refold([profile])
     else:
         profile = ModelProfile.objects.select_related("server").select_for_update(of=("self",)).get(pk=one.profile)
     for change in one.changes:

@@ -1,28 +1,16 @@
-"""Who may do what: actions by role, declared by every view."""
+"""What each role may do, and what each person may do by their roles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from enum import StrEnum
-from functools import wraps
-from typing import Any, cast
 
-from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser, User
-from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest
-from django.http.response import HttpResponseBase
-from django.shortcuts import resolve_url
-from django_htmx.http import HttpResponseClientRedirect
 
-from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.registry import raw_sql
 
 Person = AbstractBaseUser | AnonymousUser
-View = Callable[..., Any]  # gives an answer, or a coroutine of one
 
 
 class Action(StrEnum):
@@ -99,90 +87,3 @@ def _of_roles(names: Iterable[str | None]) -> frozenset[Action]:
 def may(person: Person, action: Action) -> bool:
     """True when one of the person's roles includes the action."""
     return action in actions(person)
-
-
-def requires(action: Action) -> Callable[[View], View]:
-    """Declare that a view is for people who may do `action`; strangers are sent to sign in, others get a 403."""
-
-    def declare(view: View) -> View:
-        guarded = _guarded_async if iscoroutinefunction(view) else _guarded
-        return _declared(view, guarded(view, action), action)
-
-    return declare
-
-
-def _guarded(view: View, action: Action) -> View:
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not request.user.is_authenticated:
-            return _to_login(request)
-        _demand(request, request.user, action)
-        return cast(HttpResponseBase, view(request, *args, **kwargs))
-
-    return guarded
-
-
-def _guarded_async(view: View, action: Action) -> View:
-    async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        person = await request.auser()
-        if not person.is_authenticated:
-            return _to_login(request)
-        await sync_to_async(_demand)(request, person, action)
-        return cast(HttpResponseBase, await view(request, *args, **kwargs))
-
-    return guarded
-
-
-def _demand(request: HttpRequest, person: Person, action: Action) -> None:
-    """Raises PermissionDenied where the person may not, or the key that the request came with."""
-    scopes: Collection[str] | None = getattr(request, "key_scopes", None)
-    if scopes is not None and not any(action in SCOPES.get(scope, ()) for scope in scopes):
-        raise PermissionDenied(f"This key was not made to {action}.")
-    if not may(person, action):
-        raise PermissionDenied(f"Your role does not allow you to {action}.")
-
-
-def public(view: View) -> View:
-    """Declare that anybody may see a view, signed in or not."""
-    return _declared(view, view, PUBLIC)
-
-
-def _declared(view: View, inner: Any, permission: str) -> View:
-    if iscoroutinefunction(inner):
-
-        async def declared_async(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            with _as_answers_of_the_web():
-                return cast(HttpResponseBase, await inner(request, *args, **kwargs))
-
-        return _marked(view, declared_async, permission)
-
-    def declared(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        with _as_answers_of_the_web():
-            return cast(HttpResponseBase, inner(request, *args, **kwargs))
-
-    return _marked(view, declared, permission)
-
-
-def _marked(view: View, declared: View, permission: str) -> View:
-    marked = wraps(view)(declared)
-    marked.permission = permission  # type: ignore[attr-defined]
-    return marked
-
-
-@contextmanager
-def _as_answers_of_the_web() -> Iterator[None]:
-    """The one place that turns the errors of our own tree into those of the web."""
-    try:
-        yield
-    except NotFound as error:
-        raise Http404(str(error)) from error
-    except NotAllowed as error:
-        raise PermissionDenied(str(error)) from error
-
-
-def _to_login(request: HttpRequest) -> HttpResponseBase:
-    """A redirect that comes back to the page, not to the fragment or the form that was asked for."""
-    htmx = getattr(request, "htmx", None)
-    if htmx:
-        back = htmx.current_url_abs_path or resolve_url("/")
-        return HttpResponseClientRedirect(redirect_to_login(back).url)
-    return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from toolsupport import providers
+from toolsupport.core import http_address
 from toolsupport.core.errors import ConfigError
 
 OLLAMA_PORT = 11434
@@ -27,13 +28,7 @@ class NamedAddress:
 def server_url(kind: str, text: str) -> str:
     """The base address without a trailing slash. Raises ConfigError in words a person can act on."""
     row = providers.provider(kind)
-    url = _split(text.strip())
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise ConfigError(f"{text.strip()!r} is not an address: begin with http:// or https://.")
-    if url.username or url.password:
-        raise ConfigError("Leave names and passwords out of the address; an API key has a field of its own.")
-    if url.query or url.fragment:
-        raise ConfigError("Leave out everything after ? or # in the address.")
+    url = http_address.checked(text)
     path = url.path.rstrip("/")
     if row.wire in _COPIED_ENDINGS:
         path = _without_version(path.removesuffix(_COPIED_ENDINGS[row.wire]))
@@ -56,13 +51,13 @@ def ollama_host(text: str) -> str:
     """
     scheme, explicit, host_and_rest = text.strip().strip("\"'").rpartition("://")
     try:
-        url = _split(f"{scheme or 'http'}://{_bracketed(host_and_rest)}")
+        url = urlsplit(f"{scheme or 'http'}://{_bracketed(host_and_rest)}")
         port = url.port or _default_port(url.scheme, bool(explicit))
         host = url.hostname or "127.0.0.1"
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
         shown = f"[{host}]" if ":" in host else host
         return server_url("ollama", f"{url.scheme}://{shown}:{port}{url.path}")
-    except ConfigError as error:
+    except (ConfigError, ValueError) as error:
         raise ConfigError(f"OLLAMA_HOST={text!r} cannot be used: {error}") from error
 
 
@@ -96,17 +91,6 @@ def _named(entry: str) -> NamedAddress:
         return NamedAddress(name.strip(), kind.strip(), server_url(kind.strip(), url))
     except ConfigError as error:
         raise ConfigError(f"TOOLSUPPORT_SERVERS: {name.strip()!r} cannot be used. {error}") from error
-
-
-def _split(text: str) -> SplitResult:
-    try:
-        url = urlsplit(text)
-        _ = url.port
-    except ValueError as error:
-        raise ConfigError(f"{text!r} is not an address: {error}.") from None
-    if any(letter.isspace() for letter in text):
-        raise ConfigError(f"{text!r} is not an address: it has a space in it.")
-    return url
 
 
 def _default_port(scheme: str, explicit: bool) -> int:

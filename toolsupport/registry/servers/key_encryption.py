@@ -16,7 +16,7 @@ from toolsupport.core.errors import ConfigError
 
 def encrypt(secret: str) -> str:
     """Ciphertext for a row; "" stays "" (no key is not a secret)."""
-    redaction.know(secret)
+    redaction.add_secrets(secret)
     return _box().encrypt(secret.encode()).decode() if secret else ""
 
 
@@ -30,7 +30,7 @@ def decrypt(stored: str) -> str:
         raise ConfigError(
             "The stored API key cannot be read, because TOOLSUPPORT_SECRET_KEY has changed. Enter the API key again."
         ) from None
-    redaction.know(secret)
+    redaction.add_secrets(secret)
     return secret
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from django.conf import settings
-from django.db import transaction
 
 from toolsupport.config.environment import GIVEN
+from toolsupport.core.team_switches import SWITCHES
 from toolsupport.models import Setting
 from toolsupport.registry import raw_sql
 
@@ -52,14 +53,7 @@ KNOWN = {
     "left_out": SettingSpec({}, _are_left_out),
     "disabled_formats": SettingSpec([], _are_names),
     "primary_format": SettingSpec("", lambda value: isinstance(value, str)),
-    "filter_only": SettingSpec(False, _is_switch, "TOOLSUPPORT_FILTER_ONLY"),
-    "text_formats": SettingSpec(
-        "measured", lambda value: value in ("measured", "all", "off"), "TOOLSUPPORT_TEXT_FORMATS"
-    ),
-    "code_mode": SettingSpec(True, _is_switch, "TOOLSUPPORT_CODE_MODE"),
-    "runtime_learning": SettingSpec(True, _is_switch, "TOOLSUPPORT_RUNTIME_LEARNING"),
-    "drift": SettingSpec("ask", lambda value: value in ("off", "ask", "auto"), "TOOLSUPPORT_DRIFT"),
-    "startup_refresh": SettingSpec(True, _is_switch, "TOOLSUPPORT_STARTUP_REFRESH"),
+    **{switch.name: SettingSpec(switch.default, switch.valid, switch.variable) for switch in SWITCHES},
 }
 
 
@@ -96,37 +90,42 @@ def _in_force(key: str, stored: Mapping[str, Any]) -> Any:
     return settings.ENV[known.variable] if locked(key) else known.default
 
 
-@transaction.atomic
 def put(key: str, value: Any) -> None:
     """Keep a value. Raises KeyError for an unknown setting, ValueError where the value cannot be one of it."""
-    if not KNOWN[key].valid(value):
-        raise ValueError(f"{key} cannot be {value!r}")
-    Setting.objects.update_or_create(key=key, defaults={"value": value})
+    put_all({key: value})
 
 
-def base_system_prompt() -> str:
-    """What every conversation's system text begins with, unless the conversation has its own."""
-    return str(get("base_system_prompt"))
+def put_all(values: Mapping[str, Any]) -> None:
+    """Keep these values in one statement, all of them or none. Raises as `put` does."""
+    for key, value in values.items():
+        if not KNOWN[key].valid(value):
+            raise ValueError(f"{key} cannot be {value!r}")
+    rows = [Setting(key=key, value=value) for key, value in values.items()]
+    written = ["value", "changed_at"]
+    Setting.objects.bulk_create(rows, update_conflicts=True, unique_fields=["key"], update_fields=written)
 
 
-def temperature() -> float | None:
-    """The sampling temperature where neither the conversation nor the model has one; None leaves it to the model."""
-    value = get("temperature")
-    return float(value) if value is not None else None
-
-
-@transaction.atomic
-def put_defaults(prompt: str, temperature_: str, model: str) -> None:
+def put_defaults(prompt: str, temperature: str, model: str) -> None:
     """Keep the team's defaults as written in a form ("" means none). Raises ValueError with words for people."""
-    try:
-        degree = float(temperature_) if temperature_.strip() else None
-        put("temperature", degree)
-    except ValueError as error:
-        raise ValueError("The temperature is a number from 0 to 2.") from error
+    degree = _degree(temperature)
     if len(prompt) > PROMPT_LENGTH:
         raise ValueError(f"The prompt may have {PROMPT_LENGTH:,} characters at most.")
-    put("base_system_prompt", prompt.strip() or KNOWN["base_system_prompt"].default)
-    put("default_model", int(model) if model.isascii() and model.isdigit() else None)
+    values = {
+        "temperature": degree,
+        "base_system_prompt": prompt.strip() or KNOWN["base_system_prompt"].default,
+        "default_model": int(model) if model.isascii() and model.isdigit() else None,
+    }
+    put_all(values)
+
+
+def _degree(written: str) -> float | None:
+    try:
+        degree = float(written) if written.strip() else None
+    except ValueError:
+        degree = math.nan
+    if not KNOWN["temperature"].valid(degree):
+        raise ValueError("The temperature is a number from 0 to 2.")
+    return degree
 
 
 def default_model() -> int | None:

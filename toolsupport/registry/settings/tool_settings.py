@@ -53,9 +53,8 @@ class FormatSettings:
         return f"First {first}, switched off {off or 'none'}."
 
 
-def formats() -> FormatSettings:
-    """What is in force."""
-    team = team_settings.everything()
+def formats(team: Mapping[str, Any]) -> FormatSettings:
+    """What is in force; `team` are all settings in force."""
     return FormatSettings(team["primary_format"], frozenset(team["disabled_formats"]))
 
 
@@ -68,16 +67,10 @@ def put_formats(wanted: FormatSettings, seen: str) -> None:
     if wanted.primary in wanted.disabled:
         raise ValueError("The format that comes first cannot be switched off.")
     team_settings.held("primary_format")
-    before = formats()
+    before = formats(team_settings.everything())
     if wanted != before and seen != before.stamp:
         raise Conflict("Somebody else changed the formats meanwhile.", str(before))
-    team_settings.put("primary_format", wanted.primary)
-    team_settings.put("disabled_formats", sorted(wanted.disabled))
-
-
-def left_out() -> ToolFilter:
-    """What the team leaves out of every chat."""
-    return ToolFilter.read(team_settings.get("left_out"))
+    team_settings.put_all({"primary_format": wanted.primary, "disabled_formats": sorted(wanted.disabled)})
 
 
 @transaction.atomic

@@ -110,7 +110,7 @@ def _undone(tests: Sequence[int]) -> dict[int, UndoReport]:
     lines = HistoryEntry.objects.filter(detection__in=tests, kind="withdrawal").select_related("actor").order_by("pk")
     found: dict[int, UndoReport] = {}
     for line in lines:
-        before, after = (profiles.say(line.capability, value)[1] for value in (line.before, line.after))
+        before, after = (profiles.state_and_words(line.capability, value)[1] for value in (line.before, line.after))
         change = (profiles.title(line.capability), before, after)
         known = found.get(line.detection_id or 0, UndoReport(display_name(line.actor), line.at.isoformat(), (), ""))
         changed = line.before != line.after

@@ -19,7 +19,7 @@ from toolsupport.core.types import JSON
 from toolsupport.models import Detection, ModelProfile, Trial
 from toolsupport.models.detections import OPEN
 from toolsupport.registry import leases
-from toolsupport.registry.knowledge import event_log, format_findings, overrides
+from toolsupport.registry.knowledge import effective_values, event_log, format_findings, overrides
 from toolsupport.registry.models import picker
 from toolsupport.registry.servers import missing_flags
 from toolsupport.registry.settings import switches
@@ -96,14 +96,36 @@ def open_test(asked: DetectionRequest) -> OpenedDetection:
 
     Raises NotFound, ConfigError where models may not be tested.
     """
+    return open_tests([asked])[0]
+
+
+def open_tests(wanted: Sequence[DetectionRequest], limited: bool = False) -> list[OpenedDetection]:
+    """The same for many tests of one person. `limited`: no more than one person may ask for within an hour.
+
+    Raises Busy where the limit is reached, besides; the tests before that stay queued.
+    """
     if not switches.in_force().detects:
         raise ConfigError("Models are not tested here: an administrator has switched that off.")
     settle()
-    profile = ModelProfile.objects.select_related("server").filter(pk=asked.profile).first()
-    if profile is None:
-        raise NotFound("There is no such model.")
-    if not profile.chats:
-        raise ConfigError(picker.NO_CHAT.format(model=profile.name))
+    profiles = ModelProfile.objects.select_related("server").in_bulk([asked.profile for asked in wanted])
+    left = MOST_AN_HOUR - _recent(wanted[0].actor) if limited and wanted else len(wanted)
+    opened: list[OpenedDetection] = []
+    for asked in wanted:
+        if sum(test.fresh for test in opened) >= left:
+            raise Busy(f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed.", "tests")
+        if asked.profile not in profiles:
+            raise NotFound("There is no such model.")
+        if not profiles[asked.profile].chats:
+            raise ConfigError(picker.NO_CHAT.format(model=profiles[asked.profile].name))
+        opened.append(_open(asked, profiles[asked.profile]))
+    return opened
+
+
+def _recent(actor: int | None) -> int:
+    return Detection.objects.filter(actor_id=actor, created_at__gte=timezone.now() - timedelta(hours=1)).count()
+
+
+def _open(asked: DetectionRequest, profile: ModelProfile) -> OpenedDetection:
     build = profile.build.key
     try:
         with transaction.atomic():
@@ -117,14 +139,7 @@ def open_test(asked: DetectionRequest) -> OpenedDetection:
         # Whoever asks now does not wait until the server is idle.
         open_ones.filter(status="queued", trigger="drift").update(trigger=asked.trigger)
         found = open_ones.first()
-        return OpenedDetection(found.pk, fresh=False) if found else open_test(asked)
-
-
-def check_rate(actor: int | None) -> None:
-    """Raises Busy for somebody who asked for too many tests within an hour."""
-    recent = Detection.objects.filter(actor_id=actor, created_at__gte=timezone.now() - timedelta(hours=1))
-    if recent.count() >= MOST_AN_HOUR:
-        raise Busy(f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed.", "tests")
+        return OpenedDetection(found.pk, fresh=False) if found else _open(asked, profile)
 
 
 def always(_: int) -> bool:
@@ -179,7 +194,7 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
     if row is None:
         return False
     same_build = row.profile.build.key == row.build_key
-    before = event_log.holds(row.profile_id, "tools")
+    before = effective_values.known(row.profile)["tools"].value
     confirmed = _measure(row, concluded) if same_build else []
     formats = format_findings.settle(row, str(concluded.values.get("format") or "")) if same_build else {}
     mine.update(
@@ -305,7 +320,7 @@ def _tell(row: Detection, before: Any, concluded: DetectionResult, confirmed: Se
             row.profile_id,
             "tools",
             before,
-            event_log.holds(row.profile_id, "tools"),
+            effective_values.known(row.profile)["tools"].value,
             verdict=concluded.verdict,
             actor=row.actor_id,
             text=f"{concluded.reason} {again}".strip(),

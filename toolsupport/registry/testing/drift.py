@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
-from toolsupport.registry.knowledge import event_log, stale_tests
+from toolsupport.registry.knowledge import effective_values, event_log, stale_tests
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest
@@ -18,16 +18,25 @@ CHANGED = "The model has changed since it was tested: what was measured may not 
 BACK = "The model runs a build that was tested: what was measured holds."
 
 
-@transaction.atomic
 def mark(server_id: int) -> int:
     """Write each model of a server that runs an untested build into the history, once for each change; how many.
 
     Where the team wants it they are tested, also those that were noted while it only wanted to be asked.
     """
+    return _mark([server_id])
+
+
+def mark_all() -> int:
+    """The same for every server in use that answers: at start, and when the team wants something else of changes."""
+    return _mark(Server.objects.filter(enabled=True).exclude(reachable=False).values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _mark(servers: Iterable[int]) -> int:
     wanted = switches.in_force().on_drift
     if wanted == "off":
         return 0
-    rows = ModelProfile.objects.select_related("server").filter(server_id=server_id, gone_since=None, enabled=True)
+    rows = ModelProfile.objects.select_related("server").filter(server__in=servers, gone_since=None, enabled=True)
     there = list(rows)
     stale, noted = stale_tests.kinds(there), _noted(there)
     changed = [profile for profile in there if profile.pk in stale and noted.get(profile.pk) != profile.build.key]
@@ -37,15 +46,11 @@ def mark(server_id: int) -> int:
         # Without this line a second change to the same build would look like the one that was noted.
         if profile.pk not in stale and noted.get(profile.pk, profile.build.key) != profile.build.key:
             _note(profile, BACK)
-        if wanted == "auto":
-            _test(profile, stale.get(profile.pk, ()))
+    if wanted == "auto":
+        # A model that does not chat any more is not tested.
+        tested = [profile for profile in there if profile.chats]
+        detections.open_tests([asked for profile in tested for asked in _tests(profile, stale.get(profile.pk, ()))])
     return len(changed)
-
-
-def mark_all() -> int:
-    """The same for every server in use that answers: at start, and when the team wants something else of changes."""
-    servers = Server.objects.filter(enabled=True).exclude(reachable=False)
-    return sum(mark(server) for server in servers.values_list("pk", flat=True))
 
 
 def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
@@ -55,16 +60,15 @@ def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
 
 
 def _note(profile: ModelProfile, text: str) -> None:
-    holds = event_log.holds(profile.pk, "tools")
+    holds = effective_values.known(profile)["tools"].value
     evidence = {"build": profile.build.key}
     event_log.record(event_log.HistoryEvent("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
 
 
-def _test(profile: ModelProfile, kinds: Iterable[str]) -> None:
-    """Queue what has to be tested again; a whole test covers the others."""
-    for kind in ("tools",) if "tools" in kinds else sorted(kinds):
-        if _worth_a_try(profile, kind):
-            detections.open_test(DetectionRequest(profile.pk, "drift", kind))
+def _tests(profile: ModelProfile, kinds: Iterable[str]) -> list[DetectionRequest]:
+    """What has to be tested again; a whole test covers the others."""
+    again = ("tools",) if "tools" in kinds else sorted(kinds)
+    return [DetectionRequest(profile.pk, "drift", kind) for kind in again if _worth_a_try(profile, kind)]
 
 
 def _worth_a_try(profile: ModelProfile, kind: str) -> bool:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django.contrib.auth import logout, update_session_auth_hash
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.registry.people import api_keys, sessions
-from toolsupport.registry.people.permissions import Action, may, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.client_ip import address_of
 from toolsupport.web.pages.people_forms import PasswordForm
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 @require_GET
 @requires(Action.OWN_ACCOUNT)
-def account(request: HttpRequest) -> HttpResponse:
+def account(request: AuthedRequest) -> HttpResponse:
     """The page."""
     return answer(request, {})
 
@@ -27,9 +27,9 @@ def account(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @require_POST
 @requires(Action.OWN_ACCOUNT)
-def password(request: HttpRequest) -> HttpResponse:
+def password(request: AuthedRequest) -> HttpResponse:
     """Change the password; every other browser has to sign in again."""
-    user = cast(User, request.user)
+    user = request.user
     form = PasswordForm(user, request.POST)
     form.address = address_of(request)
     if not form.is_valid():
@@ -42,16 +42,16 @@ def password(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.OWN_ACCOUNT)
-def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
+def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
     """End every session of this person, this one too."""
-    sessions.end(cast(User, request.user).pk)
+    sessions.end(request.user.pk)
     logout(request)
     return redirect("login")
 
 
-def answer(request: HttpRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
+def answer(request: AuthedRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
     """The page, with what there is to say."""
-    user = cast(User, request.user)
-    own_keys = api_keys.listed(user.pk) if may(user, Action.CHAT) else None
+    user = request.user
+    own_keys = api_keys.listed(user.pk) if Action.CHAT in request.actions else None
     context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, **said}
     return render(request, "toolsupport/account.html", context, status=status)

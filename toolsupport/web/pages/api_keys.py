@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -13,16 +10,17 @@ from django.views.decorators.http import require_GET, require_POST
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.registry.models import picker
 from toolsupport.registry.people import api_keys
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages import account
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 @require_POST
 @never_cache
 @requires(Action.CHAT)
-def create(request: HttpRequest) -> HttpResponse:
+def create(request: AuthedRequest) -> HttpResponse:
     """A new key: it is shown in this answer and never again."""
-    person, name = cast(User, request.user), request.POST.get("name", "")
+    person, name = request.user, request.POST.get("name", "")
     try:
         return account.answer(request, {"new_key": api_keys.create(person.pk, name), "key_name": name.strip()})
     except (Busy, ConfigError) as error:
@@ -31,15 +29,15 @@ def create(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.CHAT)
-def revoke(request: HttpRequest, key_id: int) -> HttpResponse:
+def revoke(request: AuthedRequest, key_id: int) -> HttpResponse:
     """End a key; programs that use it are refused from now on."""
-    api_keys.revoke(cast(User, request.user).pk, key_id)
+    api_keys.revoke(request.user.pk, key_id)
     return account.answer(request, {"said": "Revoked. Programs that use this key are refused from now on."})
 
 
 @require_GET
 @requires(Action.CHAT)
-def in_code(request: HttpRequest) -> HttpResponse:
+def in_code(request: AuthedRequest) -> HttpResponse:
     """What to write into a program, with the address of this site and a model that it has."""
     model = picker.shown(picker.first_choice())
     context = {

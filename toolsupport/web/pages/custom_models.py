@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.models import custom_models, profiles
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.custom_model_forms import ModelDefinitionForm, ModelDescriptionForm
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
-def add(request: HttpRequest) -> HttpResponse:
+def add(request: AuthedRequest) -> HttpResponse:
     """Define a model that its server need not list."""
     form = ModelDefinitionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -27,7 +28,7 @@ def add(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
-def write(request: HttpRequest, profile_id: int) -> HttpResponse:
+def write(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Write what a model is, or take it out of every choice."""
     page = profiles.shown(profile_id)
     form = ModelDescriptionForm(request.POST) if request.method == "POST" else ModelDescriptionForm.of(page)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -16,11 +16,12 @@ from toolsupport.detection.test_run import longest
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import profiles
 from toolsupport.registry.models.profiles import ModelPage
-from toolsupport.registry.people.permissions import Action, actions, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.web.pages import model_context, model_filters
 from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "toolsupport/detection.html"
 # What people call each kind of test.
@@ -29,13 +30,13 @@ TITLES = {"tools": "Auto-detect", "formats": "Test text formats", "per_tool": "T
 
 @require_POST
 @requires(Action.DETECT)
-def start(request: HttpRequest, profile_id: int) -> HttpResponse:
+def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Begin a test, or join the one that is under way."""
     wanted = request.POST.get("kind", "tools")
     kind = wanted if wanted in KINDS else "tools"
     said = ""
     try:
-        open_test(request, DetectionRequest(profile_id, "page", kind))
+        open_tests(request, [DetectionRequest(profile_id, "page", kind, request.user.pk)])
     except (Busy, ConfigError) as error:
         said = str(error)
     return _tests(request, profile_id, said)
@@ -43,21 +44,21 @@ def start(request: HttpRequest, profile_id: int) -> HttpResponse:
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def tests(request: HttpRequest, profile_id: int) -> HttpResponse:
+def tests(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """The tests of one model, with what they have changed."""
     return _tests(request, profile_id, "")
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def shown(request: HttpRequest, detection_id: int) -> HttpResponse:
+def shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     """One test: how far it is, or its verdict with the evidence of every trial."""
     return _shown(request, detection_id)
 
 
 @require_POST
 @requires(Action.DETECT)
-def skip(request: HttpRequest, detection_id: int) -> HttpResponse:
+def skip(request: AuthedRequest, detection_id: int) -> HttpResponse:
     """Leave a step out."""
     step = request.POST.get("step", "")
     if step in DETECTORS:
@@ -67,7 +68,7 @@ def skip(request: HttpRequest, detection_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.DETECT)
-def cancel(request: HttpRequest, detection_id: int) -> HttpResponse:
+def cancel(request: AuthedRequest, detection_id: int) -> HttpResponse:
     """End a test without a verdict."""
     detections.cancel(detection_id)
     return _shown(request, detection_id)
@@ -75,7 +76,7 @@ def cancel(request: HttpRequest, detection_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.DECIDE_FOR_ALL)
-def undo(request: HttpRequest, detection_id: int) -> HttpResponse:
+def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
     """Take back what a test has measured."""
     detections.undo(detection_id, request.user.pk)
     return _shown(request, detection_id)
@@ -83,13 +84,13 @@ def undo(request: HttpRequest, detection_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.DETECT)
-def start_all(request: HttpRequest) -> HttpResponse:
+def start_all(request: AuthedRequest) -> HttpResponse:
     """Test every model that the filter lets through and that is there."""
-    opened = []
+    rows = model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing())
+    there = [row for row in rows if row.enabled and row.chats and not row.gone]
+    wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in there]
     try:
-        for row in model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing()):
-            if row.enabled and row.chats and not row.gone:
-                opened.append(open_test(request, DetectionRequest(row.id, "bulk")))
+        opened = open_tests(request, wanted)
     except (Busy, ConfigError) as error:
         return _bulk(request, 0, str(error))
     fresh = [test.id for test in opened if test.fresh]
@@ -98,29 +99,27 @@ def start_all(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def bulk(request: HttpRequest) -> HttpResponse:
+def bulk(request: AuthedRequest) -> HttpResponse:
     """How far one's own bulk of tests is."""
     return _bulk(request, row_number(request.GET.get("since", "")), "")
 
 
 @require_POST
 @requires(Action.DETECT)
-def cancel_all(request: HttpRequest) -> HttpResponse:
+def cancel_all(request: AuthedRequest) -> HttpResponse:
     """Cancel the rest of one's own bulk."""
-    detections.cancel_bulk(request.user.pk or 0)
+    detections.cancel_bulk(request.user.pk)
     return _bulk(request, 0, "Cancelled.")
 
 
-def open_test(request: HttpRequest, asked: DetectionRequest) -> detections.OpenedDetection:
-    """Open a test in the name of whoever asks. Raises NotFound, Busy, ConfigError."""
-    if Action.DECIDE_FOR_ALL not in actions(request.user):
-        detections.check_rate(request.user.pk)
-    return detections.open_test(DetectionRequest(asked.profile, asked.trigger, asked.kind, request.user.pk))
+def open_tests(request: AuthedRequest, wanted: list[DetectionRequest]) -> list[detections.OpenedDetection]:
+    """Open tests in the name of whoever asks. Raises NotFound, Busy, ConfigError."""
+    return detections.open_tests(wanted, limited=Action.DECIDE_FOR_ALL not in request.actions)
 
 
-def context(request: HttpRequest, page: ModelPage) -> dict[str, Any]:
+def context(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
     """What the part of the tests on a model's page needs."""
-    allowed = actions(request.user)
+    allowed = request.actions
     thinks = any(cell.capability == "thinking" and cell.state == "yes" for cell in page.cells)
     return {
         "tests": detection_reports.tests(page.model.id),
@@ -130,7 +129,7 @@ def context(request: HttpRequest, page: ModelPage) -> dict[str, Any]:
     }
 
 
-def _tests(request: HttpRequest, profile_id: int, said: str) -> HttpResponse:
+def _tests(request: AuthedRequest, profile_id: int, said: str) -> HttpResponse:
     page = profiles.shown(profile_id)
     if not wants_part(request):
         return redirect("model", profile_id)
@@ -139,9 +138,9 @@ def _tests(request: HttpRequest, profile_id: int, said: str) -> HttpResponse:
     return render(request, "toolsupport/model.html#tests", found)
 
 
-def _shown(request: HttpRequest, detection_id: int) -> HttpResponse:
+def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     test = detection_reports.shown(detection_id)
-    allowed = actions(request.user)
+    allowed = request.actions
     found = {"test": test, "may_detect": Action.DETECT in allowed, "may_undo": Action.DECIDE_FOR_ALL in allowed}
     if wants_part(request):
         answer = render(request, f"{PAGE}#live", found)
@@ -157,7 +156,7 @@ def _shown(request: HttpRequest, detection_id: int) -> HttpResponse:
     return render(request, PAGE, found | {"trials": steps})
 
 
-def _bulk(request: HttpRequest, since: int, said: str) -> HttpResponse:
+def _bulk(request: AuthedRequest, since: int, said: str) -> HttpResponse:
     if not wants_part(request):
         return redirect("models")
     found = {"bulk": detection_reports.bulk(request.user.pk, since), "said": said}

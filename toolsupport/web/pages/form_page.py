@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest
 
 
 def made(form: Form, make: Callable[..., int]) -> int | None:
@@ -24,6 +25,6 @@ def made(form: Form, make: Callable[..., int]) -> int | None:
         return None
 
 
-def board(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
+def board(request: AuthedRequest, page: str, context: dict[str, Any]) -> HttpResponse:
     """The page, or its part `board` alone where that is swapped."""
     return render(request, page + ("#board" if wants_part(request) else ""), context)

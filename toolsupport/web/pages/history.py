@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime, time, timedelta
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
@@ -16,12 +16,13 @@ from toolsupport.core.errors import Conflict
 from toolsupport.registry.history import timeline
 from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import reviews
-from toolsupport.registry.people.permissions import Action, actions, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.testing import detection_reports
 from toolsupport.registry.testing.detection_reports import ShownTrial
 from toolsupport.web.pages import history_files
 from toolsupport.web.pages.forms import HistoryForm
 from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "toolsupport/history.html"
 ONE = "toolsupport/history_entry.html"
@@ -29,28 +30,28 @@ ONE = "toolsupport/history_entry.html"
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def listed(request: HttpRequest) -> HttpResponse:
+def listed(request: AuthedRequest) -> HttpResponse:
     """One page of the timeline; `after` is where the page before it ended."""
     form, after = HistoryForm(request.GET), TimelineCursor.read(request.GET.get("after", ""))
     found = timeline.page(filter_of(form), after)
     if after is None and not form.chosen():
-        timeline.mark_read(request.user.pk or 0)
+        timeline.mark_read(request.user.pk)
     context = {"form": form, "found": found, "query": form.query(), "first": after is None} | _rights(request)
     return render(request, PAGE + ("#entries" if wants_part(request) else ""), context)
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def entry(request: HttpRequest, entry_id: int) -> HttpResponse:
+def entry(request: AuthedRequest, entry_id: int) -> HttpResponse:
     """One entry with the evidence it rests on."""
     return _entry(request, entry_id, {})
 
 
 @require_POST
 @requires(Action.REVIEW)
-def act(request: HttpRequest, entry_id: int) -> HttpResponse:
+def act(request: AuthedRequest, entry_id: int) -> HttpResponse:
     """Agree, disagree, revert, accept or reject."""
-    judgement = reviews.NewReview(entry_id, request.user.pk or 0, request.POST.get("note", "").strip()[:2000])
+    judgement = reviews.NewReview(entry_id, request.user.pk, request.POST.get("note", "").strip()[:2000])
     deed = request.POST.get("do", "")
     try:
         reviews.act(deed, judgement)
@@ -62,7 +63,7 @@ def act(request: HttpRequest, entry_id: int) -> HttpResponse:
 
 @require_GET
 @requires(Action.EXPORT_HISTORY)
-def export(request: HttpRequest, ending: str) -> StreamingHttpResponse:
+def export(request: AuthedRequest, ending: str) -> StreamingHttpResponse:
     """Everything the filter lets through, as a file."""
     if ending not in history_files.FILES:
         raise Http404("There is no such kind of file.")
@@ -102,8 +103,8 @@ def _midnight(day: Any) -> datetime:
     return timezone.make_aware(datetime.combine(day, time.min))
 
 
-def _rights(request: HttpRequest) -> dict[str, bool]:
-    allowed = actions(request.user)
+def _rights(request: AuthedRequest) -> dict[str, bool]:
+    allowed = request.actions
     return {
         "may_review": Action.REVIEW in allowed,
         "may_export": Action.EXPORT_HISTORY in allowed,
@@ -111,7 +112,7 @@ def _rights(request: HttpRequest) -> dict[str, bool]:
     }
 
 
-def _entry(request: HttpRequest, entry_id: int, said: dict[str, Any]) -> HttpResponse:
+def _entry(request: AuthedRequest, entry_id: int, said: dict[str, Any]) -> HttpResponse:
     """The page of one entry, or the entry alone."""
     shown = timeline.entry(entry_id)
     trials = [_trial(trial) for trial in detection_reports.trials(shown.detection)] if shown.detection else []

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest
-from django_htmx.middleware import HtmxDetails
+from toolsupport.web.view_permissions import AuthedRequest
 
 
-def wants_part(request: HttpRequest) -> bool:
+def wants_part(request: AuthedRequest) -> bool:
     """True where only a part of the page is swapped; going back in the history wants the whole page."""
-    htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]
-    return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
+    return bool(request.htmx) and not request.htmx.boosted and not request.htmx.history_restore_request

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,13 +15,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.user_models import MOST_BYTES
 from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
-from toolsupport.registry.people.permissions import Action, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.services import user_models_files
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
-def take(request: HttpRequest) -> HttpResponseBase:
+def take(request: AuthedRequest) -> HttpResponseBase:
     """Choose a file, then see what it would change; nothing is written yet."""
     try:
         if request.method == "POST":
@@ -35,7 +36,7 @@ def take(request: HttpRequest) -> HttpResponseBase:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def merge(request: HttpRequest) -> HttpResponse:
+def merge(request: AuthedRequest) -> HttpResponse:
     """Merge the file of a preview, with the ticks that were set."""
     ticks = MergeConsent(request.user.pk, _indexes(request.POST, "confirm"), _indexes(request.POST, "outrank"))
     try:
@@ -47,7 +48,7 @@ def merge(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def export(request: HttpRequest) -> HttpResponse:
+def export(request: AuthedRequest) -> HttpResponse:
     """The file, to save."""
     answer = HttpResponse(user_models_files.exported(), content_type="application/json")
     answer.headers["Content-Disposition"] = 'attachment; filename="user_models.json"'
@@ -74,7 +75,7 @@ def _counted(plans: Iterable[MergePlan]) -> dict[str, int]:
     return counts
 
 
-def _page(request: HttpRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
+def _page(request: AuthedRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
     if "plans" in said:
         said = said | {"counted": _counted(said["plans"]), "ticks": any(plan.needs for plan in said["plans"])}
     return render(request, "toolsupport/imports.html", said, status=status)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from toolsupport.registry.metrics import insights
 from toolsupport.registry.metrics.insights import InsightsFilter
-from toolsupport.registry.people.permissions import Action, may, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.forms import InsightsForm
 from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 PAGE = "toolsupport/insights.html"
 DAYS = 30
@@ -21,11 +22,11 @@ DAYS = 30
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def shown(request: HttpRequest) -> HttpResponse:
+def shown(request: AuthedRequest) -> HttpResponse:
     """The plots with the table they are drawn from; the last thirty days, unless others are asked for."""
     form = InsightsForm(request.GET if request.GET else {"since": _first_day()})
     found = insights.found(filter_of(form))
-    context = {"form": form, "found": found, "filtered": bool(request.GET), "may_chat": may(request.user, Action.CHAT)}
+    context = {"form": form, "found": found, "filtered": bool(request.GET), "may_chat": Action.CHAT in request.actions}
     return render(request, PAGE + ("#figures" if wants_part(request) else ""), context)
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest
-
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import capability_details
 from toolsupport.registry.models.profiles import ModelPage
-from toolsupport.registry.people.permissions import Action, actions
+from toolsupport.registry.people.permissions import Action
 from toolsupport.web.pages.capability_form import choices
+from toolsupport.web.view_permissions import AuthedRequest
 
 
-def known(request: HttpRequest, page: ModelPage) -> dict[str, Any]:
+def known(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
     """Each capability with what can be chosen for it, and what this person may do about it."""
-    allowed = actions(request.user)
+    allowed = request.actions
     decidable = capability_details.decidable(page.profile)
     return {
         "rows": [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -12,25 +12,26 @@ from toolsupport.core.errors import Conflict, NotAllowed
 from toolsupport.registry.knowledge import overrides, reviews
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import capability_details, profiles
-from toolsupport.registry.people.permissions import Action, actions, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.settings import model_settings
 from toolsupport.registry.testing import detection_reports
 from toolsupport.web.pages import detections, model_context, model_filters
 from toolsupport.web.pages.capability_form import CapabilityForm
 from toolsupport.web.pages.forms import DecisionForm, OptionsForm
 from toolsupport.web.pages.htmx import wants_part
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def matrix(request: HttpRequest) -> HttpResponse:
+def matrix(request: AuthedRequest) -> HttpResponse:
     """Every model with what is known of it; `q` filters by name or server, the rest by what is known."""
     return render(request, "toolsupport/models.html" + ("#rows" if wants_part(request) else ""), _matrix(request))
 
 
-def _matrix(request: HttpRequest) -> dict[str, Any]:
+def _matrix(request: AuthedRequest) -> dict[str, Any]:
     wanted, all_rows, needing = request.GET.get("q", ""), profiles.listed(), reviews.needing()
-    allowed = actions(request.user)
+    allowed = request.actions
     rows = model_filters.sifted(profiles.listed(wanted) if wanted else all_rows, request.GET, needing)
     return {
         "rows": rows,
@@ -49,14 +50,14 @@ def _matrix(request: HttpRequest) -> dict[str, Any]:
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def model(request: HttpRequest, profile_id: int) -> HttpResponse:
+def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """One model: each capability with value, source, since and reason."""
     return _answer(request, profile_id, {})
 
 
 @require_POST
 @requires(Action.DECIDE_FOR_ALL)
-def override(request: HttpRequest, profile_id: int) -> HttpResponse:
+def override(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Decide for everyone whether a model has native tools, or follow the evidence again."""
     form = DecisionForm(request.POST)
     said: dict[str, Any] = {"part": "editor"}
@@ -72,7 +73,7 @@ def override(request: HttpRequest, profile_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.DECIDE_FOR_CHAT)
-def capability(request: HttpRequest, profile_id: int) -> HttpResponse:
+def capability(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Decide one capability for everyone, or propose it where one may not."""
     form = CapabilityForm(request.POST)
     said: dict[str, Any] = {"part": "editor", "edited": request.POST.get("capability", "")}
@@ -87,7 +88,7 @@ def capability(request: HttpRequest, profile_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def options(request: HttpRequest, profile_id: int) -> HttpResponse:
+def options(request: AuthedRequest, profile_id: int) -> HttpResponse:
     """Set how a model is asked."""
     form = OptionsForm(request.POST)
     said: dict[str, Any] = {"part": "options"}
@@ -112,10 +113,10 @@ def _decide(form: DecisionForm, profile_id: int, actor: int | None) -> None:
         overrides.add(decision)
 
 
-def _decide_capability(form: CapabilityForm, profile_id: int, request: HttpRequest) -> bool:
+def _decide_capability(form: CapabilityForm, profile_id: int, request: AuthedRequest) -> bool:
     """Whether it was only proposed. Raises Conflict, NotFound, NotAllowed."""
     given = form.cleaned_data
-    proposed = Action.DECIDE_FOR_ALL not in actions(request.user)
+    proposed = Action.DECIDE_FOR_ALL not in request.actions
     if proposed and form.meant is None:
         raise NotAllowed("Only a reviewer or an administrator can withdraw decisions.")
     decision = NewOverride(
@@ -131,10 +132,10 @@ def _decide_capability(form: CapabilityForm, profile_id: int, request: HttpReque
     return proposed
 
 
-def _answer(request: HttpRequest, profile_id: int, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, profile_id: int, said: dict[str, Any]) -> HttpResponse:
     """The whole page, or the part a form of it belongs to."""
     page = profiles.shown(profile_id)
-    allowed = actions(request.user)
+    allowed = request.actions
     part = f"#{said['part']}" if said.get("part") and wants_part(request) else ""
     context = {
         "page": page,

@@ -8,8 +8,9 @@ from typing import Any
 from django.http import HttpRequest
 
 from toolsupport.registry.history import timeline
-from toolsupport.registry.people.permissions import Action, actions
+from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import missing_flags
+from toolsupport.web.view_permissions import actions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,8 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
 
     `needs` says what an administrator should see to there.
     """
-    person = getattr(request, "user", None)
-    allowed = actions(person) if person is not None else frozenset()
-    unread = timeline.unread(person.pk) if person is not None and Action.SEE_MODELS in allowed else 0
+    allowed = actions_of(request)
+    unread = timeline.unread(request.user.pk or 0) if Action.SEE_MODELS in allowed else 0
     sections = [section for section in SECTIONS if section.action in allowed]
     lacking = missing_flags.servers() if Action.ADMINISTER in allowed else 0
     return {"navigation": [_shown(section, request.path, unread, lacking) for section in sections]}

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import accounts
-from toolsupport.registry.people.permissions import ROLES, Action, requires
+from toolsupport.registry.people.permissions import ROLES, Action
 from toolsupport.web.pages.form_page import board
 from toolsupport.web.pages.people_forms import InvitationForm
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 @require_GET
 @requires(Action.ADMINISTER)
-def listed(request: HttpRequest) -> HttpResponse:
+def listed(request: AuthedRequest) -> HttpResponse:
     """Everybody, with role and state."""
     return _answer(request, {})
 
@@ -25,7 +26,7 @@ def listed(request: HttpRequest) -> HttpResponse:
 @require_POST
 @never_cache
 @requires(Action.ADMINISTER)
-def invite(request: HttpRequest) -> HttpResponse:
+def invite(request: AuthedRequest) -> HttpResponse:
     """A new person, and the link to hand over: it is shown in this answer and never again."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
@@ -41,17 +42,17 @@ def invite(request: HttpRequest) -> HttpResponse:
 @require_POST
 @never_cache
 @requires(Action.ADMINISTER)
-def new_link(request: HttpRequest, person_id: int) -> HttpResponse:
+def new_link(request: AuthedRequest, person_id: int) -> HttpResponse:
     """For somebody who lost the password, or the first link."""
-    return _answer(request, _handed_over(request, accounts.new_link(request.user.pk or 0, person_id)))
+    return _answer(request, _handed_over(request, accounts.new_link(request.user.pk, person_id)))
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def role(request: HttpRequest, person_id: int) -> HttpResponse:
+def role(request: AuthedRequest, person_id: int) -> HttpResponse:
     """Change what somebody may do, at once."""
     try:
-        accounts.set_role(request.user.pk or 0, person_id, request.POST.get("role", ""))
+        accounts.set_role(request.user.pk, person_id, request.POST.get("role", ""))
     except ConfigError as error:
         return _answer(request, {"failed": str(error)})
     return _answer(request, {"said": "Saved. It counts from now on."})
@@ -59,18 +60,18 @@ def role(request: HttpRequest, person_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def switch(request: HttpRequest, person_id: int) -> HttpResponse:
+def switch(request: AuthedRequest, person_id: int) -> HttpResponse:
     """Let somebody in, or no longer."""
     active = request.POST.get("active") == "1"
-    accounts.set_active(request.user.pk or 0, person_id, active)
+    accounts.set_active(request.user.pk, person_id, active)
     return _answer(request, {"said": "They may sign in again." if active else "Signed out everywhere, and kept out."})
 
 
-def _handed_over(request: HttpRequest, link: accounts.PasswordLink) -> dict[str, Any]:
+def _handed_over(request: AuthedRequest, link: accounts.PasswordLink) -> dict[str, Any]:
     return {"link": request.build_absolute_uri(f"/join/?token={link.token}"), "link_of": link.name}
 
 
-def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
     context = {
         "people": accounts.listed(),
         "roles": list(ROLES),

@@ -5,30 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import providers
-from toolsupport.registry.people.permissions import Action, actions, requires
+from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import servers
 from toolsupport.services import refresh as services_refresh
 from toolsupport.services.refresh import RefreshResult
 from toolsupport.web.pages.form_page import board, made
 from toolsupport.web.pages.forms import ServerForm
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 RECOMMENDED = ("qwen3:8b", "granite3.2")
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def listed(request: HttpRequest) -> HttpResponse:
+def listed(request: AuthedRequest) -> HttpResponse:
     """Every server: does it answer, since when not, why, what to do."""
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def add(request: HttpRequest) -> HttpResponse:
+def add(request: AuthedRequest) -> HttpResponse:
     """Add a server, which is asked at once; one that does not answer is kept and says so."""
     form = ServerForm(request.POST)
     server_id = made(form, lambda **fields: servers.add(servers.NewServer(**fields)))
@@ -37,7 +38,7 @@ def add(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.DETECT)
-def check(request: HttpRequest, server_id: int) -> HttpResponse:
+def check(request: AuthedRequest, server_id: int) -> HttpResponse:
     """Ask one server again."""
     servers.shown(server_id)
     return _checked(request, server_id)
@@ -45,7 +46,7 @@ def check(request: HttpRequest, server_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.DETECT)
-def refresh(request: HttpRequest) -> HttpResponse:
+def refresh(request: AuthedRequest) -> HttpResponse:
     """Ask every server again."""
     asked = async_to_sync(services_refresh.refresh_all)()
     answered = sum(not one.why for one in asked)
@@ -54,13 +55,13 @@ def refresh(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def switch(request: HttpRequest, server_id: int) -> HttpResponse:
+def switch(request: AuthedRequest, server_id: int) -> HttpResponse:
     """Use a server, or no longer."""
     servers.set_enabled(server_id, request.POST.get("enabled") == "1")
     return _answer(request, {})
 
 
-def _checked(request: HttpRequest, server_id: int) -> HttpResponse:
+def _checked(request: AuthedRequest, server_id: int) -> HttpResponse:
     asked = async_to_sync(services_refresh.refresh)(server_id)
     return _answer(request, {"said": _words(asked), "said_of": server_id})
 
@@ -71,8 +72,8 @@ def _words(asked: RefreshResult) -> str:
     return f"It answered with {asked.models} model{'' if asked.models == 1 else 's'}."
 
 
-def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
-    allowed = actions(request.user)
+def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
+    allowed = request.actions
     first = next(iter(providers.PROVIDERS.values()))
     context = {
         "servers": servers.listed(),

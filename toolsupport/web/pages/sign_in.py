@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from toolsupport.core.errors import NotAllowed, NotFound
 from toolsupport.registry.people import accounts, first_admin
-from toolsupport.registry.people.permissions import public
 from toolsupport.web.pages.people_forms import JoinForm, LoginForm, SetupForm
+from toolsupport.web.view_permissions import public
 
 
 class SignInView(LoginView):

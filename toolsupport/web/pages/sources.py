@@ -6,15 +6,16 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import ConfigError
 from toolsupport.registry.databases import example_database, sql_sources
-from toolsupport.registry.people.permissions import ROLES, Action, may, requires
+from toolsupport.registry.people.permissions import ROLES, Action
 from toolsupport.services import schema_refresh
 from toolsupport.sources.types import KINDS
 from toolsupport.web.pages.form_page import board, made
+from toolsupport.web.view_permissions import AuthedRequest, requires
 
 # Those who have chats of their own.
 CHATTING = tuple(role for role, allowed in ROLES.items() if Action.CHAT in allowed)
@@ -43,14 +44,14 @@ class SourceForm(forms.Form):
 
 @require_GET
 @requires(Action.SEE_MODELS)
-def listed(request: HttpRequest) -> HttpResponse:
+def listed(request: AuthedRequest) -> HttpResponse:
     """Every database: who may read it, what is in it, why it cannot be read."""
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def add(request: HttpRequest) -> HttpResponse:
+def add(request: AuthedRequest) -> HttpResponse:
     """Add a database, which is looked at at once; one that cannot be read is kept and says so."""
     form = SourceForm(request.POST)
     source_id = made(form, lambda **fields: sql_sources.add(sql_sources.NewSource(**fields)))
@@ -59,7 +60,7 @@ def add(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def example(request: HttpRequest) -> HttpResponse:
+def example(request: AuthedRequest) -> HttpResponse:
     """Add the orders of a tea house, to try questions on."""
     try:
         source_id = example_database.install()
@@ -70,14 +71,14 @@ def example(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def look(request: HttpRequest, source_id: int) -> HttpResponse:
+def look(request: AuthedRequest, source_id: int) -> HttpResponse:
     """Look again whether it can be read, and which tables it has."""
     return _looked(request, source_id)
 
 
 @require_POST
 @requires(Action.ADMINISTER)
-def switch(request: HttpRequest, source_id: int) -> HttpResponse:
+def switch(request: AuthedRequest, source_id: int) -> HttpResponse:
     """Let chats read it, or no longer."""
     sql_sources.set_enabled(source_id, request.POST.get("enabled") == "1")
     return _answer(request, {})
@@ -85,7 +86,7 @@ def switch(request: HttpRequest, source_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def groups(request: HttpRequest, source_id: int) -> HttpResponse:
+def groups(request: AuthedRequest, source_id: int) -> HttpResponse:
     """Say whose chats may read it."""
     sql_sources.set_groups(source_id, set(CHATTING) & set(request.POST.getlist("groups")))
     return _answer(request, {"said_of": source_id, "said": "Saved"})
@@ -93,24 +94,24 @@ def groups(request: HttpRequest, source_id: int) -> HttpResponse:
 
 @require_POST
 @requires(Action.ADMINISTER)
-def remove(request: HttpRequest, source_id: int) -> HttpResponse:
+def remove(request: AuthedRequest, source_id: int) -> HttpResponse:
     """Forget it, with its address. The database itself stays."""
     sql_sources.remove(source_id)
     return _answer(request, {})
 
 
-def _looked(request: HttpRequest, source_id: int) -> HttpResponse:
-    why = async_to_sync(schema_refresh.look)(source_id)
+def _looked(request: AuthedRequest, source_id: int) -> HttpResponse:
+    why = async_to_sync(schema_refresh.refresh_schema)(source_id)
     return _answer(request, {"said_of": source_id, "said": "It cannot be read." if why else "It can be read."})
 
 
-def _answer(request: HttpRequest, said: dict[str, Any]) -> HttpResponse:
+def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
     found = sql_sources.listed()
     context = {
         "sources": found,
         "form": SourceForm(initial={"groups": CHATTING}),
         "roles": CHATTING,
-        "may_administer": may(request.user, Action.ADMINISTER),
+        "may_administer": Action.ADMINISTER in request.actions,
         "example": example_database.NAME not in {source.name for source in found},
         **said,
     }

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.tools.sandbox.json_values import CHARACTERS, LARGEST, UnsupportedValue, plain, told
+from chat.tools.sandbox.json_values import CHARACTERS, LARGEST, UnsupportedValue, plain, readable_copy
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(max_size=20) | st.dates()
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -45,7 +45,7 @@ def test_what_comes_out_can_be_written_and_read_again(value: object) -> None:
 
 @given(ANYTHING)
 def test_everything_can_be_told(value: object) -> None:
-    assert json.dumps(told(value), allow_nan=False, ensure_ascii=False).encode()
+    assert json.dumps(readable_copy(value), allow_nan=False, ensure_ascii=False).encode()
 
 
 @given(JSON)
@@ -86,7 +86,7 @@ def endless() -> list[Any]:
     ids=["deep", "shared", "endless", "long", "long keys"],
 )
 def test_too_much_is_refused_and_not_walked_through(value: object, words: str) -> None:
-    for copy in (plain, told):
+    for copy in (plain, readable_copy):
         with pytest.raises(UnsupportedValue, match=words):
             copy(value)
 
@@ -105,7 +105,7 @@ def test_too_much_is_refused_and_not_walked_through(value: object, words: str) -
     ids=["set", "bytes", "date", "infinity", "65 bits", "too long for Python", "keys"],
 )
 def test_what_is_no_json_is_told_but_does_not_travel(value: object, shown: object) -> None:
-    assert told(value) == shown
+    assert readable_copy(value) == shown
     with pytest.raises(UnsupportedValue):
         plain(value)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chat.tools.sandbox import bwrap, self_test
-from chat.tools.sandbox.self_test_cache import tried
+from chat.tools.sandbox.self_test_cache import cached_test
 
 WHY_NOT = self_test.why_not()
 # For root another program comes before bubblewrap, which must work for a false one to be reached.
@@ -44,7 +44,7 @@ def test_the_server_of_the_build_has_it() -> None:
 def test_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert self_test.why_not() == self_test.INSTALL
-    assert tried(self_test.why_not)() == self_test.INSTALL
+    assert cached_test(self_test.why_not)() == self_test.INSTALL
 
 
 @needs_a_sandbox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from chat.tools.sandbox.self_test_cache import STILL, tried
+from chat.tools.sandbox.self_test_cache import STILL, cached_test
 
 
 def test_a_slow_test_is_waited_for_once_and_asked_once() -> None:
@@ -16,7 +16,7 @@ def test_a_slow_test_is_waited_for_once_and_asked_once() -> None:
         ended.set()
         return "It does not hold."
 
-    needs = tried(slow, 0.01)
+    needs = cached_test(slow, 0.01)
     assert [needs(), needs()] == [STILL, STILL]
     end.set()
     assert ended.wait(10)
@@ -26,5 +26,5 @@ def test_a_slow_test_is_waited_for_once_and_asked_once() -> None:
 
 
 def test_a_quick_one_is_known_at_once_and_a_broken_one_says_so() -> None:
-    assert tried(lambda: "")() == ""
-    assert tried(lambda: str(1 // 0))() == "Its self-test broke: ZeroDivisionError."
+    assert cached_test(lambda: "")() == ""
+    assert cached_test(lambda: str(1 // 0))() == "Its self-test broke: ZeroDivisionError."

@@ -21,7 +21,6 @@ from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFa
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.prompt import GO_ON
 from toolsupport.core.types import Role, ToolCall, ToolResult
-from toolsupport.registry.knowledge import effective_values
 from toolsupport.registry.settings import team_settings
 
 pytestmark = pytest.mark.django_db
@@ -148,7 +147,6 @@ def test_numbers_of_announcements_follow_each_other(alice: User, conversation: C
 def test_without_tools_is_for_this_answer_only(alice: User, conversation: Conversation) -> None:
     assert conversation.profile is not None
     OverrideFactory(profile=conversation.profile)
-    effective_values.refold([conversation.profile])
     accepted = ask(alice, conversation, "look")
     assert accepted.claimed is not None and accepted.claimed.briefing.brief.tools
     bare = once_more(alice, conversation, RegenerateRequest("c", ended(accepted, "One."), "without_tools"))
@@ -268,7 +266,6 @@ def _knowing(conversation: Conversation, tools: bool | None) -> None:
     assert conversation.profile is not None
     if tools is not None:
         OverrideFactory(profile=conversation.profile, value=tools)
-    effective_values.refold([conversation.profile])
 
 
 @pytest.mark.parametrize("tools", [True, False, None])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.toolsupport.core.formats.cases.case import TOOLS
-from toolsupport.core.events import CallDelta, CallReady, Event, TextDelta
+from toolsupport.core.events import CallDelta, CallReady, Event, Finished, TextDelta
 from toolsupport.core.formats import FORMATS, parser
+from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.scanner import MarkerSet, TextSource
 from toolsupport.core.types import JSON, ToolCall
 
@@ -151,3 +153,25 @@ def test_a_call_that_a_limit_cut_anywhere_is_never_made(name: str) -> None:  # F
         reader = parser(name, TOOLS)
         events = [*reader.feed(reply[:end]), *reader.flush(cut=True)]
         assert not any(isinstance(event, CallReady) for event in events), reply[:end]
+
+
+FLOOR = 0.1  # seconds of CPU; what costs less than that shows no ratio
+
+
+def cpu_of(name: str, reply: str) -> float:
+    """Seconds of CPU that the whole reader of replies takes."""
+    reader, before = ReplyReader(name, TOOLS), time.process_time()
+    for at in range(0, len(reply), 64):
+        reader.hear([TextDelta(reply[at : at + 64])])
+    reader.hear([Finished("stop")])
+    return time.process_time() - before
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_repeated_openers_cost_no_more_than_their_length(name: str) -> None:  # F3
+    for opener in parser(name, TOOLS).openers:
+        small, large = ((opener * (size // len(opener) + 1))[:size] for size in (4_000, 16_000))
+        for attempt in range(3):
+            if cpu_of(name, large) < max(FLOOR, 6 * cpu_of(name, small)):
+                break
+            assert attempt < 2, opener

@@ -131,6 +131,8 @@ SHOWN = {
     "a quotation that ends below": 'The file says "delete it:\n@"\nDone.',
     "a quotation in single quotes over lines": "It said 'now do\n@\nor else'.\n",
     "a quotation that closes on a line of its own": 'It says "Hello.\n@\n" and more',
+    "French": "Exemple :\n@",
+    "words in round brackets": "It works (see @).",
     "an assignment": "raw = @;\nprint(raw)",
 }
 MADE = {

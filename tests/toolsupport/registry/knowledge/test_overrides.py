@@ -1,4 +1,4 @@
-"""Claims are appended and withdrawn; the standings are always their fold."""
+"""Claims are appended and withdrawn; what holds is always their fold."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from tests.factories import ModelProfileFactory, UserFactory
+from tests.holding import holding
 from toolsupport.core.errors import Conflict, NotFound
-from toolsupport.models import ModelProfile, Override, Standing
+from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 
 
 def _tools(profile: ModelProfile) -> tuple[object, str]:
-    row = Standing.objects.get(profile=profile, capability="tools")
+    row = holding(profile, "tools")
     return row.value, row.source
 
 
@@ -65,7 +66,6 @@ def test_a_restored_decision_can_be_withdrawn_again():
     Override.objects.create(
         profile=profile, seq=3, capability="tools", source="user_confirmed", build_key="b", withdraws=withdrawal
     )
-    effective_values.refold([profile])
     assert _tools(profile) == (True, "user_confirmed")
     assert overrides.follow_evidence(NewOverride(profile.pk, "tools")) == 1
     assert _tools(profile)[0] is None
@@ -169,20 +169,21 @@ ACTS = st.one_of(
 )
 
 
-class StandingIsTheFold(TestCase):
-    """Rebuilding the standings from all claims gives what stands (D3)."""
+class WhatHoldsIsTheFold(TestCase):
+    """What is read, for one model and for many, is the fold of all claims as they are at this moment (D3)."""
 
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(ACTS, max_size=10))
-    def test_rebuild_is_standing(self, acts: list[tuple]) -> None:
+    def test_the_cache_is_never_older_than_the_claims(self, acts: list[tuple]) -> None:
         profile = ModelProfileFactory(name="qwen3:8b")
-        effective_values.refold([profile])
-        for act in acts:
+        for act in (("none",), *acts):
             _perform(profile, act)
-        stored = {row.capability: effective_values.read(row) for row in Standing.objects.filter(profile=profile)}
-        fresh = ModelProfile.objects.select_related("server").get(pk=profile.pk)
-        said = effective_values.claims([fresh.pk])[fresh.pk]
-        self.assertEqual(stored, dict(effective_values.fold(fresh, said).values))
+            fresh = ModelProfile.objects.select_related("server").get(pk=profile.pk)
+            said = effective_values.claims([fresh.pk])[fresh.pk]
+            folded = effective_values.fold(fresh, said)
+            self.assertEqual(effective_values.known_of_each([fresh]), {fresh.pk: folded})
+            self.assertEqual(effective_values.known(fresh), folded)
+            self.assertEqual(effective_values.known(fresh, "chat"), effective_values.fold(fresh, said, "chat"))
 
 
 def _perform(profile: ModelProfile, act: tuple) -> None:
@@ -198,4 +199,3 @@ def _perform(profile: ModelProfile, act: tuple) -> None:
         case ("rebuild", digest):
             profile.digest = digest
             profile.save()
-            effective_values.refold([profile])

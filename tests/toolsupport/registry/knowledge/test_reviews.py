@@ -6,8 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.factories import ModelProfileFactory, UserFactory
+from tests.holding import holding
 from toolsupport.core.errors import Conflict, NotFound
-from toolsupport.models import HistoryEntry, ModelProfile, Override, Review, Standing
+from toolsupport.models import HistoryEntry, ModelProfile, Override, Review
 from toolsupport.registry.knowledge import overrides, reviews
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.knowledge.reviews import NewReview
@@ -28,7 +29,7 @@ def reviewer() -> User:
 
 
 def value(profile: ModelProfile) -> object:
-    return Standing.objects.get(profile=profile, capability="tools").value
+    return holding(profile, "tools").value
 
 
 def newest(kind: str) -> int:

@@ -1,4 +1,4 @@
-"""Families of the team's own: whom they mean, what they outrank, and that the standings follow."""
+"""Families of the team's own: whom they mean, what they outrank, and that what holds follows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from tests.factories import ModelProfileFactory, ServerFactory
-from toolsupport.models import Family, ModelProfile, Standing
+from tests.holding import holding
+from toolsupport.models import Family, ModelProfile
 from toolsupport.providers import ModelReport, ServerReport
 from toolsupport.registry.knowledge import effective_values, overrides, team_families
 from toolsupport.registry.knowledge.overrides import NewOverride
@@ -17,13 +18,12 @@ pytestmark = pytest.mark.django_db
 
 
 def tools(profile: ModelProfile) -> tuple[object, str, str]:
-    row = Standing.objects.get(profile=profile, capability="tools")
+    row = holding(profile, "tools")
     return row.value, row.source, row.reason
 
 
 def test_a_teams_family_stands_before_the_shipped_one() -> None:  # M5
     profile = ModelProfileFactory(name="qwen3:8b")
-    effective_values.refold([profile])
     assert tools(profile)[:2] == (True, "profile")
     row = Family.objects.create(name="our-qwen", patterns=["qwen3"], tools=False, refuses=["bash"])
     assert team_families.apply() == 1
@@ -32,7 +32,7 @@ def test_a_teams_family_stands_before_the_shipped_one() -> None:  # M5
         "profile",
         "The family table says our-qwen models do not call tools natively (profile).",
     )
-    assert Standing.objects.get(profile=profile, capability="tool:bash").value == "refused"
+    assert holding(profile, "tool:bash").value == "refused"
     overrides.add(NewOverride(profile.pk, "tools", True))
     assert tools(profile)[:2] == (True, "user_confirmed")
     row.enabled = False
@@ -74,7 +74,6 @@ def sent(**fields: str) -> dict[str, str]:
 
 def test_an_administrator_adds_one_and_the_models_follow(client: Client, bob: User) -> None:  # M5
     profile = ModelProfileFactory(name="house-model:1b")
-    effective_values.refold([profile])
     assert admin_of(client, bob).post("/admin/toolsupport/family/add/", sent()).status_code == 302
     assert tools(profile)[:2] == (True, "profile")
 

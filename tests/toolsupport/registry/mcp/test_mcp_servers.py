@@ -212,6 +212,7 @@ def test_one_that_the_file_names_no_more_is_not_started(stdio: Path) -> None:
     ("text", "why"),
     [
         ("{", "is not JSON"),
+        ('{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}', "'a' stands there twice"),
         ("[]", "should read"),
         ('{"mcpServers": []}', "should read"),
         ('{"mcpServers": {"a b": {"command": "x"}}}', "needs a name"),

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import ModelProfile
-from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import picker
 from toolsupport.registry.settings import team_settings
@@ -20,7 +20,6 @@ pytestmark = pytest.mark.django_db
 
 def _model(name: str, **facts: Any) -> ModelProfile:
     profile = ModelProfileFactory(name=name, **facts)
-    effective_values.refold([profile])
     return profile
 
 
@@ -163,6 +162,6 @@ def test_size_in_few_letters(facts: dict[str, Any], text: str):
 
 def test_three_hundred_models_take_four_queries(django_assert_max_num_queries: DjangoAssertNumQueries):
     server = ServerFactory()
-    effective_values.refold(ModelProfileFactory.create_batch(300, server=server))
+    ModelProfileFactory.create_batch(300, server=server)
     with django_assert_max_num_queries(5):
         assert len(picker.choices()) == 300

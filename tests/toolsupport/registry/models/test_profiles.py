@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import ModelProfile
-from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import profiles
 from toolsupport.registry.settings import model_settings
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.django_db
 
 def test_the_matrix_has_a_cell_for_each_column_with_its_source():
     profile = ModelProfileFactory(name="qwen3:8b", context_length=40960)
-    effective_values.refold([profile])
     overrides.add(NewOverride(profile.pk, "tools", False))
     (row,) = profiles.listed()
     cells = {cell.capability: cell for cell in row.cells}
@@ -65,7 +64,6 @@ def test_a_decision_for_an_older_build_says_so():  # M3
     profile = ModelProfileFactory(digest="old")
     overrides.add(NewOverride(profile.pk, "tools", True))
     ModelProfile.objects.update(digest="new")
-    effective_values.refold(list(ModelProfile.objects.select_related("server")))
     page = profiles.shown(profile.pk)
     assert page.history[0].this_build is False
     assert page.editor.cell.stale is True
@@ -96,7 +94,7 @@ def test_options_are_kept_beside_others():
     ],
 )
 def test_values_in_words(name: str, value: object, said: tuple[str, str]):
-    assert profiles.say(name, value) == said
+    assert profiles.state_and_words(name, value) == said
 
 
 def test_what_is_not_there_is_not_found():
@@ -106,6 +104,6 @@ def test_what_is_not_there_is_not_found():
 
 
 def test_three_hundred_models_take_two_queries(django_assert_max_num_queries: DjangoAssertNumQueries):
-    effective_values.refold(ModelProfileFactory.create_batch(300, server=ServerFactory()))
+    ModelProfileFactory.create_batch(300, server=ServerFactory())
     with django_assert_max_num_queries(4):
         assert len(profiles.listed()) == 300

@@ -8,7 +8,9 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
-from toolsupport.models import ModelProfile, Override, Server, Standing
+from tests.holding import holding
+from toolsupport.core.types import Capability
+from toolsupport.models import ModelProfile, Override, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
@@ -22,8 +24,8 @@ def _report(*names: str, version: str = "0.13.0", **facts: Any) -> ServerReport:
     return ServerReport(version, tuple(ModelReport(name, **{"digest": f"d-{name}", **facts}) for name in names))
 
 
-def _standing(profile: ModelProfile, capability: str = "tools") -> Standing:
-    return Standing.objects.get(profile=profile, capability=capability)
+def _standing(profile: ModelProfile, capability: str = "tools") -> Capability:
+    return holding(profile, capability)
 
 
 def test_new_models_get_rows_with_standings():  # M2, M3
@@ -174,7 +176,7 @@ def test_a_template_that_takes_one_call_is_a_no_until_another_one_is_there():
     def told(one_call: bool | None) -> object:
         details = ModelDetails(template_hash="t", capabilities=("tools",), one_call=one_call)
         surveys.record_details(profile.server_id, {profile.pk: details})
-        return Standing.objects.get(profile=profile, capability="parallel").value
+        return holding(profile, "parallel").value
 
     assert [told(one_call) for one_call in (None, False, True, None, False)] == [None, None, False, False, True]
 

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from tests.factories import ModelProfileFactory, ServerFactory
+from tests.holding import holding
 from tests.toolsupport.core.test_user_models import UNKNOWN, entries
 from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.user_models import UserModel, UserModelsFile
-from toolsupport.models import HistoryEntry, ModelProfile, Override, Server, Setting, Standing
-from toolsupport.registry.knowledge import effective_values, overrides
+from toolsupport.models import HistoryEntry, ModelProfile, Override, Server, Setting
+from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import user_models_merge
 from toolsupport.registry.models.user_models_merge import MergeConsent, MergePlan
@@ -29,7 +30,6 @@ THEN = datetime(2025, 11, 3, 10, tzinfo=UTC)
 @pytest.fixture
 def profile(db: None) -> ModelProfile:
     made = ModelProfileFactory(name="qwen3:8b", server=ServerFactory(name="box"))
-    effective_values.refold([made])
     return made
 
 
@@ -47,7 +47,7 @@ def merged(
 
 
 def tools(profile: ModelProfile) -> tuple[Any, str]:
-    row = Standing.objects.get(profile=profile, capability="tools")
+    row = holding(profile, "tools")
     return row.value, row.source
 
 
@@ -163,7 +163,6 @@ def test_a_failure_in_the_middle_changes_nothing(profile: ModelProfile, monkeypa
 
 def forget_everything() -> None:
     HistoryEntry.objects.all().delete()
-    Standing.objects.all().delete()
     Override.objects.all().delete()
     ModelProfile.objects.all().delete()
     Setting.objects.all().delete()

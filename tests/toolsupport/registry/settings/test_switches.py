@@ -8,11 +8,12 @@ import pytest
 from pytest_django import Settings
 
 from toolsupport.config import environment
-from toolsupport.core.team_switches import TeamSwitches
+from toolsupport.core.team_switches import SWITCHES, TeamSwitches
 from toolsupport.registry.settings import switches, team_settings
 
 pytestmark = pytest.mark.django_db
 
+TEXTS = {switch.name: switch.text for switch in SWITCHES}
 OTHERWISE: dict[str, tuple[str, Any]] = {
     "filter_only": ("on", True),
     "text_formats": ("off", "off"),
@@ -31,9 +32,11 @@ def set_in_environment(settings: Settings, key: str, value: str) -> None:
 def test_the_defaults_are_the_same_wherever_they_are_written() -> None:
     read = environment.read({})
     assert switches.in_force() == TeamSwitches()
-    for key in switches.WORDS:
-        known = team_settings.KNOWN[key]
-        assert known.default == read[known.variable] == getattr(TeamSwitches(), key)
+    assert [switch.name for switch in SWITCHES] == list(OTHERWISE)
+    for switch in SWITCHES:
+        known = team_settings.KNOWN[switch.name]
+        assert known.default == read[known.variable] == getattr(TeamSwitches(), switch.name)
+        assert switch.text.choices.keys() == switch.values.keys()
 
 
 # O6
@@ -42,7 +45,9 @@ def test_an_administrator_sets_a_switch(key: str) -> None:
     written, value = OTHERWISE[key]
     switches.put({key: written})
     assert getattr(switches.in_force(), key) == value
-    assert [(one.chosen, one.locked) for one in switches.shown() if one.key == key] == [(written, "")]
+    assert [(one.chosen, one.locked) for one in switches.shown(team_settings.everything()) if one.key == key] == [
+        (written, "")
+    ]
 
 
 # O6
@@ -50,11 +55,11 @@ def test_an_administrator_sets_a_switch(key: str) -> None:
 def test_what_the_environment_says_is_locked(settings: Settings, key: str) -> None:
     written, value = OTHERWISE[key]
     set_in_environment(settings, key, {"on": "1"}.get(written, written))
-    first = next(iter(switches.WORDS[key].choices))
+    first = next(iter(TEXTS[key].choices))
     switches.put({key: first})
     assert getattr(switches.in_force(), key) == value
     variable = team_settings.KNOWN[key].variable
-    assert [one.locked for one in switches.shown() if one.key == key] == [variable]
+    assert [one.locked for one in switches.shown(team_settings.everything()) if one.key == key] == [variable]
 
 
 def test_an_environment_that_says_the_default_locks_it_too(settings: Settings) -> None:
@@ -70,7 +75,7 @@ def test_one_wrong_choice_changes_nothing() -> None:
 
 
 def test_every_choice_of_the_page_can_be_kept() -> None:
-    for key, words in switches.WORDS.items():
+    for key, words in TEXTS.items():
         for choice in words.choices:
             switches.put({key: choice})
-            assert next(one.chosen for one in switches.shown() if one.key == key) == choice
+            assert next(one.chosen for one in switches.shown(team_settings.everything()) if one.key == key) == choice

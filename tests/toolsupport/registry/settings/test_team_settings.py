@@ -14,9 +14,9 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_setting_has_a_default_until_it_is_set():
-    assert team_settings.base_system_prompt()
+    assert team_settings.get("base_system_prompt")
     team_settings.put("base_system_prompt", "")
-    assert team_settings.base_system_prompt() == ""
+    assert team_settings.get("base_system_prompt") == ""
 
 
 def test_unknown_and_impossible_values_are_refused():

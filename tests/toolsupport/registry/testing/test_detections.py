@@ -10,8 +10,9 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from tests.factories import ModelProfileFactory, UserFactory
+from tests.holding import holding
 from toolsupport.core.errors import Conflict, NotFound
-from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Standing, Trial
+from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.models import profiles
 from toolsupport.registry.testing import detection_reports, detections
@@ -54,7 +55,7 @@ def test_a_verdict_becomes_claims_for_everyone():  # D6
     opened = detections.open_test(DetectionRequest(profile.pk, "page", actor=ana.pk))
     detections.claim("w1")
     assert detections.conclude(opened.id, "w1", NATIVE)
-    standing = Standing.objects.get(profile=profile, capability="tools")
+    standing = holding(profile, "tools")
     assert (standing.value, standing.source) == (True, "auto_detected")
     row = Override.objects.get(profile=profile, capability="tools")
     assert (row.detection_id, row.actor) == (opened.id, ana)
@@ -82,7 +83,7 @@ def _tested(profile: ModelProfile, **values: object) -> int:
 
 
 def _tools(profile: ModelProfile) -> tuple[object, str]:
-    row = Standing.objects.get(profile=profile, capability="tools")
+    row = holding(profile, "tools")
     return row.value, row.source
 
 
@@ -179,7 +180,7 @@ def test_no_machine_overrides_a_person():  # D3
     profile = ModelProfileFactory()
     overrides.add(overrides.NewOverride(profile.pk, "tools", False, actor=UserFactory().pk))
     detections.conclude(_running(profile), "w1", NATIVE)
-    standing = Standing.objects.get(profile=profile, capability="tools")
+    standing = holding(profile, "tools")
     assert (standing.value, standing.source) == (False, "user_confirmed")
 
 
@@ -236,10 +237,10 @@ def test_people_can_cancel_and_skip():
 def test_a_proposal_counts_once_it_is_accepted():  # D10
     profile, ana = ModelProfileFactory(), UserFactory(username="ana")
     overrides.add(overrides.NewOverride(profile.pk, "tools", True, actor=UserFactory().pk, proposed=True))
-    assert Standing.objects.get(profile=profile, capability="tools").value is None
+    assert holding(profile, "tools").value is None
     proposal = Override.objects.get()
     overrides.accept(proposal.pk, ana.pk)
-    assert Standing.objects.get(profile=profile, capability="tools").value is True
+    assert holding(profile, "tools").value is True
     assert list(HistoryEntry.objects.order_by("id").values_list("kind", flat=True)) == ["proposal", "override"]
     with pytest.raises(Conflict):
         overrides.accept(proposal.pk, ana.pk)

@@ -23,7 +23,7 @@ def get(path: str, method: str = "GET") -> bytes:
 async def test_version_byte_for_byte(simulator: Simulator) -> None:
     assert timeless(await exchange(simulator.port, get("/api/version"))) == (
         b"HTTP/1.1 200 OK\r\nServer: toolsupport-simulator\r\nContent-Type: application/json; charset=utf-8\r\n"
-        b'Content-Length: 20\r\nConnection: close\r\nDate: D\r\n\r\n{"version":"0.13.0"}'
+        b'Content-Length: 20\r\nDate: D\r\nConnection: close\r\n\r\n{"version":"0.13.0"}'
     )
 
 

@@ -14,7 +14,7 @@ from toolsupport.simulator.server import Simulator
 CLOSE = "Connection: close"
 STREAM_HEAD = (
     b"HTTP/1.1 200 OK\r\nServer: toolsupport-simulator\r\nContent-Type: application/x-ndjson\r\n"
-    b"Transfer-Encoding: chunked\r\nConnection: close\r\nDate: D\r\n\r\n"
+    b"Date: D\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
 )
 
 

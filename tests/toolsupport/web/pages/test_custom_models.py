@@ -8,7 +8,6 @@ from django.test import Client
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport.models import ModelProfile
-from toolsupport.registry.knowledge import effective_values
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +38,6 @@ def test_bob_writes_what_a_model_is(client: Client, bob: User) -> None:  # M5
 
 def test_where_tools_are_off_a_model_that_calls_them_is_named(client: Client, charlie: User) -> None:  # M9
     off, on = ModelProfileFactory(name="gemma3:1b"), ModelProfileFactory(name="qwen3:8b")
-    effective_values.refold([off, on])
     client.force_login(charlie)
     assert "ollama pull qwen3:8b" in client.get(f"/models/{off.pk}/").content.decode()
     assert "ollama pull" not in client.get(f"/models/{on.pk}/").content.decode()

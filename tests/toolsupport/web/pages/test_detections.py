@@ -9,7 +9,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from tests.factories import ModelProfileFactory, ServerFactory
-from toolsupport.models import Detection, ModelProfile, Standing
+from tests.holding import holding
+from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
@@ -83,12 +84,12 @@ def test_the_evidence_can_be_read(client: Client, charlie: User, model: ModelPro
 
 def test_bob_undoes_what_alice_may_not(client: Client, alice: User, bob: User, model: ModelProfile):
     test = done(model)
-    assert Standing.objects.get(profile=model, capability="tools").value is True
+    assert holding(model, "tools").value is True
     client.force_login(alice)
     assert client.post(reverse("detection-undo", args=[test])).status_code == 403
     client.force_login(bob)
     assert client.post(reverse("detection-undo", args=[test]), headers=HTMX).status_code == 200
-    assert Standing.objects.get(profile=model, capability="tools").value is None
+    assert holding(model, "tools").value is None
     assert detections.undo(test, bob.pk) == 0
 
 
@@ -207,4 +208,4 @@ def test_a_decision_of_a_person_is_not_undone_with_a_test(model: ModelProfile, b
     test = done(model)
     overrides.add(overrides.NewOverride(model.pk, "tools", False, actor=bob.pk))
     detections.undo(test, bob.pk)
-    assert Standing.objects.get(profile=model, capability="tools").value is False
+    assert holding(model, "tools").value is False

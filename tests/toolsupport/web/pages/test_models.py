@@ -21,7 +21,6 @@ HTMX = {"HX-Request": "true"}
 @pytest.fixture
 def profile() -> ModelProfile:
     made = ModelProfileFactory(name="strange:1b", server=ServerFactory(name="box"))
-    effective_values.refold([made])
     return made
 
 
@@ -229,7 +228,7 @@ def test_the_pages_have_nothing_inline_and_no_id_twice(client: Client, profile: 
 def test_three_hundred_models_take_few_queries(
     client: Client, charlie: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ):
-    effective_values.refold(ModelProfileFactory.create_batch(300, server=ServerFactory()))
+    ModelProfileFactory.create_batch(300, server=ServerFactory())
     client.force_login(charlie)
     with django_assert_max_num_queries(12):
         assert client.get("/models/").content.count(b'<tr id="model-') == 300

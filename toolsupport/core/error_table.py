@@ -1,0 +1,47 @@
+"""Which status, code and close code an error has, wherever it is answered: page, JSON API, gateway or websocket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from toolsupport.core.errors import Busy, ConfigError, Conflict, NotAllowed, NotFound
+
+CLOSED = 4000  # what applications may use of the close codes of a websocket begins here
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """`status` is that of HTTP, `code` stands in the JSON of the APIs, `frame` in the error frame of a websocket."""
+
+    status: int
+    code: str
+    frame: str
+
+    @property
+    def close(self) -> int:
+        """The code that a websocket is closed with."""
+        return CLOSED + self.status
+
+
+# An address whose answers had another code before this table names it where it answers.
+ERRORS: Mapping[type[Exception], ErrorRow] = MappingProxyType(
+    {
+        NotFound: ErrorRow(404, "not_found", "not_found"),
+        NotAllowed: ErrorRow(403, "not_allowed", "forbidden"),
+        Busy: ErrorRow(429, "busy", "busy"),
+        Conflict: ErrorRow(409, "conflict", "conflict"),
+        # A server's settings are at fault, and no change of the request would help.
+        ConfigError: ErrorRow(502, "not_configured", "not_configured"),
+    }
+)
+KINDS = tuple(ERRORS)
+
+
+def row_of(error: Exception) -> ErrorRow:
+    """The row of an error, or of the nearest class that it is derived from. Raises KeyError for any other."""
+    for kind in type(error).__mro__:
+        if kind in ERRORS:
+            return ERRORS[kind]
+    raise KeyError(type(error).__name__)

@@ -1,0 +1,202 @@
+"""What requests of programs may hold: one declaration, which the description shows and the check applies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+
+from toolsupport.core.types import JSON
+from toolsupport.gateway.field_errors import InvalidField
+
+MOST_TOOLS = 256
+MOST_STOPS = 16
+CHOICES = ("auto", "none", "required")
+ROLES = ("system", "developer", "user", "assistant", "tool")
+LARGEST = 2**63 - 1
+
+TEXT: JSON = {"type": "string"}
+OBJECT: JSON = {"type": "object"}
+# Programs send null for what they leave open.
+SWITCH: JSON = {"type": ["boolean", "null"], "description": "true or false"}
+# Something else than spaces, and no NUL, which no database looks for.
+NAME = r"^[^\x00]*[^\x00\s][^\x00]*$"
+MODEL: JSON = {
+    "type": "string",
+    "pattern": NAME,
+    "description": "`server/name`, or a name that only one server has",
+}
+
+
+def _number(least: float, most: float) -> JSON:
+    words = f"a number from {least} to {most}"
+    return {"type": ["number", "null"], "minimum": least, "maximum": most, "description": words}
+
+
+def _whole(least: int, words: str) -> JSON:
+    return {"type": ["integer", "null"], "minimum": least, "maximum": LARGEST, "description": words}
+
+
+def _part(kind: str, schema: JSON) -> JSON:
+    properties = {"type": {"const": kind}, kind: schema}
+    return {"type": "object", "required": ["type", kind], "properties": properties}
+
+
+# An image is a data URL: an address is never fetched. What is none is refused with that reason, by `conversation`.
+IMAGE: JSON = {"type": "object", "required": ["url"], "properties": {"url": TEXT}}
+PART: JSON = {
+    "anyOf": [_part("text", TEXT), _part("refusal", TEXT), _part("image_url", IMAGE)],
+    "description": "a part of the type text, refusal or image_url",
+}
+MADE_CALL: JSON = {
+    "type": "object",
+    "required": ["id", "function"],
+    "properties": {
+        "id": TEXT,
+        "function": {
+            "type": "object",
+            "required": ["name"],
+            # Models do not always write an object: what a program sends back of it is kept as it is.
+            "properties": {"name": TEXT, "arguments": {}},
+        },
+    },
+    "description": "a call with an id and a function, which has a name and arguments",
+}
+MESSAGE: JSON = {
+    "type": "object",
+    "required": ["role"],
+    "properties": {
+        "role": {"enum": list(ROLES), "description": f"one of {', '.join(ROLES)}"},
+        "content": {"type": ["string", "array", "null"], "items": PART, "description": "a text or a list of parts"},
+        "reasoning_content": {"type": ["string", "null"], "description": "a text"},
+        "tool_calls": {"type": ["array", "null"], "items": MADE_CALL, "description": "a list of calls"},
+        "tool_call_id": {"type": ["string", "null"], "description": "the id of the call that a result belongs to"},
+    },
+    "description": "a message with a role",
+}
+TOOL: JSON = {
+    "type": "object",
+    "required": ["function"],
+    "properties": {
+        "type": {"const": "function"},
+        "function": {
+            "type": "object",
+            "required": ["name"],
+            "properties": {
+                "name": {"type": "string", "minLength": 1},
+                "description": {"type": ["string", "null"]},
+                "parameters": {"type": ["object", "null"]},
+            },
+        },
+    },
+    "description": "a tool of the type function, which has a name",
+}
+CHOICE: JSON = {
+    "anyOf": [
+        {"enum": [*CHOICES, None]},
+        {
+            "type": "object",
+            "required": ["function"],
+            "properties": {"function": {"type": "object", "required": ["name"], "properties": {"name": TEXT}}},
+        },
+    ],
+    "description": "auto, none, required, or an object that names one of the tools",
+}
+# The options of sampling: what each may be, under the name that the programs use.
+OPTIONS: JSON = {
+    "temperature": _number(0, 2),
+    "top_p": _number(0, 1),
+    "presence_penalty": _number(-2, 2),
+    "frequency_penalty": _number(-2, 2),
+    "max_tokens": _whole(1, "a whole number of 1 or more"),
+    "max_completion_tokens": _whole(1, "a whole number of 1 or more"),
+    "seed": _whole(-LARGEST - 1, "a whole number of at most 64 bits"),
+    "stop": {
+        "anyOf": [{"type": ["string", "null"]}, {"type": "array", "maxItems": MOST_STOPS, "items": TEXT}],
+        "description": f"a text, or a list of at most {MOST_STOPS}",
+    },
+    "response_format": {"type": ["object", "null"], "description": "an object"},
+}
+QUESTION: JSON = {
+    "type": "object",
+    "required": ["model", "messages"],
+    "properties": {
+        "model": MODEL,
+        "messages": {
+            "type": "array",
+            "minItems": 1,
+            "items": MESSAGE,
+            "description": "a list of at least one message",
+        },
+        "tools": {
+            "type": ["array", "null"],
+            "maxItems": MOST_TOOLS,
+            "items": TOOL,
+            "description": f"a list of at most {MOST_TOOLS} tools",
+        },
+        "tool_choice": CHOICE,
+        "parallel_tool_calls": SWITCH,
+        "stream": SWITCH,
+        "stream_options": {
+            "type": ["object", "null"],
+            "properties": {"include_usage": {"type": ["boolean", "null"]}},
+            "description": "an object, whose include_usage is true or false",
+        },
+        "n": {"enum": [1, None], "description": "1, or left out: only one answer at a time can be given"},
+        **OPTIONS,
+    },
+    "description": "a JSON object",
+}
+CALL: JSON = {
+    "type": "object",
+    "required": ["model", "name"],
+    "properties": {
+        "model": MODEL,
+        "name": {"type": "string", "pattern": NAME, "description": "a text, the name of a tool"},
+        "arguments": {"type": "object", "description": "an object"},
+        "conversation": {"type": ["string", "null"], "description": "the id of one of your own conversations"},
+    },
+    "description": "a JSON object",
+}
+
+
+class BodyCheck:
+    """Holds bodies against one of the schemas."""
+
+    def __init__(self, schema: JSON) -> None:
+        self._schema = schema
+        self._validator = jsonschema_rs.validator_for(schema)
+
+    def check(self, body: Any) -> None:
+        """Raises InvalidField for the first field that is wrong: it has to be what its description says."""
+        error = next(self._validator.iter_errors(body), None)
+        if error is None:
+            return
+        place, path = error.instance_path, error.schema_path[:-1]
+        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
+            place, path = [*place, error.kind.property], [*path, "properties", error.kind.property]
+        depth, words = self._described(path)
+        raise InvalidField(f"{written(place[:depth]) or 'The body'} has to be {words}.", written(place[:depth]))
+
+    def _described(self, path: list[Any]) -> tuple[int, str]:
+        """The innermost part on this way into the schema that is described in words: how deep it is, and the words."""
+        node, depth, named = self._schema, 0, False
+        found = (0, str(node["description"]))
+        for step in path:
+            node = node[step]
+            if step == "properties" and not named:
+                named = True
+                continue
+            depth, named = depth + (named or step == "items"), False
+            if "description" in node:
+                found = (depth, node["description"])
+        return found
+
+
+def written(place: list[str | int]) -> str:
+    """The place of a field as programs write it: `messages[0].content`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
+
+
+QUESTIONS = BodyCheck(QUESTION)
+CALLS = BodyCheck(CALL)

@@ -1,0 +1,136 @@
+"""What each view declares: the action its visitors must be allowed, or that the view is public."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, cast
+
+from asgiref.sync import iscoroutinefunction, sync_to_async
+from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import resolve_url
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from toolsupport.core.error_table import row_of
+from toolsupport.core.errors import NotAllowed, NotFound
+from toolsupport.registry.people import permissions
+from toolsupport.registry.people.permissions import PUBLIC, SCOPES, Action
+
+PAGES: dict[int, type[Exception]] = {403: PermissionDenied, 404: Http404}
+View = Callable[..., Any]  # returns a response, or a coroutine of one
+
+
+class AuthedRequest(HttpRequest):
+    """The type of the request in every view behind `requires`; `actions` is what the person may do."""
+
+    user: User
+    htmx: HtmxDetails
+    actions: frozenset[Action]
+
+
+def actions_of(request: HttpRequest) -> frozenset[Action]:
+    """What the person of this request may do: read at the first call and kept for the rest of the request."""
+    person = getattr(request, "user", None)  # an error page may be rendered before any middleware has run
+    if person is None:
+        return frozenset()
+    known: tuple[int | None, frozenset[Action]] | None = getattr(request, "_actions", None)
+    # Signing in and out changes the person in the middle of a request.
+    if known is None or known[0] != person.pk:
+        known = (person.pk, permissions.actions(person))
+        request._actions = known  # type: ignore[attr-defined]
+    return known[1]
+
+
+def requires(action: Action) -> Callable[[View], View]:
+    """Declare that a view is for people who may do `action`; strangers are sent to sign in, others get a 403."""
+
+    def declare(view: View) -> View:
+        guarded = _guarded_async if iscoroutinefunction(view) else _guarded
+        return _declared(view, guarded(view, action), action)
+
+    return declare
+
+
+def _guarded(view: View, action: Action) -> View:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _to_login(request)
+        _demand(request, action)
+        return cast(HttpResponseBase, view(request, *args, **kwargs))
+
+    return guarded
+
+
+def _guarded_async(view: View, action: Action) -> View:
+    async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        person = await request.auser()
+        if not person.is_authenticated:
+            return _to_login(request)
+        # The lazy one would read its row a second time, which no coroutine may do.
+        request.user = person
+        await sync_to_async(_demand)(request, action)
+        return cast(HttpResponseBase, await view(request, *args, **kwargs))
+
+    return guarded
+
+
+def _demand(request: HttpRequest, action: Action) -> None:
+    """Raises PermissionDenied where the person may not, or the key that the request came with."""
+    scopes: Collection[str] | None = getattr(request, "key_scopes", None)
+    if scopes is not None and not any(action in SCOPES.get(scope, ()) for scope in scopes):
+        raise PermissionDenied(f"This key was not made to {action}.")
+    allowed = actions_of(request)
+    if action not in allowed:
+        raise PermissionDenied(f"Your role does not allow you to {action}.")
+    request.actions = allowed  # type: ignore[attr-defined]
+
+
+def public(view: View) -> View:
+    """Declare that anybody may see a view, signed in or not."""
+    return _declared(view, view, PUBLIC)
+
+
+def _declared(view: View, inner: Any, permission: str) -> View:
+    if iscoroutinefunction(inner):
+
+        async def declared_async(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            with _as_answers_of_the_web():
+                return cast(HttpResponseBase, await inner(request, *args, **kwargs))
+
+        return _marked(view, declared_async, permission)
+
+    def declared(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with _as_answers_of_the_web():
+            return cast(HttpResponseBase, inner(request, *args, **kwargs))
+
+    return _marked(view, declared, permission)
+
+
+def _marked(view: View, declared: View, permission: str) -> View:
+    marked = wraps(view)(declared)
+    marked.permission = permission  # type: ignore[attr-defined]
+    return marked
+
+
+@contextmanager
+def _as_answers_of_the_web() -> Iterator[None]:
+    """The one place that turns the errors of our own tree into those that Django has a page for."""
+    try:
+        yield
+    except (NotFound, NotAllowed) as error:
+        raise PAGES[row_of(error).status](str(error)) from error
+
+
+def _to_login(request: HttpRequest) -> HttpResponseBase:
+    """A redirect that comes back to the page, not to the fragment or the form that was asked for."""
+    htmx = getattr(request, "htmx", None)
+    if htmx:
+        back = htmx.current_url_abs_path or resolve_url("/")
+        return HttpResponseClientRedirect(redirect_to_login(back).url)
+    return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/")
