@@ -1,6 +1,6 @@
 """How a turn goes on where its model or its server cannot do what was asked, and what it learns from that.
 
-Tools that a server refuses, calls that cannot be read, a model that says it cannot reach files: each changes how the
+Tools that a server refuses, calls that cannot be read, a model that claims it cannot reach files: each changes how the
 rest of the turn is asked, with a notice in the conversation.
 """
 
