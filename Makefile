@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench nightly real clients mcp clean lock reference
+.PHONY: help run test test-fast check bench nightly real clients mcp clean lock reference
 
 VENV ?= .venv
 HOST ?= 127.0.0.1
@@ -22,33 +22,28 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
 help: ## What can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: $(STAMP) ## Start the site at http://127.0.0.1:8000 (make run HOST=… PORT=…)
 	@$(PY) manage.py collectstatic --no-input --verbosity 0
 	@exec $(PY) manage.py serve --host "$(HOST)" --port "$(PORT)"
 
-# Without ARGS two processes for each of two cores: half of the time tests wait. A file's tests share what they start, so
-# they stay together. Some promise times, which a busy machine may miss: what failed is tried once more, alone.
-DAILY := not nightly and not real_server and not clients
-SIDE_BY_SIDE := -n 4 --dist loadfile --no-loadscope-reorder
-define EVERYTHING
-@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m "$(1)" $(SIDE_BY_SIDE) || { echo "Once more, alone:"; \
-	CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m "$(1)" --last-failed --last-failed-no-failures none; }
-endef
-
+# Without ARGS the tests in a browser run beside the others (tests/stages.py): tests wait for half of their time.
 test: $(STAMP) ## Run every test, those in a browser too (make test ARGS='-k name')
 ifneq ($(ARGS),)
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest $(ARGS)
 else ifneq ($(CHROMIUM),)
-	$(call EVERYTHING,$(DAILY))
+	@CHROMIUM="$(CHROMIUM)" $(PY) -m tests.stages
 else ifeq ($(CI),true)
 	@echo "Chromium is missing, and here nothing may be left out." >&2; exit 1
 else
 	@echo "Chromium is missing, so the tests in a browser are left out. Install it with:"
 	@echo "    sudo apt-get install chromium     or     brew install --cask chromium"
-	$(call EVERYTHING,$(DAILY) and not e2e)
+	@CHROMIUM= $(PY) -m tests.stages
 endif
+
+test-fast: $(STAMP) ## Run what starts no site, and one file with a site for each feature (4 minutes at most)
+	@$(PY) -m tests.stages fast
 
 check: $(STAMP) ## Everything that is checked without running the product
 	@$(VENV)/bin/ruff check .
@@ -66,7 +61,8 @@ bench: $(STAMP) ## Measure against the figures the project promises (make bench 
 
 nightly: $(STAMP) .venv-described/.installed ## What takes too long for every day
 	@CHROMIUM="$(CHROMIUM)" $(PY) -m pytest -m nightly $(ARGS) || [ $$? -eq 5 ]
-	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers $(ARGS) || [ $$? -eq 5 ]
+	@$(PY) -m pytest --hypothesis-profile=nightly tests/toolsupport/core tests/toolsupport/providers \
+		tests/toolsupport/simulator tests/chat/tools/test_escapes.py tests/chat/turns/test_loop.py $(ARGS) || [ $$? -eq 5 ]
 
 real: $(STAMP) .venv-mlx/.installed ## Run the tests against a real model server, installed for them
 	@$(PY) -m pytest -m real_server tests/real $(ARGS)

@@ -1,20 +1,25 @@
-"""What every test has: a database file of its own, a data directory of its own, three people."""
+"""What every test has: a database and a data directory of its own, three people, and a running site where it asks."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import httpx
 import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connections
 
-from tests import databases
+from tests import databases, examples  # noqa: F401 registers the profiles
 from tests.factories import UserFactory
+from tests.installed import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401 hooks
+from tests.serving import Site, serving, sign_in
 from toolsupport.config import environment
 
 _DIRECTORY = TemporaryDirectory(prefix="toolsupport-tests-")
@@ -26,11 +31,6 @@ OTHER_DATABASE = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
 # Fast, since a test database need not outlive the machine; a short timeout, so that a lock shows itself.
 PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"
 
-
-# A busy machine is no reason for a property to fail.
-hypothesis.settings.register_profile("suite", deadline=None, max_examples=40)
-# What `make nightly` asks for by its name.
-hypothesis.settings.register_profile("nightly", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("suite")
 
 
@@ -49,15 +49,41 @@ def pytest_configure(config: pytest.Config) -> None:
         use_database(OTHER_DATABASE)
 
 
+# One file with a running site for each feature; `make test-fast` leaves the other ones out.
+FEATURES = (
+    "chat/test_corridor.py",
+    "chat/test_approvals.py",
+    "chat/test_mcp_turns.py",
+    "chat/test_programs.py",
+    "toolsupport/web/test_server.py",
+)
+
+# What starts no site and takes long all the same: it starts programs, or tests all simulated models.
+SLOW = (
+    "test_contracts.py",
+    "test_deployment.py",
+    "test_installed.py",
+    "chat/tools/test_escapes.py",
+    "toolsupport/detection/test_test_run.py",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts sites begins first: it takes long, and with several processes none is left alone with it."""
-    items.sort(key=lambda item: not starts_sites(item))
+    """What starts sites begins first: it takes long, and with several processes none is left alone with it.
+
+    Tests in a browser come last: Playwright keeps an event loop running, which no test of coroutines may meet.
+    """
+    for item in items:
+        file = item.path.relative_to(databases.ROOT / "tests").as_posix()
+        if file in FEATURES or not (file in SLOW or starts_sites(item)):
+            item.add_marker("fast")
+    items.sort(key=lambda item: 2 if "e2e" in item.path.parts else not starts_sites(item))
 
 
 def starts_sites(item: pytest.Item) -> bool:
     module = item.getparent(pytest.Module)
     named = vars(module.obj).values() if module else ()
-    return any(getattr(one, "__module__", "") in ("tests.serving", "tests.e2e.conftest") for one in named)
+    return any(getattr(one, "__module__", "") == "tests.serving" for one in named)
 
 
 def use_database(url: str) -> None:
@@ -74,26 +100,36 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    # A file, not memory: async code reaches the rows from other threads.
-    database = connections["default"].settings_dict
+    """Give this process a migrated database of its own."""
+    connection = connections["default"]
+    database = connection.settings_dict
     if database["ENGINE"] == "django.db.backends.sqlite3":
+        # A file, not memory: async code reaches the rows from other threads.
         database["NAME"] = str(DATA_DIR / "unused.sqlite3")
         database["TEST"]["NAME"] = str(DATA_DIR / "test.sqlite3")
         database["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 5, "init_command": PRAGMAS}
+        (DATA_DIR / "test.sqlite3").write_bytes(databases.migrated_file())
+    else:
+        databases.copy(connection.creation._get_test_db_name())  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """The database was migrated before it was copied."""
+    return True
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
     yield
     if OTHER_DATABASE:
-        databases.disconnect(connections["default"].settings_dict["NAME"])
+        databases.drop(connections["default"].settings_dict["NAME"])
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _connections_end_with_the_tests() -> Iterator[None]:
     yield
     connections.close_all()
-    databases.KEPT.close()
 
 
 @pytest.fixture
@@ -112,3 +148,35 @@ def bob(db: None) -> User:
 def charlie(db: None) -> User:
     """May not: signed in, but only a viewer."""
     return UserFactory(username="charlie", role="viewer")
+
+
+@pytest.fixture(scope="session")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
+    """Sites by their settings: one of each for all files of this process that ask for it."""
+    with ExitStack() as running:
+
+        @cache
+        def site_with(**environment: str) -> Site:
+            return running.enter_context(serving(tmp_path_factory.mktemp("site"), **environment))
+
+        yield site_with
+
+
+@pytest.fixture(scope="module")
+def site(sites: Callable[..., Site]) -> Site:
+    """The site with the simulated models: files share it, so each test has conversations and people of its own."""
+    return sites().alive()
+
+
+@pytest.fixture(scope="module")
+def own_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site for one file: for tests that change what is known of models, or look at all that happened."""
+    with serving(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def ana(site: Site) -> Iterator[httpx.Client]:
+    """The administrator of that site, signed in."""
+    with closing(sign_in(site)) as client:
+        yield client

@@ -39,14 +39,16 @@ def main(count: int) -> list[dict[str, Any]]:
 
     hashed = make_password(PASSWORD)
     people = []
-    for number in range(count):
+    already = User.objects.filter(username__startswith="crowd").count()  # sites are shared
+    for number in range(already, already + count):
         person = User.objects.create(username=f"crowd{number}", password=hashed)
         person.groups.add(Group.objects.get(name="user"))
         client = Client()
         client.force_login(person)
         conversation = ConversationFactory(owner=person, profile=None)
         cookie = client.cookies["sessionid"].value
-        people.append({"id": person.pk, "cookie": cookie, "conversation": str(conversation.pk)})
+        made = {"id": person.pk, "name": person.username, "cookie": cookie, "conversation": str(conversation.pk)}
+        people.append(made)
     return people
 
 

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
 import sqlite3
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
+import django
 import psycopg
 import pytest
 
 POSTGRESQL = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
 REDIS = os.environ.get("TOOLSUPPORT_TEST_REDIS_URL", "")
 ROOT = Path(__file__).resolve().parent.parent
-
-# What is there until the last test of this process has ended.
-KEPT = ExitStack()
+# Where what is made once is kept between runs; `make clean` takes it away.
+MADE = ROOT / "test-results" / "migrated"
 
 
 def needed(name: str, value: str) -> str:
-    """The address, or the test is left out; where nothing may be left out, it fails."""
-    if value:
-        return value
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{name} is not set, and here nothing may be left out.")
-    pytest.skip(f"{name} names no server")
+    """The address, or the test is left out."""
+    return value or pytest.skip(f"{name} names no server")
 
 
 @contextmanager
@@ -47,13 +46,57 @@ def database(like: str = "template1") -> Iterator[str]:
             server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
+def key() -> str:
+    """Names what a migrated database is made from: another migration, another key."""
+    made = hashlib.sha256(django.__version__.encode())
+    for path in sorted(ROOT.glob("*/migrations/*.py")):
+        made.update(path.name.encode() + path.read_bytes())
+    return made.hexdigest()[:20]
+
+
+def migrate(url: str) -> None:
+    """Run every migration on an empty database."""
+    with TemporaryDirectory(prefix="toolsupport-migrated-") as directory:
+        environment = {**os.environ, "DATABASE_URL": url, "TOOLSUPPORT_DATA_DIR": directory}
+        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+
+
+@cache
+def migrated_file(folder: Path = MADE) -> bytes:
+    """An SQLite file with every migration and nothing else: made once, then kept for later runs as well."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file, making = folder / f"{key()}.sqlite3", folder / "making"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the processes of a run all want it at once
+        if not file.exists():
+            for outdated in (making, *folder.glob("*.sqlite3")):
+                outdated.unlink(missing_ok=True)
+            migrate(f"sqlite:///{making}")
+            making.rename(file)
+        return file.read_bytes()
+
+
 @cache
 def migrated() -> str:
-    """The name of a database with every migration and nothing else, made once: one like it is as good as new."""
-    url = KEPT.enter_context(database())
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "DATABASE_URL": url}, check=True)
-    return urlsplit(url).path.strip("/")
+    """The name of a PostgreSQL database with every migration and nothing else; it stays on the server."""
+    url, name = urlsplit(needed("TOOLSUPPORT_TEST_DATABASE_URL", POSTGRESQL)), f"toolsupport_migrated_{key()}"
+    with psycopg.connect(url._replace(path="/postgres").geturl(), autocommit=True) as server:
+        server.execute("SELECT pg_advisory_lock(hashtext(%s))", (name,))
+        if not server.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchall():
+            # Renamed when it is complete: a run that was ended meanwhile leaves nothing that looks complete.
+            server.execute(f'DROP DATABASE IF EXISTS "{name}_making"')
+            server.execute(f'CREATE DATABASE "{name}_making"')
+            migrate(url._replace(path=f"/{name}_making").geturl())
+            server.execute(f'ALTER DATABASE "{name}_making" RENAME TO "{name}"')
+    return name
+
+
+def copy(name: str) -> None:
+    """Give the PostgreSQL database of this process's tests its tables; one that an ended run left behind goes."""
+    with psycopg.connect(urlsplit(POSTGRESQL)._replace(path="/postgres").geturl(), autocommit=True) as server:
+        server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        server.execute(f'CREATE DATABASE "{name}" TEMPLATE "{migrated()}"')
 
 
 @contextmanager
@@ -75,7 +118,7 @@ def rows(url: str, query: str, *values: object) -> list[tuple[Any, ...]]:
         return server.execute(query.replace("?", "%s").encode(), values).fetchall()
 
 
-def disconnect(name: str) -> None:
-    """End what threads of ended tests left open to a database: PostgreSQL would not let it go before."""
+def drop(name: str) -> None:
+    """Take a database away; threads of ended tests may have left connections to it open."""
     with psycopg.connect(urlsplit(POSTGRESQL)._replace(path="/postgres").geturl(), autocommit=True) as server:
-        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+        server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

@@ -11,11 +11,9 @@ import subprocess
 import sys
 import uuid
 from collections.abc import AsyncIterator, Container, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiohttp
@@ -75,6 +73,13 @@ class Site:
                 return
         raise RuntimeError(f"the site did not start: {(self.directory / 'serve.log').read_text()[-2000:]}")
 
+    def alive(self) -> Site:
+        """This site, started again where a test ended it and then failed."""
+        if self.process is None or self.process.poll() is not None:
+            self.kill()
+            self.start()
+        return self
+
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Read the site's database beside it; `?` stands for a value."""
         own = f"sqlite:///{self.directory / 'toolsupport.sqlite3'}"
@@ -91,15 +96,6 @@ class Site:
             self.process = None
 
 
-@cache
-def migrated() -> bytes:
-    """A database file with every migration and nothing else, made once: a copy of it is as good as new."""
-    with TemporaryDirectory(prefix="toolsupport-migrated-") as directory:
-        file = Path(directory) / "toolsupport.sqlite3"
-        Site(Path(directory), {"DATABASE_URL": f"sqlite:///{file}"}).manage("migrate", "--verbosity", "0")
-        return file.read_bytes()
-
-
 def prepare(site: Site) -> None:
     """Give a site its tables; a second process of a site finds them there."""
     kind, _, name = site.environment.get("DATABASE_URL", "").partition(":///")
@@ -109,7 +105,7 @@ def prepare(site: Site) -> None:
         return
     file = Path(name) if name else site.directory / "toolsupport.sqlite3"
     if not file.exists():
-        file.write_bytes(migrated())
+        file.write_bytes(databases.migrated_file())
 
 
 @contextmanager
@@ -133,6 +129,18 @@ def sign_in(site: Site, name: str = ADMIN[0], password: str = ADMIN[1]) -> httpx
     answer = client.post("/login/", data={"username": name, "password": password, "csrfmiddlewaretoken": token})
     assert "sessionid" in client.cookies, answer.text[:500]
     return client
+
+
+@contextmanager
+def switched_on(site: Site, *tools: str) -> Iterator[Site]:
+    """A site on which these tools, off at first, are on meanwhile."""
+    with closing(sign_in(site)) as admin:
+        headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
+        for tool in tools:
+            admin.post("/tools/switch/", data={"tool": tool, "on": "on"}, headers=headers)
+        yield site
+        for tool in tools:
+            admin.post("/tools/switch/", data={"tool": tool, "on": "off"}, headers=headers)
 
 
 def new_chat(client: httpx.Client) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 from django import template
+from django.utils.html import format_html, format_html_join
 
 from chat.transcript.messages.typed_results import ResultPart, parts
-from toolsupport.core import invisible_chars
+from toolsupport.core import invisible_chars, server_flags
 
 register = template.Library()
 
 SHOWN_ROWS = 100
+CODE = re.compile(r"`([^`\n]+)`")
 
 
 @register.filter
@@ -53,6 +56,19 @@ def plain(value: Any) -> str:
 def seen(text: str) -> str:
     """What somebody shall decide about, with the letters that are not seen written out."""
     return invisible_chars.written_out(text)
+
+
+@register.filter
+def with_code(text: str) -> str:
+    """A sentence in which what stands in backquotes is shown as code."""
+    pieces = enumerate(CODE.split(text))
+    return format_html_join("", "{}", ((format_html("<code>{}</code>", it) if n % 2 else it,) for n, it in pieces))
+
+
+@register.filter
+def flag_needed(flag: str) -> str:
+    """The sentence about a setting that a server lacks."""
+    return with_code(server_flags.sentence(flag))
 
 
 @register.filter

@@ -5,11 +5,18 @@ from __future__ import annotations
 import asyncio
 
 import httpx
+import pytest
 
 from chat.broadcast.frames import ERRORS
 from tests.nightly import hostile_frames, kills, poison, two_tabs
 from tests.nightly.test_nightly import expect_the_figures
 from tests.serving import Site
+
+
+@pytest.fixture(scope="module")
+def site(own_site: Site) -> Site:
+    """Its log is looked at for complaints."""
+    return own_site
 
 
 # SAFETY 1.2

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
-from chat.tools.sandbox import self_test
 from tests.chat.test_corridor import choose
 from tests.chat.tools.sandbox.test_shell_process import alive
+from tests.installed import needs
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
-WHY_NOT = self_test.why_not()
-needs_a_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+needs_a_sandbox = needs("bwrap")
 
 
 def switch(ana: httpx.Client, state: str) -> None:
@@ -25,6 +25,13 @@ def switch(ana: httpx.Client, state: str) -> None:
         "/tools/switch/", data={"tool": "bash", "on": state}, headers={"X-CSRFToken": ana.cookies["csrftoken"]}
     )
     assert answer.status_code == 200
+
+
+@pytest.fixture(scope="module", autouse=True)
+def off_at_the_end(ana: httpx.Client) -> Iterator[None]:
+    """Other files share this site."""
+    yield
+    switch(ana, "off")
 
 
 async def asked(open_page: Page, text: str) -> dict[str, object]:

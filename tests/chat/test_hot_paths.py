@@ -45,7 +45,7 @@ def people(site: Site) -> Iterator[tuple[Somebody, Somebody, Somebody]]:
     """Alice, a user; Bob, an administrator; Charlie, who was a user until he had made a key."""
     rows = crowd(site, 3)
     with closing(sign_in(site)) as admin:
-        found = tuple(somebody(site, row, number) for number, row in enumerate(rows))
+        found = tuple(somebody(site, row) for row in rows)
         for row, role in zip(rows, ("user", "admin", "viewer"), strict=True):
             headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
             assert admin.post(f"/people/{row['id']}/role/", data={"role": role}, headers=headers).status_code == 200
@@ -55,8 +55,8 @@ def people(site: Site) -> Iterator[tuple[Somebody, Somebody, Somebody]]:
         one.client.close()
 
 
-def somebody(site: Site, row: Person, number: int) -> Somebody:
-    key = site.manage("create_api_key", f"crowd{number}").split()[-1]
+def somebody(site: Site, row: Person) -> Somebody:
+    key = site.manage("create_api_key", row["name"]).split()[-1]
     client = browser(site, row)
     client.follow_redirects = True
     return Somebody(client, new_chat(client), key)
@@ -75,6 +75,11 @@ def the_call(site: Site, question: int) -> str:
 
 def open_still(site: Site, question: int) -> bool:
     return site.rows("SELECT answer FROM chat_question WHERE id = ?", question) == [("",)]
+
+
+def written(site: Site) -> int:
+    """How often something was written into a file, in all chats."""
+    return int(site.rows("SELECT COUNT(*) FROM chat_toolrun WHERE name = 'write_file' AND status = 'done'")[0][0])
 
 
 # SAFETY 3.4, 3.1
@@ -126,17 +131,17 @@ async def test_what_was_allowed_once_runs_once(site: Site, people: tuple[Somebod
     alice = people[0]
     async with asking(site, alice) as (open_page, question), page(site, alice.client, alice.chat) as other:
         await other.until("hello")
+        before = written(site)
         for one in (open_page, other, other):
             await one.send("question.answer", question=question, answer="once")
         assert (await open_page.until("turn.ended"))["reason"] == "done"
         assert "answered already" in alice.post(f"/questions/{question}/answer/", answer="once").text
         assert (await other.until("error"))["code"] == "conflict"
-        wrote = "SELECT COUNT(*) FROM chat_toolrun WHERE name = 'write_file' AND status = 'done'"
-        assert site.rows(wrote) == [(1,)]
+        assert written(site) == before + 1
         # Run again by a person, it is asked about as if a model had called it.
         await open_page.send("call.repeat", call=the_call(site, question))
         again = await open_page.until("question.asked")
-        assert again["question"] != question and site.rows(wrote) == [(1,)]
+        assert again["question"] != question and written(site) == before + 1
         await open_page.until("turn.waiting")
         await open_page.send("question.answer", question=again["question"], answer="deny")
         await open_page.until("turn.ended")

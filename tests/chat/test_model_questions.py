@@ -177,6 +177,14 @@ def test_each_verdict_has_its_words(
     assert notice.message.code == code and words in notice.message.text
 
 
+def test_a_missing_setting_is_shown_as_code(client: Client, alice: User, model: ModelProfile):  # P9
+    conversation = chat_of(alice, model)
+    assert model_news.tell_end(conversation, finished(model, DetectionResult("misconfigured", {"flag": "--jinja"})))
+    client.force_login(alice)
+    page = client.get(reverse("conversation", args=[conversation])).content.decode()
+    assert "The server needs a setting for tools: <code>--jinja</code>." in page
+
+
 def test_a_chat_that_began_after_the_end_of_a_test_is_not_told_of_it(alice: User, model: ModelProfile):
     test = finished(model, DetectionResult("native", {}, {"tools": True}, "3 of 3."))
     assert model_news.tell_end(chat_of(alice, model), test) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -12,23 +12,20 @@ import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, serving, sign_in
+from tests.serving import Page, Site, new_chat, page, sign_in, switched_on
 
 SUM = "Sum column cups of data.csv with Python"
 WRITE = 'Write "by a program" to notes.md with Python'
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving(tmp_path_factory.mktemp("site"), TOOLSUPPORT_TEXT_FORMATS="all") as running:
-        yield running
+def site(sites: Callable[..., Site]) -> Site:
+    return sites(TOOLSUPPORT_TEXT_FORMATS="all").alive()
 
 
 @pytest.fixture(scope="module")
 def client(site: Site) -> Iterator[httpx.Client]:
-    with closing(sign_in(site)) as browser:
-        headers = {"X-CSRFToken": browser.cookies["csrftoken"]}
-        browser.post("/tools/switch/", data={"tool": "python_execution", "on": "on"}, headers=headers)
+    with switched_on(site, "python_execution"), closing(sign_in(site)) as browser:
         yield browser
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.chat.test_several_processes import long_answer
+from tests.installed import needs
 from tests.serving import free_port, new_chat, page, serving, sign_in
 
 
@@ -46,10 +45,6 @@ class Redis:
 
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[Redis]:
-    if shutil.which("redis-server") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("redis-server is missing, and here nothing may be left out.")
-        pytest.skip("redis-server is not installed")
     running = Redis(tmp_path)
     running.start()
     yield running
@@ -57,6 +52,7 @@ def redis(tmp_path: Path) -> Iterator[Redis]:
 
 
 # O2 C2
+@needs("redis-server")
 @pytest.mark.asyncio
 async def test_a_page_elsewhere_learns_of_an_end_that_was_lost(tmp_path: Path, redis: Redis) -> None:
     with ExitStack() as stack:

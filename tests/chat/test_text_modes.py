@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page, serving
+from tests.serving import Page, Site, new_chat, page
 from toolsupport.simulator.models import TEXT
 
 LOOK = "What's in this folder?"
@@ -19,9 +19,8 @@ SETTLED = "UPDATE toolsupport_modelprofile SET options = ? WHERE name = ?"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving(tmp_path_factory.mktemp("site"), TOOLSUPPORT_TEXT_FORMATS="all") as running:
-        yield running
+def site(sites: Callable[..., Site]) -> Site:
+    return sites(TOOLSUPPORT_TEXT_FORMATS="all").alive()
 
 
 async def looked(open_page: Page) -> list[str]:

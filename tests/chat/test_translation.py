@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import httpx
 import pytest
 
 from tests.chat.test_corridor import choose
-from tests.serving import Page, Site, new_chat, page
+from tests.serving import Page, Site, new_chat, page, switched_on
 
 MODEL = "sim-shell:latest"
 
@@ -84,11 +86,16 @@ async def test_a_command_that_no_tool_does_is_answered_with_what_is_possible(sit
         assert (call["name"], call["status"]) == ("bash", "failed") and "there is no shell here" in call["error"]
 
 
+@pytest.fixture
+def with_programs(site: Site) -> Iterator[None]:
+    with switched_on(site, "python_execution"):
+        yield
+
+
 # T9
 @pytest.mark.asyncio
+@pytest.mark.usefixtures("with_programs")
 async def test_a_program_reads_files_by_the_tools_behind_bash(site: Site, ana: httpx.Client) -> None:
-    headers = {"X-CSRFToken": ana.cookies["csrftoken"]}
-    ana.post("/tools/switch/", data={"tool": "python_execution", "on": "on"}, headers=headers)
     async with page(site, ana, new_chat(ana)) as open_page:
         await ask(open_page, "Read config.json")
         await open_page.until("turn.ended")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.serving import ADMIN, Site, serving
+from tests.serving import ADMIN, Site
 
 CHROMIUM = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
 SWITCHES = (
@@ -20,21 +21,13 @@ SWITCHES = (
 PATIENCE = 60_000
 
 # What a browser says when a test takes the server away from it, or leaves a page that still asks for something.
-LEFT = ("htmx:sendAbort", "htmx:afterRequest")
+LEFT = ("htmx:sendAbort", "htmx:sendError", "htmx:afterRequest")
 EXPECTED = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Failed to fetch", *LEFT)
 
 expect.set_options(timeout=PATIENCE)
 
 
-# One module each: Playwright keeps an event loop running, which the tests of coroutines must not meet.
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A site with the simulated models, on a data directory of its own."""
-    with serving(tmp_path_factory.mktemp("site")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if not Path(CHROMIUM).exists():
         pytest.fail("These tests need Chromium: apt-get install chromium")
@@ -72,10 +65,19 @@ def open_browser(
     assert [text for text in complaints if not any(words in text for words in EXPECTED)] == []
 
 
+@pytest.fixture(scope="session")
+def signed_in_at(browser: Browser) -> Callable[[str], dict[str, object]]:
+    """The cookies of somebody who signed in through the page, by the address of the site."""
+    return cache(lambda address: sign_in_at(browser, address))
+
+
 @pytest.fixture(scope="module")
-def signed_in(browser: Browser, site: Site) -> dict[str, object]:
-    """The cookies of somebody who signed in through the page."""
-    context = browser.new_context(base_url=site.url)
+def signed_in(signed_in_at: Callable[[str], dict[str, object]], site: Site) -> dict[str, object]:
+    return signed_in_at(site.url)
+
+
+def sign_in_at(browser: Browser, address: str) -> dict[str, object]:
+    context = browser.new_context(base_url=address)
     page = context.new_page()
     page.goto("/")
     page.get_by_label("Username").fill(ADMIN[0])

@@ -8,13 +8,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from chat.tools.sandbox import self_test
 from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import overflow, violations
+from tests.installed import needs
 from tests.serving import Site
 
-WHY_NOT = self_test.why_not()
-pytestmark = [pytest.mark.e2e, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)]
+pytestmark = [pytest.mark.e2e, needs("bwrap")]
 
 TESTS = """
 import pathlib, time, unittest
@@ -25,6 +24,12 @@ class Waits(unittest.TestCase):
         while not pathlib.Path("go").exists():
             time.sleep(0.01)
 """
+
+
+@pytest.fixture(scope="module")
+def site(own_site: Site) -> Site:
+    """One on which bash is switched on, by the page."""
+    return own_site
 
 
 @pytest.fixture

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, choose, new_chat
 from tests.e2e.test_access_for_all import overflow, violations
-from tests.serving import Site, serving
+from tests.serving import Site
 from toolsupport.registry.databases.example_database import BUSY
 
 pytestmark = pytest.mark.e2e
@@ -18,9 +18,8 @@ ASKS = "How many orders per month?"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving(tmp_path_factory.mktemp("site"), TOOLSUPPORT_TEXT_FORMATS="all") as running:
-        yield running
+def site(sites: Callable[..., Site]) -> Site:
+    return sites(TOOLSUPPORT_TEXT_FORMATS="all").alive()
 
 
 def with_example(page: Page) -> None:

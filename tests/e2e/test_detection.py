@@ -10,8 +10,15 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, choose, new_chat, photograph
 from tests.e2e.test_access_for_all import overflow, violations
+from tests.serving import Site
 
 pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def site(own_site: Site) -> Site:
+    """Nothing but these tests finds anything out about its models."""
+    return own_site
 
 
 def model_page(page: Page, model: str) -> Page:

@@ -15,6 +15,12 @@ from tests.serving import Site
 pytestmark = pytest.mark.e2e
 
 
+@pytest.fixture(scope="module")
+def site(own_site: Site) -> Site:
+    """Nothing but these tests finds anything out about its models."""
+    return own_site
+
+
 def look_at(page: Page, name: str) -> None:
     """Wide and narrow, with no rule of access broken and nothing beyond the edge."""
     photograph(page, name)

@@ -16,6 +16,12 @@ pytestmark = pytest.mark.e2e
 Open = Callable[..., BrowserContext]
 
 
+@pytest.fixture(scope="module")
+def site(own_site: Site) -> Site:
+    """Its history is that of these tests."""
+    return own_site
+
+
 def decide(page: Page, model: str, value: str) -> None:
     """Decide on a model's page whether it has native tools."""
     page.goto("/models/?q=" + model)

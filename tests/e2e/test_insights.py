@@ -29,6 +29,12 @@ for place, profile in enumerate(ModelProfile.objects.order_by("name")[:10]):
 """
 
 
+@pytest.fixture(scope="module")
+def site(own_site: Site) -> Site:
+    """Its figures are those of these tests."""
+    return own_site
+
+
 @pytest.fixture(scope="module", autouse=True)
 def counted(site: Site) -> None:
     site.manage("shell", "--no-imports", "-c", COUNTED)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from chat.tools.sandbox import self_test
 from tests.e2e.conftest import answered, ask, new_chat, photograph
-from tests.serving import Site, serving, sign_in
+from tests.installed import needs
+from tests.serving import Site, switched_on
 
-WHY_NOT = self_test.why_not()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+pytestmark = needs("bwrap")
 
 # A shell instead of tools for files, by day; native tools and calls in two kinds of text, by night.
 MODELS = [
@@ -44,13 +42,9 @@ TASKS = (
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(own_site: Site) -> Iterator[Site]:
     """A site that has the tools for code."""
-    with serving(tmp_path_factory.mktemp("site")) as running:
-        with closing(sign_in(running)) as admin:
-            headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
-            for tool in ("bash", "python_execution"):
-                admin.post("/tools/switch/", data={"tool": tool, "on": "on"}, headers=headers)
+    with switched_on(own_site, "bash", "python_execution") as running:
         yield running
 
 

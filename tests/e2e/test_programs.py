@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import answered, ask, new_chat
 from tests.e2e.test_access_for_all import overflow, violations
-from tests.serving import Site, serving, sign_in
+from tests.serving import Site, switched_on
 
 pytestmark = pytest.mark.e2e
 
@@ -19,11 +18,8 @@ WRITE = 'Write "by a program" to notes.md with Python'
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving(tmp_path_factory.mktemp("site"), TOOLSUPPORT_TEXT_FORMATS="all") as running:
-        with closing(sign_in(running)) as admin:
-            headers = {"X-CSRFToken": admin.cookies["csrftoken"]}
-            admin.post("/tools/switch/", data={"tool": "python_execution", "on": "on"}, headers=headers)
+def site(sites: Callable[..., Site]) -> Iterator[Site]:
+    with switched_on(sites(TOOLSUPPORT_TEXT_FORMATS="all").alive(), "python_execution") as running:
         yield running
 
 

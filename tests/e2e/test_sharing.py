@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.crowd import crowd
 from tests.e2e.conftest import answered, ask, new_chat, ready
 from tests.e2e.test_access_for_all import overflow, violations
-from tests.serving import ADMIN, Site, serving
+from tests.serving import ADMIN, Site
 
 pytestmark = pytest.mark.e2e
 
@@ -19,16 +19,15 @@ MOST = 3
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(sites: Callable[..., Site]) -> Site:
     """A site on which a person may have few chats open at once."""
-    with serving(tmp_path_factory.mktemp("site"), TOOLSUPPORT_SOCKETS_PER_PERSON=str(MOST)) as running:
-        yield running
+    return sites(TOOLSUPPORT_SOCKETS_PER_PERSON=str(MOST)).alive()
 
 
 @pytest.fixture(scope="module")
 def colleague(site: Site) -> dict[str, str]:
     """Somebody else: name, cookie, conversation."""
-    return {"name": "crowd0"} | crowd(site, 1)[0]
+    return crowd(site, 1)[0]
 
 
 def narrow(open_browser: Open) -> BrowserContext:
@@ -49,7 +48,7 @@ def test_a_colleague_reads_what_is_shared(open_browser: Open, site: Site, collea
     page.get_by_role("button", name="Settings of this conversation").click()
     page.get_by_label("Name of a person").fill(colleague["name"])
     page.get_by_label("Name of a person").press("Enter")
-    expect(page.get_by_role("button", name="Do not share with crowd0 any more")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Do not share with {colleague['name']} any more")).to_be_visible()
     assert violations(page) == [] and overflow(page) <= 0
     theirs = as_colleague(open_browser, site, colleague)
     theirs.goto("/shared/")

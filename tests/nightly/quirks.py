@@ -1,6 +1,6 @@
 """Tests every simulated model again and again, and counts the verdicts and the side findings.
 
-python -m tests.nightly.quirks --times 30
+python -m tests.nightly.quirks --times 30 [--first 1000] [--models sim-honest sim-flaky]
 """
 
 from __future__ import annotations
@@ -116,12 +116,12 @@ async def one_test(url: str, model: str, seed: int) -> Found:
     return Found(model, verdict, time.monotonic() - began, len(made))
 
 
-async def run(times: int) -> list[Found]:
-    """Every model, so many times, each time with other words and numbers."""
+async def run(seeds: Sequence[int], models: Sequence[str]) -> list[Found]:
+    """Every model with every seed: each time with other words and numbers."""
     simulator = Simulator(pace_ms=0.0, load_seconds=0.2)
     await simulator.start()
     try:
-        return [await one_test(simulator.url, model, seed) for seed in range(times) for model in MODELS]
+        return [await one_test(simulator.url, model, seed) for seed in seeds for model in models]
     finally:
         await providers.close()
         await simulator.stop()
@@ -130,14 +130,17 @@ async def run(times: int) -> list[Found]:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--times", type=int, default=30)
-    found = asyncio.run(run(arguments.parse_args().times))
-    for model in MODELS:
+    arguments.add_argument("--first", type=int, default=0, help="the first seed")
+    arguments.add_argument("--models", nargs="*", default=list(MODELS))
+    asked = arguments.parse_args()
+    found = asyncio.run(run(range(asked.first, asked.first + asked.times), asked.models))
+    for model in asked.models:
         mine = [one for one in found if one.model == model]
         verdicts = ", ".join(f"{name} {count}" for name, count in Counter(one.verdict.name for one in mine).items())
         longest, requests = max(one.seconds for one in mine), sum(one.requests for one in mine) / len(mine)
         true = f"{sum(one.true for one in mine)} of {len(mine)}"
         print(f"| `{model}` | {verdicts} | {true} | {requests:.0f} | {longest:.2f} s |")
-    for model in SIDE:
+    for model in (model for model in SIDE if model in asked.models):
         counts = [side_counts([one for one in found if one.model == model], name) for name in GROUPS]
         print(f"| `{model}` | {' | '.join(counts)} |")
 

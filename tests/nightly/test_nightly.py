@@ -9,6 +9,7 @@ import pytest
 
 from chat.tools.sandbox.shell_process import LIMITS
 from tests.nightly import hostile_frames, kills, poison, quirks, sandbox, sockets, stops, two_tabs
+from toolsupport.simulator.models import MODELS
 
 RUNS = int(os.environ.get("TOOLSUPPORT_NIGHTLY_RUNS", "1000"))
 
@@ -49,7 +50,7 @@ def test_two_hundred_stops() -> None:
 # D6, SAFETY 4
 @pytest.mark.nightly
 def test_every_simulated_model_gets_its_true_verdict_twenty_times() -> None:
-    assert [one for one in asyncio.run(quirks.run(20)) if not one.true] == []
+    assert [one for one in asyncio.run(quirks.run(range(20), tuple(MODELS))) if not one.true] == []
 
 
 # O7: the limit of 50 holds, and somebody else is answered as ever.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
+
+from toolsupport.core.families import FAMILIES
 
 # Kind of server → how it is started so that it takes tools; and the name it has in the family table.
 FLAGS: Mapping[str, str] = {
@@ -15,6 +18,10 @@ FLAGS: Mapping[str, str] = {
 # it knows, whatever it was started with: without templates it refuses tools.
 LEAVE_IN_TEXT = frozenset({"vllm", "sglang"})
 NO_PARSER = "NAME"
+# Formats that no family writes → one of which every parser reads this too.
+OF_FAMILIES = {"mistral": "mistral_json"}
+# The one sentence about a missing setting. Pages show what stands in backquotes as code.
+SENTENCE = "The server needs a setting for tools: `{flag}`."
 
 # Words of an error that only one server writes, also where a gateway stands before it.
 _MARKS = (("--jinja", "llamacpp"), ("--enable-auto-tool-choice", "vllm"))
@@ -29,9 +36,32 @@ def of(kind: str, parsers: Mapping[str, str]) -> str:
     return FLAGS.get(kind, "").format(parser=parser_of(kind, parsers) or NO_PARSER)
 
 
-def left_in_text(kind: str, parsers: Mapping[str, str]) -> str:
-    """The setting without which calls stay in the text of this kind of server, "" where it is none."""
-    return of(kind, parsers) if kind in LEAVE_IN_TEXT else ""
+def sentence(flag: str) -> str:
+    """What people read about a setting that a server lacks."""
+    return SENTENCE.format(flag=flag.replace("`", "'"))
+
+
+def left_in_text(kind: str, written: str, parsers: Mapping[str, str]) -> str:
+    """The setting with which this kind of server would have read a call written in this format.
+
+    "" where no parser of the server reads the format: then the model writes its calls as text.
+    """
+    reading = _readers(kind).get(OF_FAMILIES.get(written, written), ())
+    own = parser_of(kind, parsers)
+    if not reading:
+        return ""
+    return FLAGS[kind].format(parser=own if own in reading else written if written in reading else reading[0])
+
+
+@cache
+def _readers(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Format → the parsers of this kind of server that read it: those of the families that write it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for family in FAMILIES if kind in LEAVE_IN_TEXT else ():
+        parser = parser_of(kind, family.parsers)
+        if parser and family.call_format:
+            found[family.call_format] = (*found.get(family.call_format, ()), parser)
+    return found
 
 
 def parser_of(kind: str, parsers: Mapping[str, str]) -> str:

@@ -1,9 +1,10 @@
 """What trials prove about a model besides whether it calls tools: yes, no, or too mixed to say.
 
-A yes needs at least three trials that agree, a no four. One dissenting trial needs eight against it; two dissenting
-trials make the finding unknown, and unknown writes no row. Leaving tools alone needs six greetings without any call,
+A yes needs at least two trials that agree, a no four. One dissenting trial needs eight against it; two dissenting
+trials make the finding unknown, and unknown writes no row. Leaving tools alone needs three greetings without any call,
 since a model that calls for nothing now and then passes a few greetings easily. How long to go on sampling is decided
-apart from what the samples prove: a no is sampled longer than a yes, since a wrong no takes something away from people.
+apart from what the samples prove: each finding is sampled twice first, then more of all of them while there is time,
+and a no longer than a yes, since a wrong no takes something away from people.
 """
 
 from __future__ import annotations
@@ -13,18 +14,22 @@ from typing import Any
 
 from toolsupport.core.outcomes import TrialOutcome, counting, of_step, subjects
 
-LEAST = 3  # passes in agreement before a yes
-LEAST_ALONE = 6  # the same for leaving tools alone, where no failure is allowed
+LEAST = 2  # passes in agreement before a yes
+LEAST_ALONE = 3  # the same for leaving tools alone, where no failure is allowed
+FIRST = 3  # trials of the first round where they differ
 LEAST_NO = 4  # failures in agreement before a no
 AGAINST_ONE = 8  # agreeing trials that outweigh a single dissenting one
 FOR_NO = 6  # failures in a row before sampling stops
 FOR_NO_ALONE = 4  # the same for a tool offered alone: more trials follow with a shell beside it
 BESIDE_A_SHELL = 3  # agreeing trials of a tool with a shell beside it
-IN_DOUBT = 2  # more agreeing trials where the model did not call each time it was asked to
+IN_DOUBT = 2  # more agreeing trials where the model did not do everything each time it was asked to
+# Greetings are short, and a model that calls at every fourth one passes six in a row in one test of six.
+MOST_GREETINGS = 10
 SILENT = 3  # trials that say nothing, with none that does, before a step gives up
 MOST = 12
 
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}
+SAMPLED = (*STEPS, "per_tool")
 
 
 def found(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
@@ -74,6 +79,20 @@ def way_of(outcomes: Sequence[TrialOutcome], tool: str) -> str:
     return "via_bash" if by_shell >= BESIDE_A_SHELL else ""
 
 
+def begun(outcomes: Sequence[TrialOutcome], step: str, subject: str = "") -> bool:
+    """True when the first round has sampled enough: as few as may agree, or that they differ."""
+    made = of_step(outcomes, step, subject)
+    tried = results(made, step)
+    agreeing = max(tried.count(True), tried.count(False))
+    return len(made) >= FIRST or (agreeing >= least_passes(step) and agreeing == len(tried))
+
+
+def all_called(outcomes: Sequence[TrialOutcome], tools: Iterable[str]) -> bool:
+    """True where no tool was ever left uncalled: their trials are counted together, as all are about the same."""
+    tried = [results(outcomes, "per_tool", tool) for tool in tools]
+    return all(len(made) >= LEAST and all(made) for made in tried) and not in_doubt(outcomes)
+
+
 def settled(outcomes: Sequence[TrialOutcome], step: str, agreeing: int, subject: str = "") -> bool:
     """True when a step has sampled enough: `agreeing` passes, or failures enough for a no, or a mixture."""
     made = of_step(outcomes, step, subject)
@@ -82,14 +101,20 @@ def settled(outcomes: Sequence[TrialOutcome], step: str, agreeing: int, subject:
     if len(made) >= MOST or (not tried and len(made) >= SILENT):
         return True
     if min(right, wrong) == 0:
-        enough = max(agreeing, least_passes(step))
+        enough = min(2 * agreeing, MOST_GREETINGS) if step == "control" else agreeing
         return right >= enough or wrong >= (FOR_NO_ALONE if step == "per_tool" else FOR_NO)
     only_a_no = step == "control" and right > 1
     return only_a_no or min(right, wrong) > 1 or max(right, wrong) >= AGAINST_ONE
 
 
 def needed(outcomes: Sequence[TrialOutcome], agreeing: int) -> int:
-    """How many passes have to agree: more of a model that called now and then, with the same setting of thinking."""
-    tried = {(outcome.think, outcome.passed) for outcome in counting(of_step(outcomes, "called"))}
-    mixed = len(tried) > len({think for think, _ in tried})
-    return agreeing + IN_DOUBT if mixed else agreeing
+    """How many passes have to agree: more of a model that does something now and then only."""
+    return agreeing + IN_DOUBT if in_doubt(outcomes) else agreeing
+
+
+def in_doubt(outcomes: Sequence[TrialOutcome]) -> bool:
+    """Whether trials of one kind differ: of calling with one setting of thinking, of a side finding, of a tool."""
+    called = {(outcome.think, outcome.passed) for outcome in counting(of_step(outcomes, "called"))}
+    sampled = [*((step, "") for step in STEPS), *(("per_tool", tool) for tool in subjects(outcomes, "per_tool"))]
+    differ = any(len({*results(outcomes, step, subject)}) > 1 for step, subject in sampled)
+    return differ or len(called) > len({think for think, _ in called})

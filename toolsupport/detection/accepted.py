@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from toolsupport.core import server_flags
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.refusals import MISCONFIGURED, classify
 from toolsupport.core.verdicts import acceptance_settled
 from toolsupport.detection.probe_prompts import GREETING, TOOLS
 from toolsupport.detection.probe_reply import ProbeReply, trouble
-from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
+from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner, ProbeTarget
 from toolsupport.detection.trial_order import streamed_or_not
 
 BARE = ProbeRequest(GREETING)
@@ -35,7 +36,7 @@ async def _greet(lab: ProbeRunner, streamed: bool) -> None:
     question = replace(lab.offering(GREETING, TOOLS), streamed=streamed)
     reply = await lab.ask(question)
     lab.greeted = reply if streamed or lab.greeted is None else lab.greeted
-    await lab.note(question, reply, replace(_outcome(reply), streamed=streamed))
+    await lab.note(question, reply, replace(_outcome(reply, lab.subject), streamed=streamed))
 
 
 async def warm_up(lab: ProbeRunner) -> bool:
@@ -47,14 +48,14 @@ async def warm_up(lab: ProbeRunner) -> bool:
     return code in ANSWERED
 
 
-def _outcome(reply: ProbeReply) -> TrialOutcome:
+def _outcome(reply: ProbeReply, subject: ProbeTarget) -> TrialOutcome:
     if reply.refused is not None:
         return TrialOutcome("accepted", "refused", reply.refused.message, subject="tools")
     if reply.failed is not None:
         found = classify(reply.failed.status, reply.failed.body)
         if found.label == MISCONFIGURED:
-            why = f"The server has to be set up for tools first: {found.message}"
-            return TrialOutcome("accepted", "misconfigured", why, subject="tools", flag=found.message)
+            flag = server_flags.needed(found.message, found.rule, subject.endpoint.kind, subject.parsers)
+            return TrialOutcome("accepted", "misconfigured", server_flags.sentence(flag), subject="tools", flag=flag)
     told = trouble(reply)
     if told is not None and told[0] not in ANSWERED:
         return TrialOutcome("accepted", *told, subject="tools")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.core import verdicts
+from toolsupport.core import server_flags, verdicts
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.detection.grading import judge
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt, demand
 from toolsupport.detection.probe_reply import ProbeReply
 from toolsupport.detection.probe_runner import ProbeRequest, ProbeRunner
+from toolsupport.detection.text_formats import form_of
 from toolsupport.detection.trial_order import streamed_or_not
 
 THINKS = {"on_only": True, "off_only": False}
@@ -43,11 +44,11 @@ async def _try(lab: ProbeRunner, think: bool | None) -> None:
 
 
 def _outcome(lab: ProbeRunner, question: ProbeRequest, reply: ProbeReply, asked: ProbePrompt) -> TrialOutcome:
-    """A call that stands in the text of a server which has a setting for that is the server's fault."""
+    """A call in the text is the server's fault where one of its parsers reads what the model wrote."""
     outcome = judge("called", question, reply, asked)
     in_text = outcome.code == "no_call" and TICKET.name in reply.text and asked.ticket in reply.text
     if not in_text:
         return outcome
-    flag = lab.subject.leak_flag
-    why = f"Its call stayed in the text: the server was started without {flag}." if flag else outcome.why
+    flag = server_flags.left_in_text(lab.subject.endpoint.kind, form_of(reply.text), lab.subject.parsers)
+    why = f"Its call stayed in the text. {server_flags.sentence(flag)}" if flag else outcome.why
     return replace(outcome, code="in_text", why=why, flag=flag)

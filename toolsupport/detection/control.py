@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from toolsupport.core.outcomes import TrialOutcome
-from toolsupport.core.side_findings import settled
+from toolsupport.core.outcomes import TrialOutcome, of_step
 from toolsupport.detection.probe_prompts import GREETING, TOOLS, greeting
 from toolsupport.detection.probe_reply import ProbeReply, trouble
 from toolsupport.detection.probe_runner import ProbeRunner
-
-# Greetings are short, and a model that calls at every fourth one passes six in a row in one test of six.
-MOST_GREETINGS = 10
 
 
 async def run(lab: ProbeRunner) -> None:
     """Greetings, with tools on offer. The one that was answered before counts too, where it was put the same way."""
     question = lab.offering(GREETING, TOOLS)
-    if lab.greeted is not None and lab.streams and lab.think == lab.subject.brief.think:
+    as_now = lab.streams and lab.think == lab.subject.brief.think
+    if lab.greeted is not None and as_now and not of_step(lab.outcomes, "control"):
         await lab.note(question, lab.greeted, _outcome(lab.greeted))
-    while not settled(lab.outcomes, "control", min(2 * lab.agreeing, MOST_GREETINGS)):
+    while not lab.sampled("control"):
         question = lab.offering(greeting(lab.chance), TOOLS)
         reply = await lab.ask(question)
         await lab.note(question, reply, _outcome(reply))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import TrialOutcome
-from toolsupport.core.side_findings import settled
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, ProbePrompt, both, demand
 from toolsupport.detection.probe_reply import ProbeReply, calls_of, trouble
 from toolsupport.detection.probe_runner import ProbeRunner
@@ -12,7 +11,7 @@ from toolsupport.detection.probe_runner import ProbeRunner
 
 async def run(lab: ProbeRunner) -> None:
     """Demands for two calls at once."""
-    while not settled(lab.outcomes, "parallel", lab.agreeing):
+    while not lab.sampled("parallel"):
         wanted = demand(lab.chance), demand(lab.chance)
         question = lab.offering(both(*wanted), TOOLS)
         reply = await lab.ask(question)

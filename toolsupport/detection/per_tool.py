@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import TrialOutcome, of_step
 from toolsupport.core.refusal_phrases import claims_no_file_access
-from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, decided, results, settled
+from toolsupport.core.side_findings import BESIDE_A_SHELL, MOST, all_called, decided, results
 from toolsupport.core.types import ChatMessage, Role, ToolSpec
 from toolsupport.detection.grading import quoted
 from toolsupport.detection.probe_reply import ProbeReply, trouble
@@ -40,10 +40,12 @@ LONGEST_END = 80  # a courtesy may follow: "Please confirm."
 
 async def run(lab: ProbeRunner) -> None:
     """Each file tool alone; where it is refused, again with a shell beside it."""
+    if all_called(lab.outcomes, FILE_TOOLS):
+        return
     for name, (spec, wish) in FILE_TOOLS.items():
-        while not settled(lab.outcomes, "per_tool", lab.agreeing, name):
+        while not lab.sampled("per_tool", name):
             await _try(lab, name, wish, (spec,))
-        if decided(results(lab.outcomes, "per_tool", name)) is False:
+        if not lab.first_round and decided(results(lab.outcomes, "per_tool", name)) is False:
             await _beside_a_shell(lab, name, wish, (spec, BASH))
 
 

@@ -1,9 +1,7 @@
 """Where trials are made: one question to the model under test at a time, within limits, with its evidence kept.
 
-Limits in seconds: loading 300; then 5 for each answer, or three times as long as a warm greeting took; 120 for the
-whole test. Where the model thinks, an answer has four times as long, the whole test 300, and a reply 4,096 tokens
-instead of 512. A model counts as one that thinks when that is declared, when its thoughts were seen, or when a reply
-used up its tokens.
+Limits are those of probe_limits.py. A model counts as one that thinks when that is declared, when its thoughts were
+seen, or when a reply used up its tokens; the whole test has longer only after one of the latter two.
 """
 
 from __future__ import annotations
@@ -11,28 +9,28 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from toolsupport import exchange, providers
 from toolsupport.core import side_findings
 from toolsupport.core.events import Event, Failed
 from toolsupport.core.outcomes import TrialOutcome
 from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
+from toolsupport.detection import model_loading
+from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.probe_reply import ProbeReply
 
-LOAD_SECONDS = 300.0  # until the first word of the first answer
-STEP_SECONDS = 5.0  # for one answer of a loaded model
-STRETCH = 3.0  # times its warm answer, where it is slower than that
-TOTAL_SECONDS = 120.0  # without loading
+STRETCH = 3.0  # times the warm answer of a model, where it is slower than the limit of an answer
 OUTPUT_TOKENS = 512
+SHORTEST = 0.05  # seconds in which no model answers
 # The same for a model that thinks.
 THINKING_STRETCH = 4.0
-THINKING_TOTAL = 300.0
 THINKING_TOKENS = 4096
 # Seconds of an answer → how many trials of a side finding have to agree: what is cheap is sampled more.
-AGREEING = ((0.2, 5), (0.5, 4), (float("inf"), 3))
+AGREEING = ((0.5, 4), (float("inf"), 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +58,15 @@ class ProbeTrial:
 class ProbeTarget:
     """The model under test. `brief` carries its options and no tools; `formats` are worth trying, the best first.
 
-    `thinks` is what is known of it (None: nothing). `leak_flag` is the setting of this kind of server without which
-    calls stay in the text. `runs_code`: calls written as a program may be run here.
+    `thinks` is what is known of it (None: nothing). `parsers` are those that its family needs, by kind of server.
+    `runs_code`: calls written as a program may be run here.
     """
 
     endpoint: Endpoint
     brief: RequestSpec
     formats: tuple[str, ...] = ()
     thinks: bool | None = None
-    leak_flag: str = ""
+    parsers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     runs_code: bool = False
 
 
@@ -83,27 +81,38 @@ class TimeLimitReached(Exception):
     """The time of the whole test is used up."""
 
 
-class ProbeRunner:
-    """The trials of one test. `keep` is called with each as soon as it was made.
+async def _nobody(_: str) -> None:
+    """Progress of which no one is told."""
 
+
+class ProbeRunner:
+    """The trials of one test. `keep` is called with each as soon as it was made, `tell` with the progress of a step.
+
+    In the `first_round` each side finding is tried as often as it has to be, in later ones as often as is worth while.
     `think` and `streams` are how requests with tools are made from now on: as turns will make them. `bare` and
     `greeted` are the answers to the greeting without and with tools, `written` the texts in which no call was found
     although one was demanded.
     """
 
-    def __init__(self, subject: ProbeTarget, keep: SaveTrial, chance: random.Random) -> None:
+    def __init__(
+        self, subject: ProbeTarget, keep: SaveTrial, chance: random.Random, limits: ProbeLimits = LIMITS
+    ) -> None:
         self.subject = subject
         self.chance = chance
         self.outcomes: list[TrialOutcome] = []
-        self.limit = STEP_SECONDS
+        self.limits = limits
+        self.limit = limits.answer
         self.thinks = self.declared_thinking = subject.thinks is True
+        self.seen_thinking = False
         self.think = subject.brief.think
         self.streams = True
+        self.first_round = False
         self.bare: ProbeReply | None = None
         self.greeted: ProbeReply | None = None
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
+        self.tell: Callable[[str], Awaitable[None]] = _nobody
         self._answers = 0
         self._caps: set[int] = set()
         self._keep = keep
@@ -126,12 +135,13 @@ class ProbeRunner:
         refuses = providers.provider(self.subject.endpoint.kind).wire == "ollama" and not self.declared_thinking
         return (None,) if refuses else (False, True)
 
-    @property
-    def agreeing(self) -> int:
-        """How many trials of a side finding have to agree."""
+    def sampled(self, step: str, subject: str = "") -> bool:
+        """Whether a side finding has been tried often enough in this round."""
         pace = self._spent / max(1, self._answers)
-        base = next(number for most, number in AGREEING if pace <= most)
-        return side_findings.needed(self.outcomes, base)
+        agreeing = side_findings.needed(self.outcomes, next(number for most, number in AGREEING if pace <= most))
+        if side_findings.settled(self.outcomes, step, agreeing, subject):
+            return True
+        return self.first_round and side_findings.begun(self.outcomes, step, subject)
 
     # -- putting them --
 
@@ -139,8 +149,8 @@ class ProbeRunner:
         """Put a question within the limits of a trial; what took too long comes back as a failure.
 
         A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
-        trials show the refusal. Raises StepSkipped where `left` says that a person skips
-        the step that asks, and TimeLimitReached.
+        trials show the refusal. Raises StepSkipped where `left` says that a person skips the step that asks, and
+        TimeLimitReached.
         """
         if self.left():
             raise StepSkipped
@@ -156,30 +166,45 @@ class ProbeRunner:
 
     def _learn(self, reply: ProbeReply) -> None:
         """What a reply shows for the later ones: that the model thinks, and where its server cuts replies."""
-        self.thinks = self.thinks or reply.thought or reply.cut
+        self.seen_thinking = self.seen_thinking or reply.thought or reply.cut
+        self.thinks = self.thinks or self.seen_thinking
         if reply.cut and reply.usage.output_tokens:
             self._caps.add(reply.usage.output_tokens)
 
     @property
     def left_over(self) -> float:
         """The seconds that are left of the whole test. Raises TimeLimitReached."""
-        left = (THINKING_TOTAL if self.thinks else TOTAL_SECONDS) - self._spent
-        if left <= 0:
+        left = (self.limits.thinking if self.seen_thinking else self.limits.total) - self._spent
+        if left < SHORTEST:
             raise TimeLimitReached
         return left
 
     async def warm_up(self, question: ProbeRequest) -> ProbeReply:
         """The first question: loading the model is waited for and not counted; it sets the limits of the others."""
-        self.bare = reply = await self._timed(question, TOTAL_SECONDS, LOAD_SECONDS)
+        self.bare = reply = await self._loaded(question)
         self.load_ms = round(reply.usage.load_ms) if reply.usage.load_ms is not None else None
         self._learn(reply)
         if reply.failed is None:
             plainly = replace(question, think=self.settings[0])
-            again = await self._timed(plainly, max(STEP_SECONDS, min(2 * reply.seconds, TOTAL_SECONDS)))
+            least = self.limits.answer
+            again = await self._timed(plainly, max(least, min(2 * reply.seconds, self.limits.total)))
             self._spent, self._answers = again.seconds, 1
-            self.limit = max(STEP_SECONDS, STRETCH * again.seconds)
+            self.limit = max(least, STRETCH * again.seconds)
             if self.load_ms is None:
                 self.load_ms = max(0, round((reply.first - again.first) * 1000))
+        return reply
+
+    async def _loaded(self, question: ProbeRequest) -> ProbeReply:
+        """The first answer. A server that says that it is loading the model is asked again until it has."""
+        loading = await model_loading.patience(self.subject.endpoint, self.subject.brief.model, self.limits)
+        await self.tell(f"The model may have to be loaded: up to {loading:g} s, which are not counted.")
+        begun = time.monotonic()
+        reply = await self._timed(question, self.limits.total, loading)
+        while model_loading.is_loading(reply) and (spent := time.monotonic() - begun) < self.limits.load:
+            await self.tell(f"Its server has been loading the model for {spent:.0f} s, which are not counted.")
+            await asyncio.sleep(self.limits.pause)
+            reply = await self._timed(question, self.limits.total, self.limits.load - spent)
+        reply.seconds = time.monotonic() - begun
         return reply
 
     async def note(self, question: ProbeRequest, reply: ProbeReply, outcome: TrialOutcome) -> None:
@@ -212,7 +237,8 @@ class ProbeRunner:
                         for event in batch:
                             reply.take(event)
         except TimeoutError:
-            reply.failed = Failed("timeout", f"No whole answer within {time.monotonic() - begun:.0f} s.")
+            whole = "No whole answer" if reply.first else "The server did not answer"
+            reply.failed = Failed("timeout", f"{whole} within {time.monotonic() - begun:.0f} s.")
         reply.seconds = time.monotonic() - begun
         return reply
 

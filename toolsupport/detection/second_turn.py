@@ -8,7 +8,6 @@ import unicodedata
 
 from toolsupport.core.arguments import compact
 from toolsupport.core.outcomes import TrialOutcome
-from toolsupport.core.side_findings import settled
 from toolsupport.core.types import ToolCall
 from toolsupport.detection.grading import quoted
 from toolsupport.detection.probe_prompts import TICKET, TOOLS, answered, demand, secret
@@ -25,7 +24,7 @@ BESIDE_SIGNS = re.compile(
 
 async def run(lab: ProbeRunner) -> None:
     """Answers after a result, each of which holds a fresh secret."""
-    while not settled(lab.outcomes, "second_turn", lab.agreeing):
+    while not lab.sampled("second_turn"):
         asked, seat = demand(lab.chance), secret(lab.chance)
         call = ToolCall("call_1", TICKET.name, {"ticket": asked.ticket, "copies": asked.copies})
         question = lab.offering(answered(asked, [call], seat), TOOLS)

@@ -10,15 +10,9 @@ from toolsupport.core import side_findings, verdicts
 from toolsupport.core.outcomes import of_step, share
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, Detector
-from toolsupport.detection.probe_runner import (
-    STEP_SECONDS,
-    THINKING_STRETCH,
-    THINKING_TOTAL,
-    TOTAL_SECONDS,
-    ProbeRunner,
-    StepSkipped,
-    TimeLimitReached,
-)
+from toolsupport.detection.per_tool import FILE_TOOLS
+from toolsupport.detection.probe_limits import LIMITS
+from toolsupport.detection.probe_runner import THINKING_STRETCH, ProbeRunner, StepSkipped, TimeLimitReached
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,37 +31,59 @@ ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
 async def examine(lab: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
-    """Try what this kind of test tries, as long as it can add anything. `skipped` says what people left out."""
-    for name in KINDS[kind]:
-        detector = DETECTORS[name]
-        if skipped(name):
-            await tell(StepProgress(name, detector.title, "skipped", LEFT_OUT))
-        elif not verdicts.wanted(name, lab.outcomes):
-            await tell(StepProgress(name, detector.title, "not_needed"))
-        else:
-            await tell(StepProgress(name, detector.title, "running"))
-            await tell(await _run(lab, detector, partial(skipped, name)))
+    """Try what this kind of test tries, as long as it can add anything. `skipped` says what people left out.
+
+    First the verdict and as many trials of each side finding as it needs, then more of these while there is time.
+    """
+    sampled = [name for name in KINDS[kind] if name in side_findings.SAMPLED]
+    for lab.first_round, names in ((True, KINDS[kind]), (False, sampled)):
+        for name in names:
+            detector = DETECTORS[name]
+            if skipped(name):
+                await tell(StepProgress(name, detector.title, "skipped", LEFT_OUT))
+            elif not verdicts.wanted(name, lab.outcomes):
+                await tell(StepProgress(name, detector.title, "not_needed"))
+            else:
+                await tell(StepProgress(name, detector.title, "running"))
+                await tell(await _run(lab, detector, partial(skipped, name), tell))
     return verdicts.judge(lab.outcomes)
 
 
-async def _run(lab: ProbeRunner, detector: Detector, left: Callable[[], bool]) -> StepProgress:
+async def _run(lab: ProbeRunner, detector: Detector, left: Callable[[], bool], tell: ReportStep) -> StepProgress:
     """One step as it ended; skipped while it runs, it ends before its next question, and what it proved counts."""
     lab.left = left
+    lab.tell = partial(_progress, tell, detector)
     try:
         await detector.run(lab)
     except StepSkipped:
         return StepProgress(detector.name, detector.title, "skipped", LEFT_OUT)
     except TimeLimitReached:
-        return StepProgress(detector.name, detector.title, "done", f"{OVER} {_summary(lab, detector.name)}".strip())
-    return StepProgress(detector.name, detector.title, "done", _summary(lab, detector.name))
+        return StepProgress(detector.name, detector.title, "done", _cut_short(lab, detector.name))
+    again = lab.first_round and detector.name in side_findings.SAMPLED
+    return StepProgress(detector.name, detector.title, "waiting" if again else "done", _summary(lab, detector.name))
+
+
+def _cut_short(lab: ProbeRunner, step: str) -> str:
+    """What is said of a step that ran out of time: that nothing was measured is no finding about the model."""
+    if step == "per_tool":
+        missing = [tool for tool in FILE_TOOLS if not side_findings.way_of(lab.outcomes, tool)]
+        return f"Not measured for want of time: {', '.join(missing)}." if missing else _summary(lab, step)
+    tried = side_findings.results(lab.outcomes, step)
+    if step in side_findings.STEPS and side_findings.decided(tried, step) is None:
+        return f"Not measured for want of time: {len(tried)} trials were made."
+    return f"{OVER} {_summary(lab, step)}".strip()
+
+
+async def _progress(tell: ReportStep, detector: Detector, detail: str) -> None:
+    await tell(StepProgress(detector.name, detector.title, "running", detail))
 
 
 def longest(kind: str, thinks: bool = False) -> float:
     """How many seconds a test of a loaded model may take at most: what is shown beforehand."""
     answers = sum(DETECTORS[name].answers for name in KINDS[kind])
     if thinks:
-        return min(THINKING_TOTAL, STEP_SECONDS * THINKING_STRETCH * answers)
-    return min(TOTAL_SECONDS, STEP_SECONDS * answers)
+        return min(LIMITS.thinking, LIMITS.answer * THINKING_STRETCH * answers)
+    return min(LIMITS.total, LIMITS.answer * answers)
 
 
 def _summary(lab: ProbeRunner, step: str) -> str:

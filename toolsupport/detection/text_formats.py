@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from toolsupport.core.events import CallReady
 from toolsupport.core.format_choice import CODE, READ_ONLY
 from toolsupport.core.formats import FORMATS, parser
-from toolsupport.core.formats.prose import format_of
+from toolsupport.core.formats.prose import FORMATS_BY_MARK, PYTHON_LIST, format_of
 from toolsupport.core.types import ToolSpec
 from toolsupport.core.verdicts import format_settled, format_works
 from toolsupport.detection.code_mode_calls import calls_in
@@ -59,6 +59,28 @@ def written_in(text: str) -> tuple[str, ...]:
     """The formats that read a whole call of the demanded tool out of a text."""
     names = (name for name in FORMATS if name not in READ_ONLY)
     return tuple(name for name in names if _reads(name, text[:LONGEST])) if TICKET.name in text else ()
+
+
+def form_of(text: str) -> str:
+    """The format by whose mark a text holds a whole call of the demanded tool, "" where no mark shows that.
+
+    Servers also take a bare object and a list in Python for calls, where the text begins with them.
+    """
+    plain = "".join(text[:LONGEST].split())
+    found = [(plain.find(mark), -len(mark), name) for mark, name in FORMATS_BY_MARK.items() if _is_mark(mark)]
+    begun = min(((place, length, name) for place, length, name in found if place >= 0), default=None)
+    if begun:
+        name = begun[2] if begun[2] != "qwen3_coder_xml" or "<parameter" in plain else "functionary_v31"
+    elif plain.startswith("{"):
+        name = "llama3_json"
+    else:
+        name = "pythonic" if PYTHON_LIST.match(plain) else ""
+    return name if name in written_in(text) else ""
+
+
+def _is_mark(mark: str) -> bool:
+    """Whether nothing but calls begins so."""
+    return len(mark) > 1 and mark != "```"
 
 
 def _reads(name: str, text: str) -> bool:

@@ -227,7 +227,7 @@ STOPS: Mapping[str, Callable[[ProbeRunner], DetectionResult]] = MappingProxyType
 
 def _subject(tested: DetectionTarget) -> ProbeTarget:
     formats = formats_for(tested.family_formats)
-    return ProbeTarget(tested.endpoint, tested.brief, formats, tested.thinks, tested.leak_flag, tested.runs_code)
+    return ProbeTarget(tested.endpoint, tested.brief, formats, tested.thinks, tested.parsers, tested.runs_code)
 
 
 def concluded(verdict: Verdict, lab: ProbeRunner) -> DetectionResult:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from toolsupport.core import server_flags
+
 NOTICES = {
     "switched": "Switched to {model}. Tools: {state} ({source})",
     "detecting": "Testing what {model} can do with tools.",
@@ -42,7 +44,7 @@ NOTICES = {
     ),
     "prompt_cut": ("The server cut off a part of what {model} was sent: it is given {context} tokens. {help}"),
     "read_by_admin": "{person}, an administrator, read this conversation. The reason given: {reason}",
-    "flag_to_set": "The server needs a setting for tools: {flag}.",
+    "flag_to_set": server_flags.SENTENCE,
 }
 
 

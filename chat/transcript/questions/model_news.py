@@ -21,7 +21,6 @@ from toolsupport.core.types import Capabilities
 from toolsupport.registry.knowledge import effective_values, format_findings
 from toolsupport.registry.models import picker, profile_cache
 from toolsupport.registry.testing import change_feed as news_of
-from toolsupport.registry.testing import probe_target
 from toolsupport.registry.testing.detection_reports import ShownDetection
 
 
@@ -123,9 +122,7 @@ def _verdict(test: ShownDetection) -> tuple[str, dict[str, str]] | None:
     if test.status == "cancelled":
         return None
     if test.verdict == "misconfigured":
-        return "flag_to_set", {
-            "flag": probe_target.flag_for(test.profile, str(test.detail.get("flag") or test.reason), "flag")
-        }
+        return "flag_to_set", {"flag": str(test.detail.get("flag") or test.reason)}
     if test.proved:
         extra = test.detail.get("format") or _share(test)
         return "detected", {"verdict": f"{test.verdict_words} ({extra})" if extra else test.verdict_words}

@@ -75,7 +75,7 @@ BAD = [
     ("{}", "unknown_type"),
     (json.dumps({"type": "message.send", "client_id": "c", "text": "é" * 40_000}), "too_large"),
     (json.dumps({"type": "message.send", "client_id": "c" * 301, "text": "x"}), "too_large"),
-    ('{"type": "ping"}' + " " * frames.FRAME_LIMIT, "too_large"),
+    ('{"type": "ping"}'.ljust(256 * 1024 + 1), "too_large"),
     (b'{"type": "ping"}', "bad_frame"),
     (None, "bad_frame"),
 ]
@@ -97,6 +97,10 @@ def test_bad_frames_get_a_typed_error(text: str | bytes | None, code: str) -> No
         parse(text)
     assert caught.value.code == code
     assert str(caught.value).endswith(".")
+
+
+def test_the_largest_frame_is_read() -> None:
+    assert parse('{"type": "ping"}'.ljust(256 * 1024)) == frames.Ping()
 
 
 def test_an_error_names_the_act_it_answers() -> None:

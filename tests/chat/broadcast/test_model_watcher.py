@@ -14,6 +14,12 @@ from tests.serving import Page, Site, new_chat, page
 UNKNOWN = "sim-unknown:latest"
 
 
+@pytest.fixture(scope="module")
+def site(own_site: Site) -> Site:
+    """Nothing but these tests finds anything out about its models."""
+    return own_site
+
+
 async def ended(open_page: Page, **wanted: int) -> str:
     """Wait for the end of a test; gives how it ended."""
     return str((await open_page.until("detection.progress", step="", **wanted))["state"])

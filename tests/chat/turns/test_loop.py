@@ -20,6 +20,7 @@ from chat.turns.events import (
     TurnEvent,
 )
 from chat.turns.loop import Ask, LoopLimits, TurnState, advance
+from tests.examples import at_least
 from toolsupport.core.events import (
     CallFound,
     CallReady,
@@ -158,6 +159,29 @@ def test_loops_end_with_a_reason(limits: LoopLimits, path: str, words: str) -> N
     assert isinstance(ended, TurnEnded) and ended.reason == "limit" and words in ended.detail
 
 
+# T8: what a turn may do when nobody says otherwise, in figures that are not read from the code.
+@pytest.mark.parametrize(
+    ("path", "at_once", "ran"),
+    [
+        pytest.param("same", 1, 3, id="the same call"),
+        pytest.param("other{}", 1, 25, id="rounds"),
+        pytest.param("other{}", 2, 32, id="calls"),
+    ],
+)
+def test_the_limits_are_exact(path: str, at_once: int, ran: int) -> None:
+    made: list[str] = []
+
+    async def count(call: ToolCall) -> CallOutcome:
+        made.append(call.id)
+        return await echo(call)
+
+    async def forever(history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
+        yield [call(number, path=path.format(number)) for number in range(len(made), len(made) + at_once)]
+
+    ended = played(question(), forever, count)[-1]
+    assert isinstance(ended, TurnEnded) and (ended.reason, len(made)) == ("limit", ran)
+
+
 def test_one_reply_cannot_outrun_the_limit_of_calls() -> None:
     ran = []
 
@@ -187,7 +211,7 @@ replies = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=at_least(60))
 @given(replies)
 def test_every_call_is_followed_by_exactly_its_results(script: list[Reply]) -> None:
     state = question()

@@ -200,4 +200,4 @@ def test_what_was_found_earlier_falls_out_last(conversation: Conversation) -> No
     found_tools.add(store, ["new", "old8", "newer"])
     conversation.refresh_from_db()
     assert conversation.settings["toolset"][:4] == ["new", "old8", "newer", "old0"]
-    assert len(conversation.settings["toolset"]) == found_tools.MOST
+    assert len(conversation.settings["toolset"]) == 10

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import by_night
 from tests.tables import every
 from tests.toolsupport.core.told import told
 from toolsupport.core.events import CallRejected, Finished, TextDelta, finish_reason
@@ -43,7 +44,7 @@ def end_of_the_call(written: str) -> int:
 def test_no_cut_makes_a_call(format: str, thinking: str, calls: list[ToolCall]) -> None:
     written = FORMATS[format].write_calls(calls)
     whole = end_of_the_call(written)
-    for length in (*range(0, whole - 20, 3), *range(max(0, whole - 20), len(written) + 1)):
+    for length in (*range(0, whole - 20, 3 if by_night() else 8), *range(max(0, whole - 20), len(written) + 1)):
         found = told(format, thinking + written[:length], finish="length")
         assert len(found.calls) == (length >= whole), (length, written[:length])
 

@@ -278,7 +278,7 @@ def test_the_time_is_linear(piece: str, format: str) -> None:
         return time.process_time() - begun
 
     seconds(100)
-    assert seconds(4000) < 24 * max(seconds(500), 0.01)
+    assert seconds(2000) < 24 * max(seconds(250), 0.005)
 
 
 def test_where_the_answer_so_far_ends() -> None:

@@ -16,7 +16,6 @@ from toolsupport.core.refusals import (
     MISCONFIGURED,
     OTHER,
     RULES,
-    SAYS_NOTHING,
     UNSUPPORTED,
     classify,
 )
@@ -140,7 +139,7 @@ def test_what_stands_before_a_server_proves_nothing(_: int, text: str, label: st
 
 
 @pytest.mark.parametrize("envelope", ENVELOPES)
-@pytest.mark.parametrize("status", sorted(SAYS_NOTHING))
+@pytest.mark.parametrize("status", [401, 402, 403, 408, 429, 502, 503, 504, 529])
 def test_who_must_pay_wait_or_come_back_learns_nothing(status: int, envelope: str) -> None:
     assert classify(status, ENVELOPES[envelope](REFUSAL)).label == OTHER
 

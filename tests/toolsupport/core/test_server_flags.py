@@ -48,8 +48,18 @@ def test_every_parser_of_the_table_is_one_word() -> None:
 
 
 def test_llama_server_leaves_no_call_in_the_text_for_want_of_a_flag() -> None:
-    assert server_flags.left_in_text("llamacpp", {}) == "" == server_flags.left_in_text("ollama", {})
-    assert server_flags.left_in_text("vllm", {"vllm": "hermes / qwen3_json"}).endswith("--tool-call-parser hermes")
+    for kind in ("llamacpp", "ollama", "lmstudio", "openai"):
+        assert server_flags.left_in_text(kind, "hermes", {}) == "", kind
+    qwen = {"vllm": "hermes / qwen3_json"}
+    assert server_flags.left_in_text("vllm", "hermes", qwen).endswith("--tool-call-parser hermes")
+    assert (
+        server_flags.left_in_text("vllm", "", qwen) == server_flags.left_in_text("vllm", "tool_code_python", qwen) == ""
+    )
+
+
+def test_one_sentence_shows_the_setting_as_code() -> None:
+    assert server_flags.sentence("--jinja") == "The server needs a setting for tools: `--jinja`."
+    assert server_flags.sentence("`a`").count("`") == 2
 
 
 def test_no_family_refuses_tools_that_nobody_measured() -> None:

@@ -1,4 +1,4 @@
-"""Side findings: three trials agree for a yes, four for a no, mixed ones are unknown; sampling ends when it is sure."""
+"""Side findings: two trials agree for a yes, four for a no, mixed ones are unknown; sampling ends when it is sure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.core.outcomes import TrialOutcome
-from toolsupport.core.side_findings import MOST, STEPS, decided, found, needed, settled, way_of
+from toolsupport.core.side_findings import MOST, STEPS, all_called, begun, decided, found, needed, settled, way_of
 
 Y, N = True, False
 DECIDED = {  # D6
     "nothing": ([], None),
     "one pass": ([Y], None),
     "one failure": ([N], None),
-    "two passes": ([Y, Y], None),
-    "three passes": ([Y] * 3, True),
+    "two passes": ([Y, Y], True),
+    "two failures": ([N, N], None),
     "three failures": ([N] * 3, None),
     "four failures": ([N] * 4, False),
     "one of each": ([Y, N], None),
@@ -38,8 +38,7 @@ def tries(*codes: str, step: str = "parallel", subject: str = "") -> list[TrialO
 
 
 WAYS = {  # D13
-    "native": (["right"] * 3, "native"),
-    "twice": (["right"] * 2, ""),
+    "native": (["right"] * 2, "native"),
     "once": (["right"], ""),
     "refused once": (["no_call"], ""),
     "refused": (["no_call"] * 7, "refused"),
@@ -80,8 +79,8 @@ def test_how_long_a_step_samples(name: str) -> None:
 
 
 ALONE = {
-    "five greetings": ([Y] * 5, None),
-    "six greetings": ([Y] * 6, True),
+    "two greetings": ([Y] * 2, None),
+    "three greetings": ([Y] * 3, True),
     "one call in nine": ([Y] * 8 + [N], None),
     "three calls": ([N] * 3, None),
     "four calls": ([N] * 4, False),
@@ -105,6 +104,45 @@ def test_a_model_that_did_not_always_call_is_sampled_more() -> None:
     assert needed(settings, 2) == 2
 
 
+def test_any_finding_that_is_mixed_makes_all_others_need_more() -> None:
+    for mixed in (tries("right", "only_one"), tries("right", "no_call", step="per_tool", subject="read_file")):
+        assert needed([*tries("right", "right", step="second_turn"), *mixed], 2) == 4
+    different = [
+        *tries("no_call", step="per_tool", subject="read_file"),
+        *tries("right", step="per_tool", subject="bash"),
+    ]
+    assert needed(different, 2) == 2
+
+
+BEGUN = {
+    "one": (["right"], "parallel", False),
+    "two agree": (["right"] * 2, "parallel", True),
+    "two fail": (["only_one"] * 2, "parallel", True),
+    "two differ": (["right", "only_one"], "parallel", False),
+    "three differ": (["right", "only_one", "right"], "parallel", True),
+    "two greetings": (["right"] * 2, "control", False),
+    "three greetings": (["right"] * 3, "control", True),
+    "silence": (["timeout"] * 3, "parallel", True),
+}
+
+
+@pytest.mark.parametrize("name", BEGUN)
+def test_the_first_round_tries_each_finding_as_often_as_it_needs(name: str) -> None:
+    codes, step, over = BEGUN[name]
+    assert begun(tries(*codes, step=step), step) is over
+
+
+def test_file_tools_that_are_all_called_count_together() -> None:
+    def of(*codes: str) -> list[TrialOutcome]:
+        return [one for tool in ("a", "b") for one in tries(*codes, step="per_tool", subject=tool)]
+
+    assert all_called(of("right", "right"), ("a", "b"))
+    assert not all_called(of("right", "right"), ("a", "b", "c"))
+    assert not all_called(of("right"), ("a", "b"))
+    assert not all_called(of("right", "right", "no_call"), ("a", "b"))
+    assert not all_called([*of("right", "right"), *tries("right", "no_call", step="called")], ("a", "b"))
+
+
 def test_unknown_is_left_out() -> None:
     outcomes = [
         *tries(*["right"] * 3, step="second_turn"),
@@ -122,4 +160,4 @@ def test_every_step_ends_and_one_trial_never_decides(codes: list[str]) -> None:
     assert set(values) <= set(STEPS.values())
     counted = [code for code in codes if code in ("right", "only_one")]
     if values:
-        assert len(counted) >= 3 and counted.count("right") != counted.count("only_one")
+        assert len(counted) >= 2 and counted.count("right") != counted.count("only_one")

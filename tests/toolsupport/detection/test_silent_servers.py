@@ -14,17 +14,20 @@ from toolsupport import providers
 from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
+from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
 from toolsupport.detection.test_run import StepProgress, examine
 
 GREETS = {"message": {"role": "assistant", "content": "Hello."}, "done": True, "done_reason": "stop"}
 
-# (how many requests were heard, their body) → status and body
-Answer = Callable[[int, bytes], tuple[int, bytes]]
+# (how many requests were heard, their body) → status and body; None: no answer, status 0: the end of the connection
+Answer = Callable[[int, bytes], tuple[int, bytes] | None]
+# The path of a GET → the same.
+Listing = Callable[[str], tuple[int, bytes] | None]
 
 
 @asynccontextmanager
-async def server(answer: Answer) -> AsyncIterator[Endpoint]:
-    """One that speaks just enough of Ollama, and answers as it is told."""
+async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -> AsyncIterator[Endpoint]:
+    """One that speaks just enough of Ollama, and answers as it is told. What it lists is not counted."""
     heard = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -34,8 +37,19 @@ async def server(answer: Answer) -> AsyncIterator[Endpoint]:
             (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
         )
         body = await reader.readexactly(length)
-        heard += 1
-        status, said = answer(heard, body)
+        if head.startswith(b"GET "):
+            told = listing(head.split()[1].decode())
+        else:
+            heard += 1
+            told = answer(heard, body)
+        if told is None:
+            await reader.read()  # until the other side has given up
+            writer.close()
+            return
+        status, said = told
+        if status == 0:  # it went away
+            writer.close()
+            return
         kind = b"Content-Type: application/x-ndjson\r\nConnection: close\r\n"
         writer.write(b"HTTP/1.1 %d Told\r\n%bContent-Length: %d\r\n\r\n%b" % (status, kind, len(said), said))
         await writer.drain()
@@ -50,12 +64,21 @@ async def server(answer: Answer) -> AsyncIterator[Endpoint]:
 
 
 async def verdict_of(endpoint: Endpoint) -> Verdict:
+    return (await tested(endpoint, LIMITS))[0]
+
+
+async def tested(endpoint: Endpoint, limits: ProbeLimits, thinks: bool | None = None) -> tuple[Verdict, list[str]]:
+    """The verdict, and what was told of the steps."""
+    told: list[str] = []
+
     async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: StepProgress) -> None: ...
+    async def tell(step: StepProgress) -> None:
+        told.append(step.detail)
 
-    subject = ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({})), ("hermes",))
-    return await examine(ProbeRunner(subject, keep, random.Random(1)), "tools", tell, lambda step: False)
+    subject = ProbeTarget(endpoint, RequestSpec("some:1b", Capabilities({})), ("hermes",), thinks)
+    lab = ProbeRunner(subject, keep, random.Random(1), limits)
+    return await examine(lab, "tools", tell, lambda step: False), told
 
 
 STATUSES = (401, 402, 403, 404, 408, 429, 500, 502, 503, 504)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +13,12 @@ import pytest
 
 from toolsupport import exchange, providers
 from toolsupport.core.errors import Unreachable
-from toolsupport.core.events import Event, Finished, TextDelta
-from toolsupport.core.types import Capabilities, ChatMessage, Endpoint, RequestSpec
+from toolsupport.core.events import CallReady, Event, Finished, TextDelta
+from toolsupport.core.side_findings import STEPS
+from toolsupport.core.types import Capabilities, ChatMessage, Endpoint, RequestSpec, Role, ToolCall
 from toolsupport.core.verdicts import Verdict
-from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial, probe_runner
+from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial, per_tool, probe_runner
+from toolsupport.detection.probe_limits import LIMITS
 from toolsupport.detection.test_run import StepProgress, examine
 
 LOAD = 90.0
@@ -39,8 +42,17 @@ class JumpingLoop(asyncio.SelectorEventLoop):
 Slowness = Callable[[int, RequestSpec], float]
 
 
+async def _busy(_: Endpoint, name: str = "") -> None:
+    raise Unreachable("busy")
+
+
 def examined(
-    slow: Slowness, monkeypatch: pytest.MonkeyPatch, kind: str = "tools", words: str = "Hello."
+    slow: Slowness,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str = "tools",
+    words: str = "Hello.",
+    reply: Callable[[Sequence[ChatMessage], RequestSpec], list[Event]] | None = None,
+    told: list[StepProgress] | None = None,
 ) -> tuple[Verdict, ProbeRunner, float]:
     """(the verdict, where it was found, seconds in all) on a server that only greets, after so many seconds."""
     heard = 0
@@ -49,17 +61,13 @@ def examined(
         nonlocal heard
         heard += 1
         await asyncio.sleep(slow(heard, brief))
-        yield [TextDelta(words), Finished("stop")]
-
-    async def describe(_: Endpoint, name: str) -> None:
-        raise Unreachable("busy")
+        yield [*(reply(log, brief) if reply else [TextDelta(words)]), Finished("stop")]
 
     async def keep(trial: ProbeTrial) -> None: ...
 
-    async def tell(step: StepProgress) -> None: ...
-
-    async def run() -> Verdict:
-        return await examine(lab, kind, tell, lambda step: False)
+    async def tell(step: StepProgress) -> None:
+        if told is not None:
+            told.append(step)
 
     lab = ProbeRunner(
         ProbeTarget(Endpoint("ollama", "http://127.0.0.1:9"), RequestSpec("big:70b", Capabilities({})), ("hermes",)),
@@ -69,9 +77,10 @@ def examined(
     loop = JumpingLoop()
     monkeypatch.setattr(probe_runner, "time", SimpleNamespace(monotonic=loop.time))
     monkeypatch.setattr(exchange, "ask", ask)
-    monkeypatch.setattr(providers, "describe", describe)
+    monkeypatch.setattr(providers, "describe", _busy)
+    monkeypatch.setattr(providers, "survey", _busy)
     try:
-        return loop.run_until_complete(run()), lab, loop.now
+        return loop.run_until_complete(examine(lab, kind, tell, lambda step: False)), lab, loop.now
     finally:
         loop.close()
 
@@ -94,7 +103,7 @@ def test_loading_is_waited_for_and_not_counted(monkeypatch: pytest.MonkeyPatch) 
     verdict, lab, seconds = examined(after_loading, monkeypatch)
     # It answered each question, and called nothing: that was measured, with the model loaded.
     assert (verdict.name, lab.load_ms) == ("ignored", round((LOAD - 1) * 1000))
-    assert lab.run_ms < probe_runner.TOTAL_SECONDS * 1000 and seconds > LOAD
+    assert lab.run_ms < LIMITS.total * 1000 and seconds > LOAD
 
 
 # D6
@@ -119,15 +128,15 @@ def hangs_after_a_while(heard: int, _: RequestSpec) -> float:
 def test_a_server_that_never_answers_is_given_up(slow: Slowness, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, lab, seconds = examined(slow, monkeypatch, kind)
     assert (verdict.name, dict[str, Any](verdict.values)) == ("inconclusive", {})
-    assert lab.run_ms <= probe_runner.TOTAL_SECONDS * 1000
-    assert seconds <= probe_runner.LOAD_SECONDS + probe_runner.TOTAL_SECONDS
+    assert lab.run_ms <= LIMITS.total * 1000
+    assert seconds <= LIMITS.first + LIMITS.total
 
 
 # D6
 def test_a_model_that_thinks_has_more_time_and_no_more_than_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, lab, _ = examined(lambda heard, _: 1.0 if heard < 3 else 19.0, monkeypatch, words="<think>Hm.</think>Hi.")
     assert (verdict.name, dict[str, Any](verdict.values)) == ("ignored", {"tools": False})
-    assert probe_runner.TOTAL_SECONDS * 1000 < lab.run_ms <= probe_runner.THINKING_TOTAL * 1000
+    assert LIMITS.total * 1000 < lab.run_ms <= LIMITS.thinking * 1000
 
 
 # D6
@@ -136,3 +145,48 @@ def test_single_tests_load_the_model_first(kind: str, monkeypatch: pytest.Monkey
     _, lab, _seconds = examined(after_loading, monkeypatch, kind)
     assert lab.load_ms == round((LOAD - 1) * 1000)
     assert not any(outcome.code == "timeout" for outcome in lab.outcomes)
+
+
+DEMAND = re.compile(r'ticket "([A-Z0-9-]+)" and copies (\d+)')
+SIDE = ("multi_turn", "leaves_alone", "parallel", "tool:read_file", "tool:write_file", "tool:list_directory")
+
+
+def honest(log: Sequence[ChatMessage], brief: RequestSpec) -> list[Event]:
+    """Does all that is asked of it."""
+    last = log[-1]
+    if last.role is Role.TOOL or not brief.tools:
+        return [TextDelta(f"As I read: {last.content}")]
+    asked = [{"ticket": ticket, "copies": int(copies)} for ticket, copies in DEMAND.findall(last.content)]
+    if brief.tools[0].name in per_tool.FILE_TOOLS:
+        asked = [{"path": last.content, "content": "hello"}]
+    calls = [CallReady(ToolCall(f"call_{n}", brief.tools[0].name, each)) for n, each in enumerate(asked)]
+    return [*calls] if calls else [TextDelta("Hello.")]
+
+
+# Seconds of an answer → the findings for which there is no time.
+SLOW: dict[float, tuple[str, ...]] = {
+    0.1: (),
+    1.0: (),
+    3.0: (),
+    6.0: (),
+    7.9: SIDE[-1:],
+    9.5: SIDE[-3:],
+    14.0: SIDE[1:],
+    22.0: SIDE,
+}
+
+
+# D6
+@pytest.mark.parametrize("seconds", SLOW)
+def test_each_finding_has_its_two_trials_before_any_has_more(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[StepProgress] = []
+    verdict, lab, _ = examined(lambda heard, _: seconds, monkeypatch, reply=honest, told=told)
+    missing = [name for name in SIDE if name not in verdict.values]
+    assert (verdict.values["tools"], tuple(missing)) == (True, SLOW[seconds]), verdict
+    assert False not in verdict.values.values() and lab.run_ms <= LIMITS.total * 1000
+    ended = {step.name: step for step in told}
+    assert {step.state for step in ended.values()} == {"done", "not_needed"}
+    for name in missing:
+        step = {value: key for key, value in STEPS.items()}.get(name, "per_tool")
+        assert ended[step].detail.startswith("Not measured for want of time"), ended[step]
+    assert "tool:list_directory" not in missing or "list_directory" in ended["per_tool"].detail

@@ -25,10 +25,11 @@ Model = Callable[[Body], tuple[str, bool, str]]
 
 
 class Asked:
-    """A server with one model, and the requests with tools that came to it."""
+    """A server with one model, and the demands that came to it: with tools, or all of them."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, without_tools: bool = False) -> None:
         self.model = model
+        self.without_tools = without_tools
         self.demands: list[Body] = []
 
     def answer(self, _: int, raw: bytes) -> tuple[int, bytes]:
@@ -38,7 +39,7 @@ class Asked:
         wanted = WISH.search(body["messages"][-1]["content"])
         message: Body = {"role": "assistant", "content": "Hello."}
         finish = "stop"
-        if wanted and body.get("tools"):
+        if wanted and (body.get("tools") or self.without_tools):
             self.demands.append(body)
             message["content"], calls, finish = self.model(body)
             if calls:

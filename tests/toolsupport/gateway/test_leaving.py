@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import aiohttp
 import pytest
 
-from tests.serving import ADMIN, Site, serving
+from tests.serving import ADMIN, Site
 from tests.toolsupport.providers.scripted import HANG, chunk, scripted
 
 HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -27,9 +27,9 @@ SECOND = 1.0
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving(tmp_path_factory.mktemp("site"), TOOLSUPPORT_STARTUP_REFRESH="0") as running:
-        yield running
+def site(sites: Callable[..., Site]) -> Site:
+    """Nothing but the programs asks the servers of its tests."""
+    return sites(TOOLSUPPORT_STARTUP_REFRESH="0").alive()
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ MACHINES = st.one_of(
     st.tuples(st.just("pull"), st.sampled_from(["one", "two"])),
 )
 ACTS = st.lists(st.one_of(PEOPLE, MACHINES), max_size=8)
-slow = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+slow = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 
 
 def perform(world: World, act: tuple[Any, ...]) -> None:

@@ -14,7 +14,7 @@ from channels.db import database_sync_to_async as in_database
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from toolsupport import providers
-from toolsupport.registry.testing import detection_reports, detections, probe_target
+from toolsupport.registry.testing import detection_reports, detections
 from toolsupport.registry.testing.detections import DetectionRequest
 from toolsupport.services.background_jobs import JobRunner
 
@@ -98,7 +98,7 @@ async def examined(answer: Callable[[dict[str, Any]], Reply]) -> Any:
 async def test_a_server_without_templates_is_misconfigured_whatever_it_claims() -> None:
     done = await examined(without_jinja)
     assert (done.status, done.verdict) == ("done", "misconfigured")
-    assert await in_database(probe_target.flag_for)(done.profile, done.detail["flag"], "flag") == "--jinja"
+    assert (done.detail["flag"], done.reason) == ("--jinja", "The server needs a setting for tools: `--jinja`.")
 
 
 @pytest.mark.asyncio

@@ -88,7 +88,7 @@ async def test_descriptions_are_asked_for_a_few_at_a_time(servers_out_there: Ser
     servers_out_there.reports["http://box:1"] = _report(*names)
     servers_out_there.details = {name: ModelDetails(template_hash="t") for name in names}
     assert (await refresh.refresh(await _server())).described == 40
-    assert servers_out_there.most_at_once == refresh.AT_ONCE
+    assert servers_out_there.most_at_once == 8
 
 
 async def test_a_silent_server_only_changes_its_status(servers_out_there: Servers):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import at_least
 from tests.toolsupport.simulator.raw import TOOLS, ask, exchange, post
 from toolsupport.simulator.models import MODELS as TABLE
 from toolsupport.simulator.server import Simulator
@@ -176,7 +177,7 @@ BODIES = st.fixed_dictionaries(
 
 
 @pytest.mark.asyncio
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=at_least(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     BODIES | SCRAPS, st.sampled_from(["/api/chat", "/v1/chat/completions", "/api/show", "/api/generate", "/api/pull"])
 )

@@ -16,18 +16,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.serving import Site, new_chat, serving, sign_in
+from tests.serving import Site, new_chat, sign_in
 from toolsupport.registry.people import sessions
 from toolsupport.web import server
 from toolsupport.web.server import BoundedRequest
 
 MIB = 1024 * 1024
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving(tmp_path_factory.mktemp("site")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,7 @@ class DetectionTarget:
     brief: RequestSpec
     family_formats: tuple[str, ...]
     thinks: bool | None
-    leak_flag: str
+    parsers: Mapping[str, str]
     runs_code: bool
 
 
@@ -75,7 +75,7 @@ def tested(detection: int) -> DetectionTarget:
         brief=made,
         family_formats=(family.call_format, *family.alternatives) if family and family.call_format else (),
         thinks=thinking if isinstance(thinking, bool) else None,
-        leak_flag=server_flags.left_in_text(profile.server.kind, _parsers(profile)),
+        parsers=family.parsers if family else {},
         runs_code=_runs_code(asked.disabled_formats),
     )
 

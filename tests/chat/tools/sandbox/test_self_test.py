@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from chat.tools.sandbox import bwrap, self_test
+from chat.tools.sandbox import self_test
 from chat.tools.sandbox.self_test_cache import cached_test
+from tests.installed import needs
 
-WHY_NOT = self_test.why_not()
 # For root another program comes before bubblewrap, which must work for a false one to be reached.
-needs_a_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+needs_a_sandbox = needs("bwrap")
+MISSING = "Bubblewrap is missing here. Install it: sudo apt-get install bubblewrap"
 
 
 @pytest.fixture(autouse=True)
@@ -35,16 +36,15 @@ def fake(place: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
             above.chmod(above.stat().st_mode | 0o011)
 
 
-def test_the_server_of_the_build_has_it() -> None:
-    if os.environ.get("CI"):
-        assert bwrap.program(), self_test.INSTALL
-        assert self_test.why_not() == ""
+@needs_a_sandbox
+def test_where_bubblewrap_is_installed_it_holds() -> None:
+    assert self_test.why_not() == ""
 
 
 def test_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert self_test.why_not() == self_test.INSTALL
-    assert cached_test(self_test.why_not)() == self_test.INSTALL
+    assert self_test.why_not() == MISSING
+    assert cached_test(self_test.why_not)() == MISSING
 
 
 @needs_a_sandbox

@@ -16,13 +16,13 @@ from unittest.mock import patch
 import pytest
 
 from chat.tools.files.workspace import Workspace
-from chat.tools.sandbox import bwrap, self_test, shell_process, usage
+from chat.tools.sandbox import bwrap, shell_process, usage
 from chat.tools.sandbox.bwrap import MIB
 from chat.tools.sandbox.shell_process import LIMITS, CommandResult, OutputBuffer
+from tests.installed import needs
 from toolsupport.core.errors import ToolError
 
-WHY_NOT = self_test.why_not()
-needs_a_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+needs_a_sandbox = needs("bwrap")
 pytestmark = [pytest.mark.asyncio, needs_a_sandbox]
 
 

@@ -46,7 +46,7 @@ def test_the_files_that_speak_to_a_model_are_read_for_a_short_prompt(conversatio
     documents = turn_settings.briefing(conversation).brief.documents
     assert list(documents) == ["AGENTS.md", "SOUL.md"]
     assert documents["AGENTS.md"] == "Use tabs."
-    assert documents["SOUL.md"].count("y") == turn_settings.DOCUMENT_BYTES and "Cut here" in documents["SOUL.md"]
+    assert documents["SOUL.md"].count("y") == 8192 and "Cut here" in documents["SOUL.md"]
     ModelProfile.objects.update(options={"turn_context": "minimal"})
     conversation.refresh_from_db(fields=["profile"])
     assert turn_settings.briefing(conversation).brief.documents == {}

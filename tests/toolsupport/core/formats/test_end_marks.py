@@ -11,10 +11,38 @@ from tests.toolsupport.core.formats.reading import OFFERED, calls, read, text
 from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, Finished, TextDelta
 from toolsupport.core.formats import FORMATS
-from toolsupport.core.formats.end_marks import END_MARKS
 from toolsupport.core.reply_reader import ReplyReader
 
 CALL = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
+# Marks with which models are seen to end a turn, whether or not our table has them.
+END_MARKS = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|end_of_turn|>",
+    "<|endofturn|>",
+    "[|endofturn|]",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|end_of_role|>",
+    "<|end_of_sentence|>",
+    "<|end|>",
+    "<|return|>",
+    "<|eos|>",
+    "<|observation|>",
+    "<｜end▁of▁sentence｜>",
+    "<|end▁of▁sentence|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<end_of_utterance>",
+    "<eos>",
+    "</s>",
+    "[EOS]",
+    "[e~[",
+)
 # These belong to the format itself.
 OWN = {"harmony": ("<|end|>", "<|return|>"), "llama3_json": (), "code_mode": ()}
 

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.holding import holding
+from toolsupport.core import server_flags
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.testing import detections
@@ -57,6 +58,16 @@ def test_alice_begins_one_test_however_often_she_presses(client: Client, alice: 
     assert "Waiting for its turn. Number 1 in the queue of box." in part and 'hx-trigger="every 1s"' in part
     client.post(reverse("model-detect", args=[model.pk]), {"kind": "per_tool"}, headers=HTMX)
     assert set(Detection.objects.values_list("kind", "actor")) == {("tools", alice.pk), ("per_tool", alice.pk)}
+
+
+def test_a_missing_setting_is_named_in_the_one_sentence(client: Client, charlie: User, model: ModelProfile):  # P9
+    test = running(model)
+    reason = f"Its call stayed in the text. {server_flags.sentence('--<b>jinja')}"
+    detections.conclude(test, "worker", DetectionResult("misconfigured", {"flag": "--<b>jinja"}, {}, reason))
+    client.force_login(charlie)
+    wanted = "The server needs a setting for tools: <code>--&lt;b&gt;jinja</code>."
+    for page in (reverse("detection", args=[test]), reverse("model", args=[model.pk]), reverse("servers")):
+        assert wanted in client.get(page).content.decode(), page
 
 
 def test_steps_are_shown_skipped_and_cancelled(client: Client, alice: User, model: ModelProfile):  # D6, D7

@@ -1,0 +1,168 @@
+"""What the owner of running answers promises: they stay alive, end when they should, and are never too many."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_database
+from django.conf import settings
+from django.db import DataError, InterfaceError, OperationalError
+from django.utils import timezone
+
+from chat.broadcast import frames
+from chat.models import Conversation, Turn
+from chat.transcript.turns import leases
+from chat.transcript.turns.sent_message import SentMessage
+from chat.turns import runner as running
+from chat.turns.runner import TurnRunner
+from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
+from tests.toolsupport.providers.scripted import HANG, HEAD, said, scripted
+from toolsupport.core.errors import Busy
+from toolsupport.models import Server
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KEEP_ALIVE = leases.keep_alive
+
+
+@pytest.fixture
+def conversation(transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Conversation:
+    monkeypatch.setattr(settings, "WORKSPACES_DIR", tmp_path)
+    return in_chat()
+
+
+def in_chat() -> Conversation:
+    made: Conversation = ConversationFactory(
+        owner=UserFactory(role="user"), profile=ModelProfileFactory(server=ServerFactory())
+    )
+    return made
+
+
+@dataclass
+class Answering:
+    """A runner, one of whose answers a model server never finishes."""
+
+    runner: TurnRunner
+    conversation: Conversation
+    told: list[frames.ServerFrame] = field(default_factory=list)
+
+    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
+        self.told.append(frame)
+
+    async def ask(self) -> None:
+        sent = SentMessage("c1", "tell me")
+        await self.runner.begin(self.conversation.owner_id, str(self.conversation.pk), sent)
+        await until(lambda: any(isinstance(frame, frames.TextDeltaFrame) for frame in self.told))
+
+    async def turn(self) -> Turn:
+        found: Turn = await in_database(Turn.objects.latest)("pk")
+        return found
+
+
+@asynccontextmanager
+async def answering(conversation: Conversation) -> AsyncIterator[Answering]:
+    runner = TurnRunner()
+    found = Answering(runner, conversation)
+    runner.listeners.tell = found.tell  # type: ignore[method-assign]
+    runner.start()
+    try:
+        async with scripted((HEAD, said("Let me"), HANG)) as server:
+            await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
+            await found.ask()
+            yield found
+            await runner.stop()
+    finally:
+        await runner.stop()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+class Failing:
+    """The write of the heartbeat, which fails as often as it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.errors: list[Exception] = []
+        self.succeeded = 0
+        monkeypatch.setattr(leases, "keep_alive", self)
+        monkeypatch.setattr(running, "TICK", 0.01)
+
+    def __call__(self, *given: Any) -> Any:
+        if self.errors:
+            raise self.errors.pop()
+        found = KEEP_ALIVE(*given)
+        self.succeeded += 1
+        return found
+
+
+# SAFETY 2: one failed write is no reason to lose an answer.
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "error",
+    [
+        OperationalError("database is locked"),
+        InterfaceError("connection already closed"),
+        DataError("out of range"),
+        RuntimeError("a mistake of ours"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_the_heartbeat_survives_an_error(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    heartbeat = Failing(monkeypatch)
+    async with answering(conversation) as found:
+        await in_database(Turn.objects.update)(lease_until=timezone.now() - timedelta(hours=1))
+        heartbeat.errors = [error, error]
+        await until(lambda: not heartbeat.errors)
+        written = heartbeat.succeeded
+        await until(lambda: heartbeat.succeeded > written)
+        turn = await found.turn()
+        assert turn.lease_until is not None and turn.lease_until > timezone.now()
+        assert len(found.runner.runs) == 1
+
+
+# C5: the page that stops an answer may be open in another process.
+@pytest.mark.asyncio
+async def test_a_stop_in_the_rows_stops_the_answer(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "TICK", 0.01)
+    async with answering(conversation) as found:
+        await in_database(Turn.objects.update)(stop_requested_at=timezone.now())
+        await until(lambda: not found.runner.runs)
+        assert (await found.turn()).status == "stopped"
+
+
+@pytest.mark.asyncio
+async def test_a_process_takes_no_more_answers_than_it_may(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "ENV", {**settings.ENV, "TOOLSUPPORT_RUNNING_TURNS": 2})
+    async with answering(conversation) as found:
+        found.runner.check_room()  # for a second one
+        monkeypatch.setattr(settings, "ENV", {**settings.ENV, "TOOLSUPPORT_RUNNING_TURNS": 1})
+        other = await in_database(in_chat)()
+        with pytest.raises(Busy) as refused:
+            await found.runner.begin(other.owner_id, str(other.pk), SentMessage("c2", "me too"))
+        assert refused.value.limit == "process"
+        assert not await in_database(other.messages.exists)()
+
+
+# O4
+@pytest.mark.asyncio
+async def test_a_process_that_ends_takes_nothing_new_and_says_what_broke_off(conversation: Conversation) -> None:
+    async with answering(conversation) as found:
+        await found.runner.drain(0)
+        assert (await found.turn()).status == "interrupted"
+        assert found.runner.runs == {}
+        with pytest.raises(Busy) as refused:
+            found.runner.check_room()
+        assert refused.value.limit == "stopping"

@@ -1,0 +1,60 @@
+"""`make test` runs its parts side by side, tells how long each took, and tries what failed once more, alone."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import stages
+from tests.stages import AGAIN, BROWSER, Part
+
+
+class Scripted(Part):
+    """A part that is a program of ours instead of pytest."""
+
+    def command(self, *more: str) -> tuple[str, ...]:
+        return (sys.executable, "-c", self.words[0], *more)
+
+
+# Fails unless it is run again, and leaves a trace of each run.
+ONLY_ALONE = """
+import sys
+with open({trace!r}, "a") as trace:
+    print(*sys.argv[1:], file=trace)
+print("one line")
+sys.exit("--last-failed" not in sys.argv)
+"""
+
+
+def ran(monkeypatch: pytest.MonkeyPatch, *parts: Part) -> int:
+    monkeypatch.setattr(stages, "parts", lambda _: list(parts))
+    return asyncio.run(stages.main("all"))
+
+
+@pytest.mark.parametrize(("program", "code"), [("print('fine')", 0), ("raise SystemExit(1)", 1)])
+def test_each_part_tells_its_time_and_the_worst_decides(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], program: str, code: int
+) -> None:
+    assert ran(monkeypatch, Scripted("good", 1, ("print('well')",)), Scripted("other", 1, (program,))) == code
+    shown = capfd.readouterr().out
+    assert "    good | well\n" in shown and re.search(r"^== good: passed after \d+ s$", shown, re.M)
+    assert len(re.findall(r"^== other: FAILED", shown, re.M)) == 2 * code
+
+
+def test_what_failed_is_tried_once_more_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    assert ran(monkeypatch, Scripted("part", 2, (ONLY_ALONE.format(trace=str(trace)),))) == 0
+    first, second = trace.read_text().splitlines()
+    assert first.startswith("-n 2 ") and tuple(second.split()) == AGAIN
+
+
+def test_a_worker_without_a_browser_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHROMIUM", "/usr/bin/chromium")
+    rest, browser = sorted(stages.parts("all"), key=lambda part: BROWSER in part.words)
+    assert browser.words == (BROWSER,) and f"--ignore={BROWSER}" in rest.words
+    monkeypatch.delenv("CHROMIUM")
+    assert stages.parts("all") == [rest]

@@ -1,0 +1,29 @@
+"""How long the first answer of a model is waited for: by what its server shows of loading it."""
+
+from __future__ import annotations
+
+from toolsupport import providers
+from toolsupport.core.errors import ProviderError
+from toolsupport.core.types import Endpoint
+from toolsupport.detection.probe_limits import ProbeLimits
+from toolsupport.detection.probe_reply import ProbeReply
+
+
+async def patience(endpoint: Endpoint, model: str, limits: ProbeLimits) -> float:
+    """Seconds until the first word. Servers that load a model answer other questions meanwhile.
+
+    Some list which models are loaded (Ollama, LM Studio, llama-server with several models); of the others it is open.
+    """
+    try:
+        report = await providers.survey(endpoint)
+    except ProviderError as error:
+        return limits.silent if error.kind == "timeout" else limits.first
+    shown = {found.name: found.loaded for found in report.models}
+    lists = providers.provider(endpoint.kind).wire == "ollama" or any(shown.values())
+    return limits.load if lists and shown.get(model) is False else limits.first
+
+
+def is_loading(reply: ProbeReply) -> bool:
+    """Whether the server says that it is loading the model: llama-server does, with status 503."""
+    failed = reply.failed
+    return failed is not None and failed.status == 503 and "loading" in f"{failed.message} {failed.body}".lower()
