@@ -29,7 +29,7 @@ class ModelWatcher:
         self._decisions: dict[int, int] = {}
 
     async def look(self) -> None:
-        """Ask the rows once for all pages, tell what is new."""
+        """Read the rows once for all pages, send what is new."""
         here = self._listeners.conversations()
         if not here:
             self._decisions, self._steps = {}, {}
@@ -48,7 +48,7 @@ class ModelWatcher:
                     self._announce(conversation, await in_database(model_news.tell_end)(conversation, test))
 
     def _tell_steps(self, conversation: str, test: ShownDetection) -> None:
-        """The steps that changed since the last look; the end is told as a step without a name."""
+        """The steps that changed since the last look; the end is sent as a step without a name."""
         known = self._steps.setdefault((conversation, test.id), {})
         steps = {step["step"]: (step["state"], step["detail"]) for step in test.steps}
         if not test.open:

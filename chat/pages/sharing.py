@@ -76,5 +76,6 @@ def look_into(request: AuthedRequest, foreign_id: UUID) -> HttpResponse:
 
 def _readers(request: AuthedRequest, conversation_id: UUID, error: str = "") -> HttpResponse:
     here = str(conversation_id)
-    context = {"conversation": {"id": here}, "readers": sharing.readers(request.user, here), "error": error}
-    return render(request, f"{PAGE}#readers", context | {"looks": sharing.looks(request.user, here)})
+    found, looks = sharing.readers(request.user, here)
+    context = {"conversation": {"id": here}, "readers": found, "looks": looks, "error": error}
+    return render(request, f"{PAGE}#readers", context)

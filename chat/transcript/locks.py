@@ -10,7 +10,7 @@ from chat.models import Conversation
 def hold(*conversations: uuid.UUID) -> None:
     """Keep other writers out of these conversations (ids) until the transaction ends.
 
-    Whoever changes a turn, a question or the end of a branch begins with this, so that no two wait for each other.
+    Every change of a turn, a question or the end of a branch begins with this, so that no two wait for each other.
     Rows that merely refer to a conversation may still be written. On SQLite a transaction is alone anyway.
     """
     rows = Conversation.objects.filter(pk__in=conversations).order_by("pk")
@@ -18,6 +18,6 @@ def hold(*conversations: uuid.UUID) -> None:
 
 
 def leaf_of(conversation: uuid.UUID) -> int | None:
-    """The last message of the branch that is shown, for whoever will put another one after it."""
+    """The last message of the branch that is shown, before another one is put after it."""
     hold(conversation)
     return Conversation.objects.values_list("leaf_id", flat=True).get(pk=conversation)

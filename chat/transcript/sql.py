@@ -1,4 +1,4 @@
-"""What every answer asks of its rows, as written statements: see `toolsupport.registry.raw_sql` for why."""
+"""What every answer reads and updates, as written statements: see `toolsupport.registry.raw_sql` for why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ReplyRow = tuple[int, str, str, int | None]
 
 
 class MessageRow(NamedTuple):
-    """A message as a model is told of it."""
+    """A message as it goes into a request to a model."""
 
     pk: int
     parent_id: int | None
@@ -86,36 +86,6 @@ def room(conversation: Conversation, client_id: str) -> OpenTurns:
     found = raw_sql.row(ROOM, here, client_id, here, conversation.owner_id)
     assert found is not None
     return OpenTurns(*found)
-
-
-RUNNING = """INSERT INTO chat_turn (conversation_id, client_id, profile_id, status, owner, capabilities, format, usage,
-reason, program, created_at, started_at, lease_until)
-VALUES (%s, %s, %s, %s, %s, %s, %s, '{{}}', '', %s, %s, %s, {turn_lease}) RETURNING id"""
-
-
-def insert_running(turn: Turn) -> None:
-    """Write a new turn that its owner runs from now on."""
-    turn.created_at = turn.started_at = timezone.now()
-    values = (turn.conversation_id, turn.client_id, turn.profile_id, turn.status, turn.owner, turn.capabilities)
-    found = raw_sql.row(RUNNING, *values, turn.format, turn.program, turn.created_at, turn.started_at)
-    assert found is not None
-    turn.pk = found[0]
-    turn._state.adding = False
-
-
-MESSAGE = """INSERT INTO chat_message (conversation_id, parent_id, role, content, thinking, calls, code, finished,
-attachments, turn_id, created_at)
-VALUES (%s, %s, %s, %s, '', '[]', '', %s, %s, %s, %s) RETURNING id"""
-
-
-def insert_message(message: Message) -> None:
-    """Write a new message of a person or, still empty, of a model."""
-    message.created_at = timezone.now()
-    values = (message.conversation_id, message.parent_id, message.role, message.content, message.finished)
-    found = raw_sql.row(MESSAGE, *values, message.attachments, message.turn_id, message.created_at)
-    assert found is not None
-    message.pk = found[0]
-    message._state.adding = False
 
 
 SAID = """SELECT id, parent_id, role, content, thinking, finished, attachments,

@@ -15,6 +15,7 @@ from toolsupport.core.errors import Lost
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
+LOST = "This answer is over, or another process writes it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class TurnStore:
         mine = mine.select_related("conversation", "profile__server")
         turn = mine.select_for_update(of=("self",), no_key=True).first()
         if turn is None:
-            raise Lost("This answer is over, or another process writes it.")
+            raise Lost(LOST)
         return turn
 
 

@@ -24,7 +24,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """What became of one piece of work: its result, or why there is none."""
+    """The result of one piece of work, or why there is none."""
 
     result: Any = None
     error: Exception | None = None

@@ -53,7 +53,7 @@ class ContextRecovery:
                         yield [*batch[:-1], _with_numbers(briefing, batch[-1])]
 
     async def used(self, briefing: RequestContext, usage: Usage) -> bool:
-        """After an answer: keep what was counted. True where a part was cut, which is said and cured."""
+        """After an answer: keep what was counted. True where a part was cut, which adds a notice and is cured."""
         if self._guard.cut(briefing, usage):
             await self._cut(briefing)
             return True
@@ -125,7 +125,7 @@ class ContextRecovery:
 
 
 def _with_numbers(briefing: RequestContext, event: Event) -> Event:
-    """A request that was too long for its server is told with both numbers and with what helps there."""
+    """The failure of a request that was too long names both numbers and what helps with its server."""
     if not isinstance(event, Failed):
         return event
     found = context_limits.exceeded(event.status, event.body)

@@ -19,7 +19,7 @@ from toolsupport.sources.types import DatabaseSource, SourceError, Table, TableS
 
 @dataclass(frozen=True, slots=True)
 class PersonDatabases:
-    """Whether they may be read is looked up anew for each call."""
+    """Whether they may be read is looked up again for each call."""
 
     person: int
 

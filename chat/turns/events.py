@@ -30,7 +30,7 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True)
 class RefusalInText:
-    """The model said that it cannot reach files: it is asked once more, with another offer."""
+    """The model wrote that it cannot reach files: it is asked once more, with other tools."""
 
 
 @dataclass(frozen=True, slots=True)

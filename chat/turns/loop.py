@@ -42,8 +42,8 @@ class CallExecutor(Protocol):
     """What a turn does with calls: `decide` without waiting, `run` as long as it takes.
 
     `found` says that the call stood in prose: it never runs unasked. A program pauses for each call of its own, and
-    `go_on` tells it what that came to. `model_changed` says that people chose another model since the turn began,
-    `knows_another_way` that a model which `said` this can be made another offer.
+    `go_on` gives it the result. `model_changed` is True where people chose another model since the turn began,
+    `knows_another_way` where a model that wrote this text can be offered other tools.
     """
 
     def decide(self, call: ToolCall, found: bool = False) -> CallDecision: ...
@@ -111,7 +111,7 @@ async def advance(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGener
 async def _round(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
     """One question to the model; what it asks for becomes pending.
 
-    Where it only said that it cannot, that is no answer to go on from: it will be asked as if it had said nothing.
+    A reply that only refuses in words is left out of the history: the model is asked again as if there were none.
     """
     state.rounds += 1
     reply = ReplyBuilder()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -13,7 +12,6 @@ from channels.db import database_sync_to_async as in_database
 
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
-from chat.broadcast.growing_text import LiveText, ThinkingTime, utf16_length
 from chat.tools import tool_search
 from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
@@ -21,7 +19,7 @@ from chat.transcript.announcements import Announcement, Announcements, Thing
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
 from chat.transcript.turns.begin import ClaimedTurn
-from chat.turns import learning, loop, tool_discovery
+from chat.turns import loop, tool_discovery
 from chat.turns.context_fitting import ContextRecovery
 from chat.turns.events import (
     ApprovalNeeded,
@@ -35,12 +33,12 @@ from chat.turns.events import (
     TurnEvent,
     joined,
 )
-from chat.turns.format_guard import FormatGuard
+from chat.turns.live_reply import LiveReply, SendFrame
 from chat.turns.phases import SilenceReport
+from chat.turns.recovery import FormatRecovery
 from chat.turns.tool_executor import Spawn, ToolExecutor
 from chat.turns.tool_output import LiveOutput
-from toolsupport import exchange
-from toolsupport.core import format_choice, format_fallback, tool_translation
+from toolsupport.core import format_choice
 from toolsupport.core.events import (
     CallDelta,
     CallFound,
@@ -57,12 +55,9 @@ from toolsupport.core.events import (
     Usage,
 )
 from toolsupport.core.prompt import token_counts
-from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
-from toolsupport.core.types import ChatMessage, RequestSpec
+from toolsupport.core.types import ChatMessage
 from toolsupport.registry.metrics.call_tally import CallTally
 from toolsupport.registry.models.request_context import RequestContext
-
-SendFrame = Callable[[frames.ServerFrame], None]
 
 
 class TurnRun:
@@ -77,18 +72,14 @@ class TurnRun:
         self.hands.said = self.output.said
         self.parked = False
         self.cures = ContextRecovery(self.claimed, self._go_on_by, self._announce)
-        self.format_guard = FormatGuard()
+        self.recovery = FormatRecovery(self.claimed, self._go_on_by, self._announce)
         self.tally = CallTally()
         # The first reply was written with the turn; later ones are written when their round begins.
-        self.message = claimed.reply
+        self.reply = LiveReply(lambda frame: self._tell(frame), claimed.reply)
         self._prepared = bool(claimed.reply)
-        self.text, self.thinking = LiveText(), LiveText()
         self.usage: dict[str, Any] = {}
         self.ended: TurnEnded | None = None
         self._asked: list[record.RequestedCall] = []
-        self._written: Counter[str] = Counter()
-        self._thought_for = ThinkingTime()
-        self._asked_at = 0.0
 
     async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
         """Run to the end, or until a person is needed; afterwards `ended` or `parked` says how.
@@ -115,7 +106,7 @@ class TurnRun:
         resumed = self.claimed.resumed
         if resumed is None:
             return loop.TurnState(list(self.claimed.history))
-        self.message, self.usage = resumed.message, dict(resumed.usage)
+        self.reply.message, self.usage = resumed.message, dict(resumed.usage)
         return loop.TurnState(
             list(self.claimed.history),
             rounds=resumed.rounds,
@@ -134,7 +125,7 @@ class TurnRun:
         call = tool_discovery.first_call(history, self.claimed.turn)
         await self._round_started(RoundStarted(0))
         reply = record.FinishedReply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
-        self._announce(await in_database(record.finish_reply)(self.store, self.message, reply))
+        self._announce(await in_database(record.finish_reply)(self.store, self.reply.message, reply))
         await self._tool_started(ToolStarted(call))
         outcome = await self.hands.run(call)
         await self._tool_finished(ToolFinished(call, outcome.result, outcome.status, outcome.duration_ms))
@@ -144,7 +135,7 @@ class TurnRun:
         return report.passed_on(self.cures.ask(self.briefing, history), self.hands.spawn)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
-        """Ask a person and let the turn wait in rows; a call that could not work anyway is told to the model."""
+        """Ask a person and let the turn wait in rows; where the call cannot work anyway, the model gets the reason."""
         asking = await self.hands.asking(event)
         if asking is None:
             return
@@ -161,20 +152,20 @@ class TurnRun:
 
     def so_far(self) -> list[frames.ServerFrame]:
         """The whole of what grows at the moment, for a page that missed a piece of it."""
-        text = frames.ResyncFrame(self.message, self.text.text, self.thinking.text)
-        found = [text if self.message else None, self.output.whole()]
+        found = [self.reply.whole(), self.output.whole()]
         return [frame for frame in found if frame is not None]
 
     def last_reply(self) -> tuple[int, str, str, int | None]:
         """The message that is being written: (id, text, thinking, thinking_ms)."""
-        return self.message, self.text.text, self.thinking.text, self._thought_for.ms
+        reply = self.reply
+        return reply.message, reply.text.text, reply.thinking.text, reply.thinking_ms
 
     def stop_call(self, call_id: str) -> bool:
         """Stop the tool that runs at the moment, if it is this one; the turn goes on."""
         return self.hands.stop(call_id)
 
     def _announce(self, *announced: Announcement[Thing]) -> None:
-        """Tell the pages what stands in the rows by now."""
+        """Show the pages what is in the rows by now."""
         for each in announced:
             self._tell(frame_of(each))
 
@@ -186,38 +177,19 @@ class TurnRun:
             await handler(self, event)
 
     async def _round_started(self, event: RoundStarted) -> None:
-        self.text, self.thinking = LiveText(), LiveText()
-        self._written.clear()
-        self._thought_for = ThinkingTime()
-        self._asked_at = time.monotonic()
+        self.reply.begin()
         if self._prepared:
             self._prepared = False
             return
         started = await in_database(record.start_reply)(self.store)
-        self.message = started.thing.message.id
+        self.reply.message = started.thing.message.id
         self._announce(started)
 
-    async def _text(self, event: TextDelta) -> None:
-        self._thought_for.end()
-        self._tell(frames.TextDeltaFrame(self.message, self.text.append(event.text), event.text))
-
-    async def _thought(self, event: ThinkingDelta) -> None:
-        self._thought_for.begin()
-        self._tell(frames.ThinkingDeltaFrame(self.message, self.thinking.append(event.text), event.text))
-
-    async def _reread(self, event: TextReclassified) -> None:
-        thinking = event.reasoning(self.thinking.text)
-        self.text, self.thinking = LiveText(event.text), LiveText(thinking)
-        self._thought_for = ThinkingTime(self._asked_at if thinking else None)
-        self._tell(frames.ResyncFrame(self.message, event.text, thinking))
+    async def _streamed(self, event: TextDelta | ThinkingDelta | TextReclassified | CallDelta) -> None:
+        STREAMED[type(event)](self.reply, event)
 
     async def _reasoning_seen(self, event: ReasoningSeen) -> None:
-        self._go_on_by(await learning.reasoning_seen(self.claimed, self.briefing, event))
-
-    async def _call_written(self, event: CallDelta) -> None:
-        offset = self._written[event.id]
-        self._written[event.id] += utf16_length(event.text)
-        self._tell(frames.CallDeltaFrame(self.message, event.id, event.name, offset, event.text))
+        await self.recovery.reasoning_seen(self.briefing, event)
 
     async def _call_ready(self, event: CallReady | CallFound) -> None:
         in_prose = isinstance(event, CallFound)
@@ -239,10 +211,10 @@ class TurnRun:
         tool = self.hands.tools.get(served.name)
         level = tool.level if tool else ""
         made = record.RequestedCall(inner.call, format_choice.CODE, level, program=program, served=served)
-        await in_database(record.made_inside)(self.store, self.message, made)
+        await in_database(record.made_inside)(self.store, self.reply.message, made)
 
     def _count(self, event: CallReady | CallFound | CallRejected) -> None:
-        self.format_guard.heard(event)
+        self.recovery.count(event)
         self.tally.heard(event, self.briefing.brief.format)
 
     async def _rejected(self, event: CallRejected) -> None:
@@ -252,85 +224,47 @@ class TurnRun:
         await self._reject(replace(rejection, suggestion=event.suggestion))
 
     async def _reject(self, rejection: record.CallRejection) -> None:
-        self._announce(await in_database(record.reject_call)(self.store, self.message, rejection))
+        self._announce(await in_database(record.reject_call)(self.store, self.reply.message, rejection))
 
     async def _garbled(self, event: CallGarbled) -> None:
         """The model is asked again, and may write the same calls: those of this attempt do not run."""
         self.tally.heard(event, self.briefing.brief.format)
         self._asked.clear()
-        self._written.clear()
+        self.reply.forget_calls()
 
     async def _refused(self, event: ToolsRefused) -> None:
-        # What the server refused once it would refuse again in every round of this turn.
         if not event.misconfigured:
             self.tally.heard(event, self.briefing.brief.format)
-        brief = exchange.otherwise(self.briefing.brief, event)
-        if brief.format:
-            why = (
-                "needs a server setting for native tools"
-                if event.misconfigured
-                else "was refused native tools by its server"
-            )
-            await self._go_on_with(brief, "fallback", {"failed": why})
-        else:
-            await self._go_on_with(brief, "tools_need_setting" if event.misconfigured else "tools_refused", {})
-        label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
-        await self._learn(Refusal(label, event.rule, event.message), event.status)
+        await self.recovery.refused(self.briefing, event)
 
     async def _refused_in_words(self, _: RefusalInText) -> None:
-        brief = tool_translation.after_refusal(self.briefing.brief)
-        if brief is not None:
-            self._take(brief)
-            self._announce(await in_database(record.offer_bash)(self.store, {"model": self.claimed.model}))
+        await self.recovery.refused_in_words(self.briefing)
 
-    def _take(self, brief: RequestSpec) -> None:
-        self._go_on_by(replace(self.briefing, brief=brief))
+    async def _failed(self, event: Failed) -> None:
+        await self.recovery.failed(self.briefing, event)
 
     def _go_on_by(self, briefing: RequestContext) -> None:
         self.briefing = briefing
         self.hands.take(briefing)
 
-    async def _go_on_with(self, brief: RequestSpec, code: str, facts: dict[str, str]) -> None:
-        """Ask in another format, or without tools, for the rest of this turn."""
-        facts = {"model": self.claimed.model, "fallback": format_choice.label(brief.format)} | facts
-        self._take(brief)
-        self._announce(await in_database(record.fall_back)(self.store, brief.format, code, facts))
-
-    async def _failed(self, event: Failed) -> None:
-        if self.briefing.brief.format == "native":
-            await self._learn(classify(event.status, event.body), event.status)
-
-    async def _learn(self, refusal: Refusal, status: int) -> None:
-        self._announce(*await learning.learn(self.claimed, refusal, status))
-
-    async def _replied(self) -> None:
-        """A reply is over: where the format failed again, the next question is put in another one."""
-        self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
-        failed = format_choice.label(self.briefing.brief.format)
-        after = f"Calls written as {failed} could not be read in this answer."
-        brief = format_fallback.next_in_line(self.briefing.brief, after) if self.format_guard.replied() else None
-        if brief is not None:
-            facts = {"failed": f"wrote calls that cannot be read as {failed}"}
-            await self._go_on_with(brief, "fallback", facts)
-
     async def _round_ended(self, event: RoundEnded) -> None:
-        self._thought_for.end()
-        if event.last:
-            self.tally.replied(round((time.monotonic() - self._asked_at) * 1000))
-            return
-        calls, self._asked = tuple(self._asked), []
-        reply = record.FinishedReply(self.text.text, self.thinking.text, self._thought_for.ms, calls)
-        finished = await in_database(record.finish_reply)(self.store, self.message, reply)
-        self.text.mark_written()
-        self.thinking.mark_written()
-        self._announce(finished)
-        await self._replied()
+        self.reply.end()
+        if not event.last:
+            calls, self._asked = tuple(self._asked), []
+            message, text, thinking, thinking_ms = self.last_reply()
+            whole = record.FinishedReply(text, thinking, thinking_ms, calls)
+            finished = await in_database(record.finish_reply)(self.store, message, whole)
+            self.reply.mark_written()
+            self._announce(finished)
+        self.tally.replied(self.reply.took_ms)
+        if not event.last:
+            await self.recovery.replied(self.briefing)
 
     async def _tool_started(self, event: ToolStarted) -> None:
         started = await in_database(record.start_call)(self.store, event.call.id)
         card = started.thing.call.id
         self.hands.cards.append(card)
-        self.output.begin(self.message, card)
+        self.output.begin(self.reply.message, card)
         self._announce(started)
 
     async def _tool_finished(self, event: ToolFinished) -> None:
@@ -357,23 +291,23 @@ class TurnRun:
         for name, value in asdict(event).items():
             if value is not None:
                 self.usage[name] = self.usage.get(name, 0) + value
-        # Each round repeats what came before it: the last one tells how full the context is.
+        # Each round repeats what came before it: the last one shows how full the context is.
         self.usage["context_tokens"] = (event.prompt_tokens or 0) + (event.output_tokens or 0)
         self.usage["context_limit"] = limit
 
     async def _turn_ended(self, event: TurnEnded) -> None:
         self.ended = event
         if event.reason != "failed":
-            await learning.answered(self.claimed, self.briefing)
+            await self.recovery.answered(self.briefing)
 
 
 HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     RoundStarted: TurnRun._round_started,
-    TextDelta: TurnRun._text,
-    ThinkingDelta: TurnRun._thought,
-    TextReclassified: TurnRun._reread,
+    TextDelta: TurnRun._streamed,
+    ThinkingDelta: TurnRun._streamed,
+    TextReclassified: TurnRun._streamed,
     ReasoningSeen: TurnRun._reasoning_seen,
-    CallDelta: TurnRun._call_written,
+    CallDelta: TurnRun._streamed,
     CallReady: TurnRun._call_ready,
     CallFound: TurnRun._call_ready,
     CallRejected: TurnRun._rejected,
@@ -388,4 +322,11 @@ HANDLERS: dict[type, Callable[[TurnRun, Any], Any]] = {
     ApprovalNeeded: TurnRun._approval_needed,
     Usage: TurnRun._used,
     TurnEnded: TurnRun._turn_ended,
+}
+
+STREAMED: dict[type, Callable[[LiveReply, Any], None]] = {
+    TextDelta: LiveReply.add_text,
+    ThinkingDelta: LiveReply.add_thinking,
+    TextReclassified: LiveReply.reclassify,
+    CallDelta: LiveReply.add_call_piece,
 }

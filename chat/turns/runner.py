@@ -1,11 +1,11 @@
-"""Claims turns, keeps them alive, stops them: the owner of every task of the chat in this process."""
+"""Begins, claims and stops the turns of this process, and shows what they announce to its pages."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -20,15 +20,15 @@ from chat.broadcast.other_processes import PeerBroadcaster
 from chat.broadcast.outbox import Close, PageSocket, Send, SocketRegistry
 from chat.broadcast.socket_revocation import SocketRevocation
 from chat.transcript.announcements import Announcement, Thing
-from chat.transcript.people.person import kept_out, person
+from chat.transcript.people.person import person
 from chat.transcript.questions import questions
 from chat.transcript.questions.questions import ClosedQuestion, SubmittedAnswer
 from chat.transcript.settings import turn_settings
-from chat.transcript.turns import end, leases, process_lists
+from chat.transcript.turns import end, process_lists
 from chat.transcript.turns.begin import AcceptedMessage, ClaimedTurn, TurnBuilder, TurnRequest, begin, claim
 from chat.turns.batch_writer import BatchWriter
-from chat.turns.end_reasons import ENDS, MISTAKE, NOT_KEPT_YET, NOT_WRITTEN
 from chat.turns.events import TurnEnded
+from chat.turns.heartbeat import TICK, TurnHeartbeat
 from chat.turns.run import TurnRun
 from toolsupport.config import metrics
 from toolsupport.core.errors import Busy, Lost
@@ -37,11 +37,17 @@ from toolsupport.services.supervisor import TaskSupervisor
 
 log = logging.getLogger(__name__)
 
-# Text is to be on the disk half a second after it came: a tenth of that is for writing it.
-TICK = 0.4
 PAUSE_PER_RUN, LONGEST_PAUSE = 0.0002, 0.030
-TICKS_PER_HEARTBEAT = 4
 SWEEP = LOOK = 1.0
+MISTAKE = "The server made a mistake; it is in its log."
+NOT_WRITTEN = "The server could not write to its database (is its disk full?), so this answer ends here."
+# Why an answer is ended from outside → the reason and the words that are shown.
+ENDS = {
+    "stopped": ("stopped", "Stopped by you."),
+    "kept_out": ("stopped", "Stopped, because its owner may not chat any more."),
+    "interrupted": ("interrupted", "The server stopped while this answer was being written."),
+    "lost": ("lost", ""),
+}
 
 
 class TurnRunner:
@@ -60,18 +66,17 @@ class TurnRunner:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
-        self._ticks = 0
-        self._cannot_write = False
+        self.heartbeat = TurnHeartbeat(self)
 
     def start(self) -> None:
         """Begin to keep turns alive; needs the running event loop."""
         metrics.SOCKETS.set_function(self.listeners.count)
         metrics.RUNNING.set_function(lambda: len(self.runs))
         self._loop = asyncio.get_running_loop()
-        self.spawn(self._every(TICK, self._tick))
-        self.spawn(self._every(SWEEP, self._sweep))
+        beat = self.heartbeat
+        for seconds, work in ((TICK, beat.tick), (SWEEP, beat.sweep), (LOOK, self.watcher.look)):
+            self.spawn(beat.every(seconds, work))
         self.spawn(self.doorman.watch())
-        self.spawn(self._every(LOOK, self.watcher.look))
         if settings.ENV["REDIS_URL"]:
             self.elsewhere = PeerBroadcaster(self.owner, self)
             self.elsewhere.start(self.spawn)
@@ -86,7 +91,7 @@ class TurnRunner:
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=seconds)
         for turn_id in list(self._tasks):
-            self._cancel(turn_id, "interrupted")
+            self.cancel(turn_id, "interrupted")
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=5)
 
@@ -120,7 +125,7 @@ class TurnRunner:
             self.elsewhere.tell(conversation, frame)
 
     def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
-        """Tell the pages what stands in the rows already."""
+        """Show the pages what is in the rows already."""
         for each in announced:
             self.tell(conversation, frame_of(each))
 
@@ -172,7 +177,7 @@ class TurnRunner:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
     async def go_on(self, closed: ClosedQuestion) -> None:
-        """Tell that a question is closed and what that led to, and claim the turn that waited for it."""
+        """Show that a question is closed and what that led to, and claim the turn that waited for it."""
         self.announce(closed.conversation, closed.announced)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
@@ -184,11 +189,11 @@ class TurnRunner:
 
     def request_stop(self, turn_id: int) -> None:
         """Stop a turn if this process runs it; another process reads the request from the row."""
-        self._cancel(turn_id, "stopped")
+        self.cancel(turn_id, "stopped")
 
     def live(self, message_id: int) -> TurnRun | None:
         """The run that writes this message at the moment, here."""
-        return next((run for run in self.runs.values() if run.message == message_id), None)
+        return next((run for run in self.runs.values() if run.reply.message == message_id), None)
 
     def growing(self, conversation: str) -> list[frames.ServerFrame] | None:
         """The whole so far of what is being written in a conversation here; None where no turn runs here."""
@@ -200,7 +205,8 @@ class TurnRunner:
         here = [run for run in self.runs.values() if run.claimed.conversation == conversation]
         return any(run.stop_call(call_id) for run in here)
 
-    def _cancel(self, turn_id: int, why: str) -> None:
+    def cancel(self, turn_id: int, why: str) -> None:
+        """End a turn that runs here; `why` is a key of ENDS. The first reason counts."""
         if turn_id in self._tasks and turn_id not in self._why:
             self._why[turn_id] = why
             self._tasks[turn_id].cancel()
@@ -231,13 +237,13 @@ class TurnRunner:
             self._why.pop(claimed.turn, None)
 
     async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
-        """Write the end and tell it. Not to be cancelled: a stop that is stopped would leave a turn open."""
+        """Write the end and show it. It is shielded: a stop that is cancelled would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
         if reason == "lost":
             log.warning("stopped turn %s: another process took it over", run.claimed.turn)
             self.spawn(self._show_rows(run.claimed.conversation))
             return
-        reply = run.last_reply() if run.message else None
+        reply = run.last_reply() if run.reply.message else None
         outcome = end.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
@@ -247,83 +253,24 @@ class TurnRunner:
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
-        turn, conversation = run.claimed.turn, run.claimed.conversation
+        store, conversation = run.claimed.store, run.claimed.conversation
         while True:
             try:
-                ended = await self.clerk.write(conversation, lambda: end.end(self.owner, turn, outcome))
-                break
+                ended = await self.clerk.write(conversation, lambda: end.end(store, outcome))
+                self.announce(conversation, ended.announced)
+                return
+            except Lost:
+                await self._show_rows(conversation)
+                return
             except (OperationalError, InterfaceError) as error:
                 # Kept alive until the database takes it; what it would never take is no reason to wait.
-                self._complain(error)
+                self.heartbeat.cannot_write(error)
                 await asyncio.sleep(TICK)
-        if ended is not None:
-            self.announce_ends([ended])
-        else:
-            await self._show_rows(conversation)
-
-    def _complain(self, error: Exception) -> None:
-        """Tell, once, the pages of running answers that these are not written down at the moment."""
-        if self._cannot_write:
-            return
-        self._cannot_write = True
-        log.error("could not write running answers, retrying: %s", error)
-        for run in self.runs.values():
-            self.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
 
     def announce_ends(self, ended: Iterable[end.TurnEnd]) -> None:
         """Show how turns ended."""
         for each in ended:
             self.announce(each.conversation, each.announced)
-
-    async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-        """Do it again and again. Ends only by being cancelled."""
-        now = asyncio.get_running_loop().time
-        due = now()
-        while True:
-            # By the clock, not after the last time: how long a write takes must not make text wait for longer.
-            due = max(due + seconds, now())
-            await asyncio.sleep(due - now())
-            try:
-                await work()
-            except DatabaseError as error:
-                self._complain(error)
-            except Exception:
-                log.exception("heartbeat of running answers failed, continuing")
-
-    async def _tick(self) -> None:
-        """Write what grew, renew leases, hear stop requests."""
-        self._ticks += 1
-        await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
-
-    async def _keep_alive(self, everyone: bool) -> None:
-        grown = [run for run in self.runs.values() if run.message and (run.text.grew or run.thinking.grew)]
-        held = list(self.runs) if everyone else [run.claimed.turn for run in grown]
-        if not self.runs:
-            self._cannot_write = False
-        if not held:
-            return
-        texts = [(run.message, run.text.text, run.thinking.text) for run in grown]
-        lengths = [(live, live.length) for run in grown for live in (run.text, run.thinking)]
-        pulse = await in_database(leases.keep_alive)(self.owner, held, texts)
-        # Only now: what could not be written is tried again at the next tick.
-        self._cannot_write = False
-        for live, length in lengths:
-            live.written = max(live.written, length)
-        for turn_id in pulse.lost:
-            self._cancel(turn_id, "lost")
-        for turn_id in pulse.stop:
-            self._cancel(turn_id, "stopped")
-
-    async def _sweep(self) -> None:
-        """Close what nobody answered, settle what others left, stop what its person may not have any more."""
-        for turn_id in await in_database(kept_out)(list(self.runs)) if self.runs else ():
-            self._cancel(turn_id, "kept_out")
-        for closed in await in_database(questions.expire)():
-            await self.go_on(closed)
-        ended, queued = await in_database(leases.settle)(list(self.runs))
-        self.announce_ends(ended)
-        for turn_id in queued if self.accepting else []:
-            await self.wake(turn_id)
 
 
 _runner: TurnRunner | None = None

@@ -44,9 +44,9 @@ class ToolExecutor:
     """The tools of one turn: `tools` are those that may run in it, by name, `brief` offers some of them to its model.
 
     `tainted` says that text of others came in.
-    A call that another tool serves is decided, asked about and run as that tool's call; the model knows it by the name
+    A call that another tool serves is decided, asked about and run as that tool's call; the model sees the name that
     it asked for. `cards` are the ids of the cards of what runs: that of a call, and behind it that of the call it makes
-    itself. `spawn` starts a task that somebody owns, `said` gives what the tool that runs has told people so far.
+    itself. `spawn` starts a supervised task, `said` gives the output of the tool that runs so far.
     """
 
     def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
@@ -79,7 +79,7 @@ class ToolExecutor:
             self._read(name)
 
     def take(self, briefing: RequestContext) -> None:
-        """Go on with the tools of another briefing, which the model will be told of."""
+        """Go on with the tools of another briefing, which the model is offered from now on."""
         self.brief, self.tools = briefing.brief, tools_of(briefing)
 
     def serve(self, call: ToolCall) -> ToolCall:
@@ -115,7 +115,7 @@ class ToolExecutor:
         return await in_database(model_changes.model_changed)(self.claimed.turn)
 
     def knows_another_way(self, said: str) -> bool:
-        """Whether the model says that it cannot reach files, though it was told of tools, and not offered bash yet."""
+        """Whether the model writes that it cannot reach files, though it has tools and was not offered bash yet."""
         return not self.cut and claims_no_file_access(said) and tool_translation.after_refusal(self.brief) is not None
 
     async def run(self, call: ToolCall) -> CallOutcome:
@@ -140,7 +140,7 @@ class ToolExecutor:
         return CHANGED.format(served.name) if changed else decision.why
 
     async def go_on(self, program: ToolCall, pause: Pause, inner: CallOutcome) -> CallOutcome:
-        """Tell a program what became of the call it made; what was allowed once may run to its end."""
+        """Give a program the result of the call it made; what was allowed once may run to its end."""
         decision, tool = self.decisions.pop(program.id, None), self.tools.get(program.name)
         if decision is not None and not decision.allowed:
             return policy.refused(decision.why)
@@ -182,7 +182,7 @@ class ToolExecutor:
         return self._task.cancel()
 
     async def asking(self, needed: ApprovalNeeded) -> questions.ApprovalRequest | None:
-        """What to ask a person about a call; None for one that could not work anyway, which the model is told."""
+        """What to ask a person about a call; None for one that could not work anyway; the model gets the reason."""
         call, served = needed.call, self.runs_as(needed.call)
         tool = self.tools.get(served.name)
         try:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from chat.broadcast.frames import CallOutputFrame, ServerFrame
 from chat.broadcast.growing_text import LiveText
 
-# Seconds between two frames, and characters after which nothing more is told: the result has it all.
+# Seconds between two frames, and characters after which no more is sent: the result has it all.
 GATHER, LIMIT = 0.05, 256 * 1024
 
 
 @dataclass(slots=True)
 class OutputCard:
-    """A tool that runs, with what was told of it."""
+    """A tool that runs, with the output that was sent."""
 
     message: int
     call: str
@@ -43,7 +43,7 @@ class LiveOutput:
             self._cards.pop()
 
     def say(self, text: str) -> None:
-        """Add to the output; what is said outside of a call is not shown."""
+        """Add to the output; output outside of a call is not shown."""
         if not self._cards or not text or self._cards[-1].text.length >= LIMIT:
             return
         self._waiting.append(text)
@@ -51,7 +51,7 @@ class LiveOutput:
             self._timer = asyncio.get_running_loop().call_later(GATHER, self._flush)
 
     def _quiet(self) -> str:
-        """What was gathered and will not be told by the timer any more."""
+        """The gathered output, which the timer will not send any more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -65,10 +65,10 @@ class LiveOutput:
             self._tell(CallOutputFrame(card.message, card.call, card.text.append(text), text))
 
     def said(self) -> str:
-        """All that the tool that runs has said, told or not."""
+        """All output of the tool that runs, sent or not."""
         return (self._cards[-1].text.text if self._cards else "") + "".join(self._waiting)
 
     def whole(self) -> CallOutputFrame | None:
-        """All that was told of the tool that runs."""
+        """All output of the tool that runs that was sent."""
         card = self._cards[-1] if self._cards else None
         return CallOutputFrame(card.message, card.call, 0, card.text.text) if card and card.text.length else None

@@ -45,7 +45,7 @@ Handler = Callable[[PageContext, PageSocket, Any], Awaitable[None]]
 
 
 def allowed_to(permission: str) -> Callable[[Handler], Handler]:
-    """Declare who may send a frame: an Action, or PUBLIC for whoever holds a socket.
+    """Declare who may send a frame: an Action, or PUBLIC for every open socket.
 
     The handler itself reads the right afresh, in the hop to the database that it makes anyway.
     """

@@ -17,6 +17,7 @@ from chat.transcript.announcements import AddedNotice
 from chat.transcript.conversations.conversations import show
 from chat.transcript.questions import model_news, questions
 from chat.transcript.settings import turn_settings
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.run import TurnRun
@@ -90,7 +91,7 @@ async def answered(conversation: Conversation, *answers: Any, source: str = "dec
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
         outcome = TurnOutcome(reason, "", {}, run.last_reply())
-        await in_database(end)("me", run.claimed.turn, outcome)
+        await in_database(end)(TurnStore("me", run.claimed.turn), outcome)
         return told, server.bodies
 
 

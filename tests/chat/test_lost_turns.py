@@ -95,7 +95,7 @@ async def running(conversation: Conversation, heartbeat: bool = False) -> AsyncI
     runner.listeners.tell = played.tell  # type: ignore[method-assign]
     if heartbeat:
         # Without the sweep: it is another process that settles what expired.
-        runner.spawn(runner._every(0.05, runner._tick))
+        runner.spawn(runner.heartbeat.every(0.05, runner.heartbeat.tick))
     try:
         yield played
     finally:

@@ -80,7 +80,7 @@ def made(conversation: Conversation, name: str, status: str, inner: str = "") ->
         )
     outcome = policy.CallOutcome(status, ToolResult("words", is_error=status != "done"), 1)
     record.finish_call(TurnStore("me", accepted.turn), int(card.id), outcome)
-    end("me", accepted.turn, TurnOutcome("done"))
+    end(TurnStore("me", accepted.turn), TurnOutcome("done"))
 
 
 # SAFETY 3.5: the words stand in the question of the next turn as well.
@@ -103,7 +103,7 @@ def test_a_later_turn_still_reads_what_was_read(
     made(conversation, name, status, inner)
     later = begun(conversation, "second")
     assert hands(later.claimed).decide(WRITE) is verdict
-    end("me", later.turn, TurnOutcome("done"))
+    end(TurnStore("me", later.turn), TurnOutcome("done"))
     # Where nothing of it is told any more, the permission holds again.
     assert hands(begun(conversation, "third", START).claimed).decide(WRITE) is CallDecision.RUN
 

@@ -93,9 +93,9 @@ def test_a_refusal_of_a_confirmed_model_is_noted(open_browser: Open) -> None:
 DECLARE_TOOLS = """
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import overrides
-from toolsupport.registry.knowledge.overrides import Decision
+from toolsupport.registry.knowledge.overrides import NewOverride
 model = ModelProfile.objects.get(name="sim-refuses:latest").pk
-overrides.follow_evidence(Decision(model, "tools"))
+overrides.follow_evidence(NewOverride(model, "tools"))
 overrides.declare(model, {"tools": True})
 """
 

@@ -1,6 +1,6 @@
 """Raw statements for the queries of every answer: building them from the models takes ten times as long.
 
-A statement is plain SQL for both databases; where they differ it has `{now}`, `{turn_lease}` or `{lock}`
+A statement is plain SQL for both databases; where they differ it has `{now}` or `{lock}`
 (behind a SELECT: other writers of these rows wait until the transaction ends).
 """
 
@@ -17,18 +17,10 @@ import orjson
 from django.db import connection
 from django.db.models import Model
 
-from toolsupport.registry import leases
-
-_LEASE = int(leases.TURN.total_seconds())
-_MOMENT = "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW'{})"
 WORDS = {
-    # A transaction of SQLite is alone: there is nobody to lock out.
-    "sqlite": {"now": _MOMENT.format(""), "turn_lease": _MOMENT.format(f", '+{_LEASE} seconds'"), "lock": ""},
-    "postgresql": {
-        "now": "STATEMENT_TIMESTAMP()",
-        "turn_lease": f"STATEMENT_TIMESTAMP() + INTERVAL '{_LEASE} seconds'",
-        "lock": "FOR NO KEY UPDATE",
-    },
+    # A transaction of SQLite is alone: there are no writers to lock out.
+    "sqlite": {"now": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')", "lock": ""},
+    "postgresql": {"now": "STATEMENT_TIMESTAMP()", "lock": "FOR NO KEY UPDATE"},
 }
 
 

@@ -15,7 +15,7 @@ from chat.tools.memory_dump import checked
 from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.settings.prompt_context import memory_of
 from chat.transcript.turn_store import TurnStore, fenced
-from toolsupport.core.errors import Conflict, NotFound, ToolError
+from toolsupport.core.errors import Conflict, ToolError
 
 VERSIONS = 20
 CHANGED = "The memory was changed meanwhile, so nothing was saved. This is what stands there now."
@@ -63,12 +63,12 @@ def write(person: Person, conversation_id: str, text: str, basis: str) -> None:
 def put_back(person: Person, conversation_id: str, basis: str) -> None:
     """Let the version before the newest hold again; the newest, which has this basis, is dropped.
 
-    Raises NotFound where there is none before it, Conflict where there is a newer one.
+    Raises NotFound, Conflict where there is none before it, or a newer one.
     """
     conversation = own(person, conversation_id, lock=True)
     last = list(Memory.objects.filter(conversation=conversation).order_by("-id")[:2])
     if len(last) < 2:
-        raise NotFound("There is nothing to go back to.")
+        raise Conflict("There is nothing to go back to.", last[0].text if last else "")
     if basis_of(last[0].text) != basis:
         raise Conflict(CHANGED, last[0].text)
     last[0].delete()

@@ -61,10 +61,11 @@ def withdraw(person: Person, conversation_id: str, name: str) -> None:
     rows.update(withdrawn_at=timezone.now())
 
 
-def readers(person: Person, conversation_id: str) -> tuple[ShownShare, ...]:
-    """Who may read one's own conversation. Raises NotFound."""
-    rows = Share.objects.filter(conversation=own(person, conversation_id), withdrawn_at=None)
-    return tuple(_shared(row, row.reader) for row in rows.select_related("conversation", "reader"))
+def readers(person: Person, conversation_id: str) -> tuple[tuple[ShownShare, ...], tuple[audit_log.AuditEntry, ...]]:
+    """Who may read one's own conversation, and which administrators read it, with their reasons. Raises NotFound."""
+    conversation = own(person, conversation_id)
+    rows = Share.objects.filter(conversation=conversation, withdrawn_at=None).select_related("conversation", "reader")
+    return tuple(_shared(row, row.reader) for row in rows), audit_log.about(DEED, str(conversation.pk))
 
 
 def with_me(person: Person) -> tuple[ShownShare, ...]:
@@ -114,11 +115,6 @@ def look_into(person: Person, conversation_id: uuid.UUID, reason: str) -> Shared
     found = _readable(row)
     say(row, "read_by_admin", {"person": person.get_username(), "reason": " ".join(reason.split())})
     return found
-
-
-def looks(person: Person, conversation_id: str) -> tuple[audit_log.AuditEntry, ...]:
-    """Which administrators read one's own conversation, and why. Raises NotFound."""
-    return audit_log.about(DEED, str(own(person, conversation_id).pk))
 
 
 def _of_somebody_else(person: Person, conversation_id: uuid.UUID) -> Conversation:

@@ -49,7 +49,7 @@ def apply(person: Person, question: Question, answer: str) -> Announcement[Added
     assert question.turn is not None
     conversation, profile = question.conversation, question.turn.profile
     learned = learning.learn(answer, LearningChoice(profile.pk, str(conversation.pk), person.pk or 0))
-    # What is said here is not said once more as news.
+    # The notice added here is not added once more as news.
     heard = {HEARD: change_feed.decisions([profile.pk])[profile.pk]} if learned.notice == "saved" else {}
     if learned.settings or heard:
         chat_settings.change(conversation.pk, **learned.settings, **heard)

@@ -35,7 +35,7 @@ class NewsSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class ModelNews:
-    """Something to say; the conversation keeps the `number` of what it heard last, under the name `mark`.
+    """A notice to add; the conversation keeps the `number` of its last one under the name `mark`.
 
     For a conversation that began after the moment `at` it is none. It prefers none of the formats that `failed`.
     """
@@ -74,7 +74,7 @@ def tell_decision(conversation_id: str, profile: int, decision: int) -> Announce
 
 
 def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:
-    """What is said where the text format of a chat failed, or where a test of formats found that all of them do."""
+    """The notice where the text format of a chat failed, or where a test of formats found that all of them do."""
     failed = test.detail.get("formats_failed")
     before = format_findings.left(test.id, conversation_id) or test.detail.get("left")
     if test.status != "done" or not failed or not (before or test.verdict == "inconclusive"):

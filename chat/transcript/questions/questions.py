@@ -65,7 +65,7 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class TurnUsage:
-    """What a turn took until it waits; `calls` counts what became of its calls."""
+    """What a turn took until it waits; `calls` counts its calls by their results."""
 
     usage: Mapping[str, Any]
     calls: tuple[CallCount, ...] = ()
@@ -90,7 +90,7 @@ class ClosedQuestion:
     announced: Announcements
 
 
-# What an answer to each kind of question does besides; the answer of an approval is heard by its turn.
+# What an answer to each kind of question does besides; the answer to an approval is read by its turn.
 EFFECTS = {unknown_model.KIND: unknown_model.apply, learning.KIND: learning.apply}
 
 
@@ -195,12 +195,12 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
     run.save(update_fields=["arguments", "repairs"])
     question.binds = policy.fingerprint(call, place(turn))
     if question.basis and tool.where and arguments.get(tool.where) != before.get(tool.where):
-        # Nobody was shown what stands at the other path: nothing may stand there.
+        # No person saw what the other path holds: it has to be empty.
         question.basis = NO_FILE
 
 
 def _told(run: ToolRun, spec: ToolSpec) -> JSON:
-    """The arguments that models are told of; a translated command may have others, which stay as they are."""
+    """The arguments that models see; a translated command may have others, which stay as they are."""
     known = spec.parameters.get("properties", {})
     translated = run.asked_arguments is not None
     return {name: value for name, value in run.arguments.items() if not translated or name in known}
@@ -223,7 +223,7 @@ def _closed(question: Question, given: str, by: str) -> ClosedQuestion:
 
 @transaction.atomic
 def expire() -> list[ClosedQuestion]:
-    """Close the questions whose time is over: what they asked for is not run, and the model is told."""
+    """Close the questions whose time is over: what they asked for is not run, and the model gets the reason."""
     closed = []
     late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")
     hold(*late.values_list("conversation_id", flat=True))
@@ -243,7 +243,7 @@ def close_all(turn: Turn, given: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDecision:
-    """What was decided about a call: run it over what has this `basis`, or tell the model why not.
+    """What was decided about a call: run it over what has this `basis`, or give the model the reason.
 
     `level` is that of the tool a person was asked about.
     """

@@ -35,7 +35,7 @@ from toolsupport.registry.testing.detections import DetectionRequest
 KIND = "unknown_model"
 # What may be answered: test it, a decision, or nothing while there was time.
 OPTIONS = ("auto", "yes", "no", "none")
-# Where a conversation keeps which decision of people it was told of last.
+# Where a conversation keeps the last decision of people that it has a notice of.
 HEARD = "heard_decision"
 Notice = Announcement[AddedNotice]
 WORDS = {True: "takes tools", False: "takes no tools", None: "follows the evidence again"}
@@ -89,7 +89,7 @@ def begin_test(person: Person, conversation: Conversation, profile: int) -> Noti
 
 @transaction.atomic
 def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, Notice | None]:
-    """Test a model by profile id, `server/name` or a unique name; (its id, what was said). Raises NotFound, Busy …"""
+    """Test a model by profile id, `server/name` or a unique name; (its id, the notice). Raises NotFound, Busy …"""
     conversation = own(person, conversation_id, lock=True)
     profile = picker.find(wanted)
     return profile, begin_test(person, conversation, profile)

@@ -13,6 +13,7 @@ from typing import Protocol
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript import sql
@@ -153,10 +154,8 @@ def _insert_turn(turn: Turn, briefing: ChatRequestContext) -> None:
     if conversation.profile is not None and conversation.profile.pk == turn.profile_id:
         turn.profile = conversation.profile
     if turn.owner:
-        turn.status = "running"
-        sql.insert_running(turn)
-    else:
-        turn.save(force_insert=True)
+        turn.status, turn.started_at, turn.lease_until = "running", timezone.now(), in_future(TURN)
+    turn.save(force_insert=True)
 
 
 def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
@@ -177,7 +176,7 @@ def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
     told = begun.opening[: len(first)]
     begun = replace(begun, opening=begun.opening[len(first) :])
     if draft.goes_on and begun.history and begun.history[-1].role is Role.ASSISTANT:
-        # For this turn only: in the transcript nobody wrote it.
+        # For this turn only: it is no message of the transcript.
         begun = replace(begun, history=(*begun.history, types.ChatMessage(Role.USER, GO_ON)))
     return AcceptedMessage(turn.pk, shown, told, claimed=begun)
 
@@ -186,7 +185,7 @@ def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
     """Write the new message that a turn begins with; the calls that it makes."""
     row, run = draft.message, draft.call
     row.turn = turn
-    sql.insert_message(row)
+    row.save(force_insert=True)
     turn.conversation.leaf = row
     if run is None:
         return []
@@ -200,7 +199,7 @@ def _with_reply(turn: Turn, briefing: ChatRequestContext, *first: Thing, forks: 
     conversation = turn.conversation
     leaf = conversation.leaf_id
     reply = Message(conversation=conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn)
-    sql.insert_message(reply)
+    reply.save(force_insert=True)
     conversation.leaf = reply
     shown = present.message(reply, siblings=branches.siblings(reply) if forks else ())
     opening = announce_messages(conversation, *first, _started(turn, briefing), StartedMessage(shown))

@@ -25,6 +25,8 @@ from chat.transcript.conversations.conversations import Person, own
 from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
+from chat.transcript.turn_store import LOST, TurnStore
+from toolsupport.core.errors import Lost
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.metrics.call_metrics import CallCount
 from toolsupport.registry.models import profile_cache
@@ -46,7 +48,7 @@ class TurnEnd:
 class TurnOutcome:
     """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
 
-    `calls` counts what became of its calls.
+    `calls` counts its calls by their results.
     """
 
     reason: str
@@ -58,7 +60,7 @@ class TurnOutcome:
 
 @transaction.atomic
 def request_stop(person: Person, conversation_id: str) -> tuple[int | None, TurnEnd | None]:
-    """Ask for the open turn to stop: (its id or None, its end if nobody runs it). Raises NotFound."""
+    """Ask for the open turn to stop: (its id or None, its end if no process runs it). Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
     if turn is None:
@@ -83,14 +85,14 @@ def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
 
 
 @transaction.atomic
-def end(owner: str, turn_id: int, outcome: TurnOutcome) -> TurnEnd | None:
-    """End a turn of this process. None when it is no longer its own: then nothing is written."""
+def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
+    """End a turn of this process. Raises Lost, before anything is written, where it is its own no more."""
     status = outcome.reason if outcome.reason in STATUSES else "done"
-    turn = sql.end_turn(owner, turn_id, (status, outcome.detail, dict(outcome.usage)))
+    turn = sql.end_turn(store.owner, store.turn, (status, outcome.detail, dict(outcome.usage)))
     if turn is None:
-        return None
+        raise Lost(LOST)
     if outcome.reply is not None:
-        sql.write_reply(turn_id, outcome.reply)
+        sql.write_reply(turn.pk, outcome.reply)
     call_metrics.add(turn.profile_id, outcome.calls)
     return close(turn, outcome.reason)
 

@@ -38,7 +38,7 @@ class Heartbeat:
 
 @transaction.atomic
 def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]]) -> Heartbeat:
-    """Renew the leases of `turns`, write grown texts (message, text, thinking), hear what is wanted of them.
+    """Renew the leases of `turns`, write grown texts (message, text, thinking), read which of them are to be stopped.
 
     Fenced: a turn that is no longer `owner`'s is reported as lost, and its texts are not written.
     """
@@ -54,7 +54,7 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 
 @transaction.atomic
 def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
-    """Interrupt the turns whose lease ran out; also gives the queued turns that nobody claimed in time.
+    """Interrupt the turns whose lease ran out; also gives the queued turns that no process claimed in time.
 
     Those that are `running` in this very process live, though the database took no lease of theirs for a while.
     """

@@ -67,7 +67,7 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestedCallState:
-    """What became of a call: the open `question` it waits for, or the whole `call` with the `result`; else it runs."""
+    """How far a call is: it waits for the open `question`, or is the whole `call` with its `result`; else it runs."""
 
     question: int | None = None
     call: JSON | None = None
@@ -109,7 +109,7 @@ def _pending(asked: ToolCall, served: ToolCall) -> ToolRun:
 
 @transaction.atomic
 def state(turn_id: int) -> RequestedCallState:
-    """What became of the call of a turn; once it is over, and was told, the same request is a new one."""
+    """How far the call of a turn is; once its result was fetched, the same request is a new one."""
     turn = Turn.objects.get(pk=turn_id)
     run = turn.tool_runs.order_by("id")[0]
     if turn.status in OPEN:

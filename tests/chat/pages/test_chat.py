@@ -19,6 +19,7 @@ from chat.templatetags import readable
 from chat.transcript.messages import markdown
 from chat.transcript.messages.view_models import ShownCall, ShownMessage
 from tests.factories import ModelProfileFactory
+from tests.markup import flat
 
 pytestmark = pytest.mark.django_db
 
@@ -255,7 +256,7 @@ def test_a_card_is_closed_with_one_line_and_opens_to_everything() -> None:
 
 @pytest.mark.parametrize("status", ["running", "done", "failed", "denied", "stopped", "interrupted", "rejected"])
 def test_a_card_says_its_state_in_words(status: str) -> None:
-    html = fragments.call(replace(CALL, status=status, duration_ms=None))
+    html = flat(fragments.call(replace(CALL, status=status, duration_ms=None)))
     assert f'<span class="state">{status}' in html
 
 
@@ -316,7 +317,7 @@ def test_a_message_that_begins_has_empty_places() -> None:
     ],
 )
 def test_a_message_says_how_it_went(changes: dict[str, Any], words: str) -> None:
-    assert words in fragments.message(ShownMessage(9, None, "assistant", "", **changes))
+    assert words in flat(fragments.message(ShownMessage(9, None, "assistant", "", **changes)))
 
 
 def test_what_has_an_answer_is_not_called_empty() -> None:

@@ -25,6 +25,7 @@ from chat.transcript.turns.begin import ClaimedTurn
 from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
+from tests.markup import flat
 from tests.toolsupport.providers.scripted import FINE, Scripted, scripted
 from toolsupport import exchange
 from toolsupport.core.prompt.token_counts import MeasuredPrompt, tools_digest
@@ -307,7 +308,7 @@ def test_a_whole_server_is_left_out_of_a_chat(
     found[1] = replace(found[1], materialised=True)
     monkeypatch.setattr(available_tools, "offer", lambda *_: ToolOffer(tuple(found), team))
     client.force_login(alice)
-    page = client.get(reverse("conversation-explain", args=[chat.pk])).content.decode()
+    page = flat(client.get(reverse("conversation-explain", args=[chat.pk])).content.decode())
     assert (
         "1 of 3 tools are offered" in page
         and "wiki: 1 of 3 tools offered" in page

@@ -43,9 +43,12 @@ def conversation(alice: User) -> Conversation:
     record.finish_reply(store, reply_of(accepted).id, record.FinishedReply("First.", "let me see", 5, (asked,)))
     call = record.start_call(store, "x").thing.call
     record.finish_call(store, int(call.id), policy.CallOutcome("done", ToolResult("```\nfenced\n```"), 12))
-    end("me", accepted.turn, TurnOutcome("done", reply=(reply_of(accepted).id, "First.", "let me see", 5)))
+    end(TurnStore("me", accepted.turn), TurnOutcome("done", reply=(reply_of(accepted).id, "First.", "let me see", 5)))
     anew = accept(alice, str(made.pk), regenerate.RegenerateRequest("c2", reply_of(accepted).id), "me")
-    end("me", anew.turn, TurnOutcome("stopped", "Stopped by you.", reply=(reply_of(anew).id, "Second.", "", None)))
+    end(
+        TurnStore("me", anew.turn),
+        TurnOutcome("stopped", "Stopped by you.", reply=(reply_of(anew).id, "Second.", "", None)),
+    )
     say(made, "tools_refused", {"model": "phi-x:7b"})
     return made
 

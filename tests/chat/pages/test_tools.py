@@ -14,6 +14,7 @@ from chat.tools import BUILTINS
 from chat.transcript.conversations import prompts
 from chat.transcript.settings import available_tools
 from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory, UserFactory
+from tests.markup import flat
 from toolsupport.config import environment
 from toolsupport.core import format_choice
 from toolsupport.core.tool_selection import Candidate
@@ -134,7 +135,7 @@ def test_what_cannot_work_here_cannot_be_switched_on(
     client.force_login(bob)
     page = switched(client, "probe", True)
     assert "cannot work here" in page and "The sandbox did not start." in page
-    assert 'aria-label="Switch probe on" disabled' in page
+    assert 'aria-label="Switch probe on" disabled' in flat(page)
     assert not tool_settings.enabled("probe", "A3", team_settings.everything())
 
 
@@ -152,7 +153,7 @@ def test_choosing_prompts_works_where_there_are_some(client: Client, bob: User) 
 
 def test_a_tool_without_anything_to_use_says_where_that_is_made(client: Client, bob: User) -> None:
     client.force_login(bob)
-    page = client.get("/tools/").content.decode()
+    page = flat(client.get("/tools/").content.decode())
     assert page.count("nothing to use yet") == 4
     assert 'There is no database that your chats may read. <a href="/tools/sources/">Databases</a>' in page
     sql_sources.add(sql_sources.NewSource("shop", "sqlite", "/nowhere", ["admin"]))

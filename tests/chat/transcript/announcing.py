@@ -35,8 +35,7 @@ def answered(person: User, conversation: str) -> list[int]:
     store, reply = TurnStore(owner, begun.turn), record.FinishedReply("Well.", "", None)
     finished = record.finish_reply(store, begun.claimed.reply, reply)
     second = record.start_reply(store)
-    ended = end(owner, begun.turn, TurnOutcome("done"))
-    assert ended is not None
+    ended = end(TurnStore(owner, begun.turn), TurnOutcome("done"))
     told = [*begun.announced, *begun.claimed.opening, finished, second, *ended.announced]
     return [each.seq for each in told]
 

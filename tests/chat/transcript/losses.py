@@ -10,6 +10,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from chat.models import Conversation, Grant, Memory, Message, Question, ResultTable, ToolRun, Turn
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.leases import settle
 from toolsupport.models import CallMetric, HistoryEntry, ModelProfile, PromptCount, ProvenCall
@@ -37,13 +38,13 @@ def taken(turn: int) -> None:
 
 
 def finished(turn: int) -> None:
-    assert end(ME, turn, TurnOutcome("done")) is not None
+    end(TurnStore(ME, turn), TurnOutcome("done"))
 
 
 def finished_elsewhere(turn: int) -> None:
     """Another process took it and came to the end of it."""
     taken(turn)
-    assert end(ANOTHER, turn, TurnOutcome("done")) is not None
+    end(TurnStore(ANOTHER, turn), TurnOutcome("done"))
 
 
 def waits(turn: int) -> None:

@@ -127,7 +127,7 @@ def test_a_call_of_a_program_is_not_run_again_alone(alice: User, program: ToolRu
     inner = inside(program)
     record.finish_call(store_of(program), inner.pk, CallOutcome("done", ToolResult("Wrote."), 3))
     record.finish_call(store_of(program), program.pk, CallOutcome("done", ToolResult("end"), 9))
-    end("me", program.turn_id, turn_end.TurnOutcome("done"))
+    end(TurnStore("me", program.turn_id), turn_end.TurnOutcome("done"))
     with pytest.raises(NotFound):
         accept(alice, str(program.turn.conversation_id), RepeatRequest("again", str(inner.pk)), "me")
 

@@ -35,7 +35,7 @@ from tests.chat.transcript.losses import (
     waits,
 )
 from tests.factories import ConversationFactory, ModelProfileFactory
-from toolsupport.core.errors import Busy
+from toolsupport.core.errors import Busy, Lost
 from toolsupport.core.types import ToolCall
 from toolsupport.registry import leases
 from toolsupport.registry.knowledge import overrides
@@ -96,7 +96,8 @@ def test_the_end_of_a_turn_that_was_lost_changes_nothing(
     outcome = TurnOutcome(
         "done", "", {"x": 1}, (reply_of(accepted).id, "mine", "mine", 1), (CallCount("native", "ready"),)
     )
-    assert end(ME, accepted.turn, outcome) is None
+    with pytest.raises(Lost):
+        end(TurnStore(ME, accepted.turn), outcome)
     assert dump() == before
 
 
@@ -111,14 +112,14 @@ def test_a_heartbeat_renews_the_lease_of_its_own_turns_only(alice: User) -> None
 
 def test_a_text_is_written_into_messages_of_its_own_turn_only(alice: User) -> None:
     own, other = (accept(alice, str(ConversationFactory(owner=alice).pk), SentMessage("c", "x"), ME) for _ in range(2))
-    end(ME, own.turn, TurnOutcome("done", reply=(reply_of(other).id, "wrong", "", None)))
+    end(TurnStore(ME, own.turn), TurnOutcome("done", reply=(reply_of(other).id, "wrong", "", None)))
     assert text_of(other.turn) == ""
 
 
 def test_a_reply_that_is_whole_is_not_written_over(begun: AcceptedMessage) -> None:
     keep_alive(ME, [begun.turn], [(reply_of(begun).id, "more", "")])
     assert text_of(begun.turn) == "So far"
-    end(ME, begun.turn, TurnOutcome("done", reply=(reply_of(begun).id, "more", "", None)))
+    end(TurnStore(ME, begun.turn), TurnOutcome("done", reply=(reply_of(begun).id, "more", "", None)))
     assert text_of(begun.turn) == "So far"
 
 
@@ -168,7 +169,7 @@ def test_a_lease_that_is_renewed_in_the_last_moment_holds(alice: User, monkeypat
 
 
 def test_a_new_lease_is_as_long_as_a_renewed_one(begun: AcceptedMessage) -> None:
-    """Three heartbeats of 1.6 s may be missed; the written statement has the length in itself."""
+    """Three heartbeats of 1.6 s may be missed."""
     first = Turn.objects.get(pk=begun.turn)
     keep_alive(ME, [begun.turn], [])
     renewed = Turn.objects.get(pk=begun.turn)

@@ -23,7 +23,7 @@ from chat.transcript.questions import questions
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import found_tools, model_changes, record
 from chat.transcript.turns.begin import AcceptedMessage
-from chat.transcript.turns.end import request_stop
+from chat.transcript.turns.end import TurnOutcome, end, request_stop
 from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept, reply_of
 from tests.chat.transcript.losses import LOSSES, ME, dump, run_out
@@ -53,9 +53,9 @@ READS = {
 # Helpers that run in the database's thread; what they call in turn is looked at like everything else.
 # What a reply shows about its model is true whoever owns the turn.
 ABOUT_MODELS = {"reasoning_starts.learn"}
-HELPERS = {"_learn", "self._park", "self._source", "context_guard.without"}
+HELPERS = {"self._keep", "self._park", "self._source", "context_guard.without"}
 # They begin and end turns, or run calls that belong to none.
-BESIDE_TURNS = {"chat.turns.runner", "chat.turns.batch_writer", "chat.turns.ephemeral_run"}
+BESIDE_TURNS = {"chat.turns.runner", "chat.turns.heartbeat", "chat.turns.batch_writer", "chat.turns.ephemeral_run"}
 ROW_MODULES = ("chat.transcript.", "toolsupport.registry.", "toolsupport.services.learning")
 
 
@@ -134,7 +134,12 @@ def handed_to_tools() -> set[str]:
 
 
 def arguments(one: Callable[..., Any]) -> list[Any]:
-    return [Mock(name=name) for name in list(inspect.signature(one).parameters)[1:]]
+    names = list(inspect.signature(one).parameters)[1:]
+    return [GIVEN[one] if one in GIVEN else Mock(name=name) for name in names]
+
+
+# What is read before the owner is compared.
+GIVEN: dict[Callable[..., Any], Any] = {end: TurnOutcome("done")}
 
 
 WRITES = {**fenced(), **of_recording()}

@@ -49,7 +49,7 @@ def running(granted: frozenset[str] = frozenset(), conversation: str = "", where
 # C1, F10
 def test_pieces_of_a_call_are_told_with_their_offset() -> None:
     run, told = running(), list[frames.ServerFrame]()
-    run._tell, run.message = told.append, 7
+    run._tell, run.reply.message = told.append, 7
     events = [
         CallDelta("a", "write_file", '{"p": "😀'),
         CallDelta("b", "bash", "{}"),

@@ -76,7 +76,7 @@ async def answered(conversation: Conversation, text: str, *answers: Any) -> tupl
         run = await in_database(begun)(conversation, server, text)
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
-        await in_database(end)("me", run.claimed.turn, TurnOutcome(reason, "", {}, run.last_reply()))
+        await in_database(end)(TurnStore("me", run.claimed.turn), TurnOutcome(reason, "", {}, run.last_reply()))
         offered = [[tool["function"]["name"] for tool in body.get("tools", [])] for body in server.bodies]
         assert not [message for body in server.bodies for message in body["messages"] if message["role"] == "tool"][1:]
         return told, offered

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from chat.models import Conversation, Message, ToolRun, Turn
 from chat.transcript.conversations import conversations, listing
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept
@@ -161,7 +162,7 @@ def test_deleting_takes_rows_and_files_along(alice: User, settings: Any) -> None
     conversation.profile = ConversationFactory(owner=alice).profile
     conversation.save()
     accepted = accept(alice, deleted, SentMessage("c", "hello"), "me")
-    end("me", accepted.turn, TurnOutcome("done"))
+    end(TurnStore("me", accepted.turn), TurnOutcome("done"))
     answer = Message.objects.filter(role="assistant").get()
     ToolRun.objects.create(turn_id=accepted.turn, message=answer, call_id="c", name="read_file")
     assert (Path(settings.WORKSPACES_DIR) / deleted / "README.md").exists()

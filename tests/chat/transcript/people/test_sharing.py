@@ -45,7 +45,8 @@ def is_offered(conversation: Conversation, reader: User) -> bool:
 
 
 def is_listed(conversation: Conversation, reader: User) -> bool:
-    return [one.person for one in sharing.readers(conversation.owner, str(conversation.pk))] == [reader.username]
+    found, _ = sharing.readers(conversation.owner, str(conversation.pk))
+    return [one.person for one in found] == [reader.username]
 
 
 WAYS = (can_read, is_offered, is_listed)

@@ -143,4 +143,4 @@ def test_rows_of_turns_are_made_in_one_place() -> None:
     assert places == {"begin.py"}
 
 
-MAKERS = ("Turn", "Turn.objects.create", "Turn.objects.get_or_create", "sql.insert_running")
+MAKERS = ("Turn", "Turn.objects.create", "Turn.objects.get_or_create")

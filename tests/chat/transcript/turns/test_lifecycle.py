@@ -23,7 +23,7 @@ from chat.transcript.turns.leases import keep_alive, settle
 from chat.transcript.turns.sent_message import SentMessage
 from tests.chat.beginning import accept, numbers, reply_of, things
 from tests.factories import ConversationFactory, ModelProfileFactory
-from toolsupport.core.errors import Busy, ConfigError, Conflict, NotFound
+from toolsupport.core.errors import Busy, ConfigError, Conflict, Lost, NotFound
 from toolsupport.core.types import Role, ToolCall, ToolResult
 from toolsupport.registry import raw_sql
 
@@ -117,8 +117,10 @@ def test_a_turn_can_begin_in_the_transaction_that_accepts_it(alice: User, conver
 
 def test_the_last_text_is_written_with_the_end(alice: User, conversation: Conversation) -> None:
     accepted = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), "me")
-    ended = end("me", accepted.turn, TurnOutcome("done", reply=(reply_of(accepted).id, "whole text", "hm", 7)))
-    assert ended is not None and things(ended.announced, FinishedMessage)[0].message.html == "<p>whole text</p>\n"
+    ended = end(
+        TurnStore("me", accepted.turn), TurnOutcome("done", reply=(reply_of(accepted).id, "whole text", "hm", 7))
+    )
+    assert things(ended.announced, FinishedMessage)[0].message.html == "<p>whole text</p>\n"
     stored = Message.objects.get(pk=reply_of(accepted).id)
     assert (stored.content, stored.thinking, stored.thinking_ms, stored.finished) == ("whole text", "hm", 7, True)
 
@@ -143,7 +145,7 @@ def test_only_a_lease_that_ran_out_interrupts(alice: User, conversation: Convers
 
 def test_a_turn_that_died_before_its_first_heartbeat_is_interrupted(alice: User, conversation: Conversation) -> None:
     turn_id = accept(alice, str(conversation.pk), SentMessage("c1", "hello"), owner="dead").turn
-    # As the statement that begins a turn leaves it in SQLite: with three digits, where Django compares with six.
+    # As SQLite's own clock writes it: with three digits, where Django compares with six.
     raw_sql.change("UPDATE chat_turn SET lease_until = %s WHERE id = %s", "2026-01-01 00:00:00.260", turn_id)
     assert [one.turn for one in settle()[0]] == [turn_id]
 
@@ -172,7 +174,8 @@ def test_a_turn_that_was_lost_writes_nothing_more(alice: User, conversation: Con
     pulse = keep_alive("me", [turn_id], [(reply.id, "more than so far", "")])
     assert pulse.lost == {turn_id}
     assert Message.objects.get(pk=reply.id).content == "so far"
-    assert end("me", turn_id, TurnOutcome("done")) is None
+    with pytest.raises(Lost):
+        end(TurnStore("me", turn_id), TurnOutcome("done"))
 
 
 def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -> None:
@@ -180,7 +183,7 @@ def test_a_stop_is_heard_by_the_owner(alice: User, conversation: Conversation) -
     claim(turn_id, "me")
     assert request_stop(alice, str(conversation.pk)) == (turn_id, None)
     assert keep_alive("me", [turn_id], []).stop == {turn_id}
-    end("me", turn_id, TurnOutcome("stopped", "Stopped by you."))
+    end(TurnStore("me", turn_id), TurnOutcome("stopped", "Stopped by you."))
     assert request_stop(alice, str(conversation.pk)) == (None, None)
 
 
@@ -196,8 +199,7 @@ def test_the_end_closes_what_was_open_and_numbers_it(alice: User, conversation: 
         TurnStore("me", turn_id), claimed.reply, record.FinishedReply("", "", None, (asked_call(0), asked_call(1)))
     )
     before, started = record.start_call(TurnStore("me", turn_id), "c0")
-    ended = end("me", turn_id, TurnOutcome("stopped", "Stopped by you.", {"output_tokens": 3}))
-    assert ended is not None
+    ended = end(TurnStore("me", turn_id), TurnOutcome("stopped", "Stopped by you.", {"output_tokens": 3}))
     assert [seq for seq, _ in ended.announced] == [
         before + 1,
         before + 2,

@@ -41,7 +41,7 @@ def once_more(person: User, conversation: Conversation, wish: ContinueRequest | 
 
 def ended(accepted: AcceptedMessage, text: str, reason: str = "done", detail: str = "") -> int:
     """End the turn with this text; gives the id of its answer."""
-    assert end("me", accepted.turn, TurnOutcome(reason, detail, {}, (reply_of(accepted).id, text, "", None)))
+    end(TurnStore("me", accepted.turn), TurnOutcome(reason, detail, {}, (reply_of(accepted).id, text, "", None)))
     return reply_of(accepted).id
 
 
@@ -124,8 +124,7 @@ def test_an_answer_made_anew_is_a_branch_beside_it(alice: User, conversation: Co
 def test_the_frames_of_a_branch_say_what_a_reload_says(alice: User, conversation: Conversation) -> None:
     accepted = once_more(alice, conversation, RegenerateRequest("c", ended(ask(alice, conversation, "tell"), "One.")))
     outcome = TurnOutcome("done", "", {"output_tokens": 5}, (reply_of(accepted).id, "Two.", "", None))
-    over = end("me", accepted.turn, outcome)
-    assert over is not None
+    over = end(TurnStore("me", accepted.turn), outcome)
     assert things(over.announced, FinishedMessage)[-1].message == show(alice, str(conversation.pk)).messages[-1]
 
 

@@ -12,6 +12,7 @@ from django.db.models import F
 from chat.models import Conversation, ToolRun, Turn
 from chat.transcript.conversations import explain
 from chat.transcript.settings import turn_settings
+from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import requested_call
 from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.end import TurnOutcome, end
@@ -65,7 +66,7 @@ def test_the_same_request_finds_its_turn_until_it_was_told(alice: User, conversa
     assert requested_call.state(first.turn) == requested_call.RequestedCallState()
     with pytest.raises(Busy):
         begin(alice, conversation, "read_file", path="a")
-    end("me", first.turn, TurnOutcome("done"))
+    end(TurnStore("me", first.turn), TurnOutcome("done"))
     assert begin(alice, conversation).turn == first.turn
     told = requested_call.state(first.turn)
     assert told.call is not None and (told.call["asked_as"], told.call["served_by"]) == ("bash", "read_file")
@@ -74,7 +75,7 @@ def test_the_same_request_finds_its_turn_until_it_was_told(alice: User, conversa
 
 def test_what_nobody_fetched_is_forgotten(alice: User, conversation: Conversation) -> None:
     first = begin(alice, conversation)
-    end("me", first.turn, TurnOutcome("done"))
+    end(TurnStore("me", first.turn), TurnOutcome("done"))
     Turn.objects.update(ended_at=F("ended_at") - requested_call.FETCHABLE - timedelta(seconds=1))
     assert begin(alice, conversation).turn != first.turn
 

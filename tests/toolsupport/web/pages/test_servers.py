@@ -8,6 +8,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests.factories import ModelProfileFactory, ServerFactory
+from tests.markup import flat
 from tests.toolsupport.stand_in import Servers
 from toolsupport.models import Server
 from toolsupport.providers import ModelReport, ServerReport
@@ -43,7 +44,7 @@ def test_a_missing_setting_is_a_mark_until_it_is_solved(client: Client, alice: U
     for person, sees, tests in ((alice, False, True), (bob, True, True), (charlie, False, False)):
         client.force_login(person)
         for address in ("/servers/", f"/models/{model.pk}/"):
-            page = _text(client.get(address))
+            page = flat(_text(client.get(address)))
             assert "The server needs a setting for tools: <code>--jinja</code>" in page, person
             assert (bar in page, "Test again" in page) == (sees, tests), person
     missing_flags.solved(model.pk)

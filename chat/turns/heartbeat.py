@@ -1,0 +1,117 @@
+"""Keeps the turns of this process alive in their rows, and settles what other processes left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Protocol
+
+from channels.db import database_sync_to_async as in_database
+from django.db import DatabaseError
+
+from chat.broadcast import frames
+from chat.transcript.people.person import kept_out
+from chat.transcript.questions import questions
+from chat.transcript.questions.questions import ClosedQuestion
+from chat.transcript.turns import leases
+from chat.transcript.turns.end import TurnEnd
+from chat.turns.run import TurnRun
+
+log = logging.getLogger(__name__)
+
+# Text is to be on the disk half a second after it came: a tenth of that is for writing it.
+TICK = 0.4
+TICKS_PER_HEARTBEAT = 4
+NOT_KEPT_YET = "The server cannot write to its database at the moment. What you see is kept as soon as it can."
+
+
+class TurnOwner(Protocol):
+    """What the heartbeat needs of the runner."""
+
+    owner: str
+    accepting: bool
+
+    @property
+    def runs(self) -> Mapping[int, TurnRun]: ...
+
+    def cancel(self, turn_id: int, why: str) -> None: ...
+
+    def tell(self, conversation: str, frame: frames.ServerFrame) -> None: ...
+
+    def announce_ends(self, ended: Iterable[TurnEnd]) -> None: ...
+
+    async def go_on(self, closed: ClosedQuestion) -> None: ...
+
+    async def wake(self, turn_id: int) -> None: ...
+
+
+class TurnHeartbeat:
+    """One for each process: `tick` writes what grew and renews leases, `sweep` closes what nothing else ends."""
+
+    def __init__(self, runner: TurnOwner) -> None:
+        self._runner = runner
+        self._ticks = 0
+        self._cannot_write = False
+
+    async def every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Do it again and again. Ends only by being cancelled."""
+        now = asyncio.get_running_loop().time
+        due = now()
+        while True:
+            # By the clock, not after the last time: how long a write takes must not make text wait for longer.
+            due = max(due + seconds, now())
+            await asyncio.sleep(due - now())
+            try:
+                await work()
+            except DatabaseError as error:
+                self.cannot_write(error)
+            except Exception:
+                log.exception("heartbeat of running answers failed, continuing")
+
+    def cannot_write(self, error: Exception) -> None:
+        """Show the pages of running answers, once, that these are not written to the database at the moment."""
+        if self._cannot_write:
+            return
+        self._cannot_write = True
+        log.error("could not write running answers, retrying: %s", error)
+        for run in self._runner.runs.values():
+            self._runner.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
+
+    async def tick(self) -> None:
+        """Write what grew; at every fourth tick renew the leases of all turns. Read which are lost or to be stopped."""
+        self._ticks += 1
+        await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
+
+    async def _keep_alive(self, everyone: bool) -> None:
+        runs = self._runner.runs
+        grown = [run for run in runs.values() if run.reply.grew]
+        held = list(runs) if everyone else [run.claimed.turn for run in grown]
+        if not runs:
+            self._cannot_write = False
+        if not held:
+            return
+        replies = [run.reply for run in grown]
+        texts = [(reply.message, reply.text.text, reply.thinking.text) for reply in replies]
+        lengths = [(live, live.length) for reply in replies for live in (reply.text, reply.thinking)]
+        pulse = await in_database(leases.keep_alive)(self._runner.owner, held, texts)
+        # Only now: what could not be written is tried again at the next tick.
+        self._cannot_write = False
+        for live, length in lengths:
+            live.written = max(live.written, length)
+        for turn_id in pulse.lost:
+            self._runner.cancel(turn_id, "lost")
+        for turn_id in pulse.stop:
+            self._runner.cancel(turn_id, "stopped")
+
+    async def sweep(self) -> None:
+        """Close questions whose time is over, settle what other processes left, stop what its person may not have."""
+        runner = self._runner
+        for turn_id in await in_database(kept_out)(list(runner.runs)) if runner.runs else ():
+            runner.cancel(turn_id, "kept_out")
+        for closed in await in_database(questions.expire)():
+            await runner.go_on(closed)
+        ended, queued = await in_database(leases.settle)(list(runner.runs))
+        runner.announce_ends(ended)
+        for turn_id in queued if runner.accepting else []:
+            await runner.wake(turn_id)

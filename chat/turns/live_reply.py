@@ -1,0 +1,84 @@
+"""The reply that is being written: what open pages saw of it so far, and how its pieces reach them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from chat.broadcast import frames
+from chat.broadcast.growing_text import LiveText, ThinkingTime, utf16_length
+from toolsupport.core.events import CallDelta, TextDelta, TextReclassified, ThinkingDelta
+
+SendFrame = Callable[[frames.ServerFrame], None]
+
+
+class LiveReply:
+    """One for each turn; `begin` starts the next reply. `message` is its row, 0 before the first."""
+
+    def __init__(self, tell: SendFrame, message: int = 0) -> None:
+        self._tell = tell
+        self._begun_at = 0.0
+        self.message = message
+        self._clear()
+
+    def _clear(self) -> None:
+        self.text, self.thinking = LiveText(), LiveText()
+        self._written: Counter[str] = Counter()
+        self._thought_for = ThinkingTime()
+
+    def begin(self) -> None:
+        """The model is asked: what comes from now on belongs to a new reply."""
+        self._clear()
+        self._begun_at = time.monotonic()
+
+    @property
+    def took_ms(self) -> int:
+        """The time since the model was asked."""
+        return round((time.monotonic() - self._begun_at) * 1000)
+
+    @property
+    def thinking_ms(self) -> int | None:
+        return self._thought_for.ms
+
+    @property
+    def grew(self) -> bool:
+        """Whether there is text that is not in the rows yet."""
+        return bool(self.message) and (self.text.grew or self.thinking.grew)
+
+    def add_text(self, event: TextDelta) -> None:
+        self._thought_for.end()
+        self._tell(frames.TextDeltaFrame(self.message, self.text.append(event.text), event.text))
+
+    def add_thinking(self, event: ThinkingDelta) -> None:
+        self._thought_for.begin()
+        self._tell(frames.ThinkingDeltaFrame(self.message, self.thinking.append(event.text), event.text))
+
+    def reclassify(self, event: TextReclassified) -> None:
+        """Show the whole again, since text and reasoning were taken for each other."""
+        thinking = event.reasoning(self.thinking.text)
+        self.text, self.thinking = LiveText(event.text), LiveText(thinking)
+        self._thought_for = ThinkingTime(self._begun_at if thinking else None)
+        self._tell(frames.ResyncFrame(self.message, event.text, thinking))
+
+    def add_call_piece(self, event: CallDelta) -> None:
+        offset = self._written[event.id]
+        self._written[event.id] += utf16_length(event.text)
+        self._tell(frames.CallDeltaFrame(self.message, event.id, event.name, offset, event.text))
+
+    def forget_calls(self) -> None:
+        """The model is asked again in the same reply: its calls begin at their first character."""
+        self._written.clear()
+
+    def end(self) -> None:
+        """Its last event came."""
+        self._thought_for.end()
+
+    def mark_written(self) -> None:
+        """The rows have all of it."""
+        self.text.mark_written()
+        self.thinking.mark_written()
+
+    def whole(self) -> frames.ResyncFrame | None:
+        """All of it so far, for a page that missed a piece."""
+        return frames.ResyncFrame(self.message, self.text.text, self.thinking.text) if self.message else None

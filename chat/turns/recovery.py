@@ -1,0 +1,102 @@
+"""How a turn goes on where its model or its server cannot do what was asked, and what it learns from that.
+
+Tools that a server refuses, calls that cannot be read, a model that claims it cannot reach files: each changes how the
+rest of the turn is asked, with a notice in the conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from channels.db import database_sync_to_async as in_database
+
+from chat.transcript.announcements import Announcement, Announcements, Thing
+from chat.transcript.questions import learning
+from chat.transcript.turns import record
+from chat.transcript.turns.begin import ClaimedTurn
+from chat.turns.format_guard import FormatGuard
+from toolsupport import exchange
+from toolsupport.core import format_choice, format_fallback, tool_translation
+from toolsupport.core.events import CallFound, CallReady, CallRejected, Failed, ReasoningSeen, ToolsRefused
+from toolsupport.core.format_choice import NATIVE
+from toolsupport.core.refusals import MISCONFIGURED, UNSUPPORTED, Refusal, classify
+from toolsupport.core.types import RequestSpec
+from toolsupport.registry.knowledge import reasoning_starts
+from toolsupport.registry.models.request_context import RequestContext
+
+Take = Callable[[RequestContext], None]
+Announce = Callable[[Announcement[Thing]], None]
+
+
+class FormatRecovery:
+    """For one turn. `take` is handed what the turn goes on with, `announce` what its pages are shown."""
+
+    def __init__(self, claimed: ClaimedTurn, take: Take, announce: Announce) -> None:
+        self._claimed, self._store = claimed, claimed.store
+        self._take, self._announce = take, announce
+        self._guard = FormatGuard()
+
+    def count(self, event: CallReady | CallFound | CallRejected) -> None:
+        """Look whether a call could be read."""
+        self._guard.heard(event)
+
+    async def replied(self, asked: RequestContext) -> None:
+        """A reply is over: where the format failed again, the next question is put in another one."""
+        failed = format_choice.label(asked.brief.format)
+        after = f"Calls written as {failed} could not be read in this answer."
+        brief = format_fallback.next_in_line(asked.brief, after) if self._guard.replied() else None
+        if brief is not None:
+            facts = {"failed": f"wrote calls that cannot be read as {failed}"}
+            await self._go_on(asked, brief, "fallback", facts)
+
+    async def refused(self, asked: RequestContext, event: ToolsRefused) -> None:
+        """The server refused the tools: what it refused once it would refuse in every round of this turn."""
+        brief = exchange.otherwise(asked.brief, event)
+        if brief.format:
+            setting, refusal = "needs a server setting for native tools", "was refused native tools by its server"
+            await self._go_on(asked, brief, "fallback", {"failed": setting if event.misconfigured else refusal})
+        else:
+            await self._go_on(asked, brief, "tools_need_setting" if event.misconfigured else "tools_refused", {})
+        label = MISCONFIGURED if event.misconfigured else UNSUPPORTED
+        await self._learn(Refusal(label, event.rule, event.message), event.status)
+
+    async def refused_in_words(self, asked: RequestContext) -> None:
+        """The model wrote that it cannot reach files: it is offered bash instead."""
+        brief = tool_translation.after_refusal(asked.brief)
+        if brief is not None:
+            self._take(replace(asked, brief=brief))
+            self._announce(await in_database(record.offer_bash)(self._store, {"model": self._claimed.model}))
+
+    async def failed(self, asked: RequestContext, event: Failed) -> None:
+        """An answer failed where native tools were sent: it may have failed for their sake."""
+        if asked.brief.format == NATIVE:
+            await self._learn(classify(event.status, event.body), event.status)
+
+    async def reasoning_seen(self, asked: RequestContext, event: ReasoningSeen) -> None:
+        """Keep where a reply showed that it began; the rest of the turn is read accordingly."""
+        await in_database(reasoning_starts.learn)(self._claimed.profile, asked.build, event.begins_inside)
+        self._take(replace(asked, brief=replace(asked.brief, begins_inside=event.begins_inside)))
+
+    async def answered(self, asked: RequestContext) -> None:
+        """An answer ended as it began: where native tools were sent, their server lacks no setting any more."""
+        brief = asked.brief
+        if asked.lacks_flag and brief.offers_tools and brief.format == NATIVE:
+            await in_database(learning.server_lacks_nothing)(self._store)
+
+    async def _go_on(self, asked: RequestContext, brief: RequestSpec, code: str, facts: dict[str, str]) -> None:
+        """Ask in another format, or without tools, for the rest of this turn."""
+        facts = {"model": self._claimed.model, "fallback": format_choice.label(brief.format)} | facts
+        self._take(replace(asked, brief=brief))
+        self._announce(await in_database(record.fall_back)(self._store, brief.format, code, facts))
+
+    async def _learn(self, refusal: Refusal, status: int) -> None:
+        """Keep a refusal; a notice of the setting that the server lacks, and the question whether to remember it."""
+        for each in await in_database(self._keep)(refusal, status):
+            self._announce(each)
+
+    def _keep(self, refusal: Refusal, status: int) -> Announcements:
+        lesson = learning.keep_refusal(self._store, refusal, status)
+        notice = record.notice_once(self._store, "flag_to_set", {"flag": lesson.flag}) if lesson.flag else None
+        question = learning.ask_to_learn(self._store, lesson.options) if lesson.options else None
+        return tuple(each for each in (notice, question) if each is not None)

@@ -1,0 +1,130 @@
+"""The heartbeat goes on through errors, shows once that nothing can be written, and obeys what the rows want."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+
+from chat.broadcast import frames
+from chat.transcript.questions.questions import ClosedQuestion
+from chat.transcript.turns import leases
+from chat.transcript.turns.end import TurnEnd
+from chat.transcript.turns.leases import Heartbeat
+from chat.turns import heartbeat
+from chat.turns.heartbeat import NOT_KEPT_YET, TurnHeartbeat
+from chat.turns.live_reply import LiveReply
+from toolsupport.core.events import TextDelta
+
+
+class Owner:
+    """A runner of two turns, of which the first writes."""
+
+    owner = "me"
+    accepting = True
+
+    def __init__(self) -> None:
+        self.reply = LiveReply(lambda _: None, 7)
+        still = LiveReply(lambda _: None, 8)
+        runs = {1: self.reply, 2: still}
+        self.runs: Any = {
+            turn: SimpleNamespace(reply=reply, claimed=SimpleNamespace(turn=turn, conversation=str(turn)))
+            for turn, reply in runs.items()
+        }
+        self.cancelled: list[tuple[int, str]] = []
+        self.told: list[tuple[str, frames.ServerFrame]] = []
+
+    def cancel(self, turn_id: int, why: str) -> None:
+        self.cancelled.append((turn_id, why))
+
+    def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
+        self.told.append((conversation, frame))
+
+    def announce_ends(self, ended: Iterable[TurnEnd]) -> None: ...
+
+    async def go_on(self, closed: ClosedQuestion) -> None: ...
+
+    async def wake(self, turn_id: int) -> None: ...
+
+
+@pytest.fixture
+def owner() -> Owner:
+    return Owner()
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[int], list[tuple[int, str, str]]]]:
+    """What is written; the rows answer that turn 1 is to be stopped and turn 2 is lost."""
+    found: list[tuple[str, list[int], list[tuple[int, str, str]]]] = []
+
+    def keep_alive(owner: str, turns: list[int], texts: list[tuple[int, str, str]]) -> Heartbeat:
+        found.append((owner, turns, texts))
+        return Heartbeat(lost=frozenset({2}), stop=frozenset({1}))
+
+    monkeypatch.setattr(leases, "keep_alive", keep_alive)
+    monkeypatch.setattr(heartbeat, "in_database", in_this_thread)
+    return found
+
+
+def in_this_thread(work: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    async def run(*args: Any) -> Any:
+        return work(*args)
+
+    return run
+
+
+@pytest.mark.asyncio
+async def test_text_is_written_at_every_tick_and_all_leases_at_every_fourth(owner: Owner, kept: list[Any]) -> None:
+    beat = TurnHeartbeat(owner)
+    owner.reply.add_text(TextDelta("So"))
+    for _ in range(4):
+        await beat.tick()
+    assert kept == [("me", [1], [(7, "So", "")]), ("me", [1, 2], [])]
+    assert not owner.reply.grew
+    assert owner.cancelled == [(2, "lost"), (1, "stopped")] * 2
+
+
+@pytest.mark.asyncio
+async def test_what_could_not_be_written_is_tried_again(
+    owner: Owner, kept: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ordinary = leases.keep_alive
+
+    def fails(*_: object) -> Heartbeat:
+        raise OperationalError("disk full")
+
+    owner.reply.add_text(TextDelta("So"))
+    beat = TurnHeartbeat(owner)
+    monkeypatch.setattr(leases, "keep_alive", fails)
+    with pytest.raises(OperationalError):
+        await beat.tick()
+    assert owner.reply.grew
+    monkeypatch.setattr(leases, "keep_alive", ordinary)
+    await beat.tick()
+    assert kept == [("me", [1], [(7, "So", "")])]
+
+
+@pytest.mark.asyncio
+async def test_errors_do_not_end_it_and_pages_are_told_once_until_it_works_again(
+    owner: Owner, caplog: pytest.LogCaptureFixture
+) -> None:
+    done, errors = asyncio.Event(), [OperationalError("locked"), OperationalError("locked"), KeyError("mistake")]
+
+    async def work() -> None:
+        if errors:
+            raise errors.pop(0)
+        done.set()
+
+    task = asyncio.create_task(TurnHeartbeat(owner).every(0.001, work))
+    await asyncio.wait_for(done.wait(), 10)
+    task.cancel()
+    assert owner.told == [(turn, frames.ErrorFrame("storage", NOT_KEPT_YET)) for turn in ("1", "2")]
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == [
+        "could not write running answers, retrying: locked",
+        "heartbeat of running answers failed, continuing",
+    ]

@@ -1,0 +1,114 @@
+"""How many queries each page takes: a ceiling for each, and none asked more than twice before something is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory, ServerFactory
+from tests.parameters import KINDS, answered_in
+from tests.query_ceilings import CEILINGS
+from tests.test_permissions import ADDRESSES, QUERIES, Address, marked, out_there, put_away, visitor
+from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.knowledge.overrides import NewOverride
+from toolsupport.registry.testing import detections
+from toolsupport.registry.testing.detections import DetectionRequest
+
+__all__ = ["out_there"]
+# The marks of transactions are no questions.
+MARKS = ("SAVEPOINT", "RELEASE SAVEPOINT", "BEGIN", "COMMIT", "ROLLBACK")
+REFUSED = (403, 405)
+# What a form sends, so that its page does what it is for.
+SENT: dict[str, dict[str, Any]] = {
+    "model-override": {"decision": "yes", "reason": "seen", "newest": 0},
+    "model-capability": {"capability": "vision", "value": "yes", "reason": "seen", "newest": 0},
+    "tools-switches": {"filter_only": "off", "text_formats": "measured", "code_mode": "on", "drift": "ask"},
+}
+# Their work is one step for each server or model; the ceiling of a page says nothing about it.
+IN_BULK = {"models-detect", "servers-refresh"}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one request asked of the database; `again` holds what was asked several times, with how often."""
+
+    status: int
+    asked: int
+    again: dict[str, int]
+
+
+def populate(person: User) -> None:
+    """Two servers with four models each, of which some were decided and tested; three chats; an MCP server."""
+    for server in ServerFactory.create_batch(2):
+        profiles = ModelProfileFactory.create_batch(4, server=server)
+        for profile in profiles[:2]:
+            overrides.add(NewOverride(profile.pk, "tools", True, actor=person.pk, reason="seen"))
+            overrides.add(NewOverride(profile.pk, "vision", True, actor=person.pk, proposed=True))
+        detections.open_test(DetectionRequest(profiles[0].pk, "page"))
+    for conversation in ConversationFactory.create_batch(3, owner=person):
+        answered_in(str(conversation.pk))
+    McpToolFactory.create_batch(2, server=McpServerFactory())
+
+
+def counted(address: Address, verb: str) -> Counted:
+    """A request of an administrator, whose pages show the most, for their own things."""
+    person, client = visitor("admin")
+    populate(person)
+    url = reverse(address.name, args=[KINDS[name].own(person) for name in address.parameters])
+    client.get(reverse("models"))  # what a session begins with is not the page's
+    sent = SENT.get(address.name, {}) if verb == "post" else {}
+    with CaptureQueriesContext(connection) as captured:
+        answered: Any = getattr(client, verb)(url, {**QUERIES.get(address.name, {}), **sent})
+        put_away(answered)
+    asked = [query["sql"] for query in captured if not query["sql"].startswith(MARKS)]
+    return Counted(answered.status_code, len(asked), repeated(asked))
+
+
+def repeated(asked: list[str]) -> dict[str, int]:
+    """What was asked again, word for word, although nothing was written in between."""
+    most: Counter[str] = Counter()
+    since: Counter[str] = Counter()
+    for sql in asked:
+        if not sql.lstrip().upper().startswith("SELECT"):
+            since.clear()
+        since[sql] += 1
+        most[sql] = max(most[sql], since[sql])
+    return {sql: times for sql, times in most.items() if times > 1}
+
+
+def faults(address: Address) -> Iterator[str]:
+    """Where an address asks more than it may."""
+    for verb in ("get", "post"):
+        found, most = counted(address, verb), CEILINGS.get(f"{verb} {address.name}", 0)
+        if found.status in REFUSED:
+            continue
+        if found.asked > most:
+            yield f"{verb} {address.name}: {found.asked} queries, {most} allowed"
+        for sql, times in found.again.items():
+            if times > 2:
+                yield f"{verb} {address.name}: {times} times {' '.join(sql.split())[:300]}"
+
+
+@pytest.mark.parametrize("address", [marked(one) for one in ADDRESSES if one.name not in IN_BULK])
+def test_a_page_asks_no_more_than_it_needs(address: Address, out_there: None) -> None:
+    assert list(faults(address)) == []
+
+
+def test_the_ceilings_name_addresses_that_exist() -> None:
+    names = {f"{verb} {address.name}" for address in ADDRESSES for verb in ("get", "post")}
+    assert CEILINGS.keys() - names == set()
+
+
+@pytest.mark.django_db
+def test_a_page_that_asks_too_much_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = next(address for address in ADDRESSES if address.name == "models")
+    monkeypatch.setitem(CEILINGS, "get models", 3)
+    assert [fault for fault in faults(models) if "3 allowed" in fault]
