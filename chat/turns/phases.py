@@ -13,7 +13,7 @@ from toolsupport.core.errors import ProviderError
 from toolsupport.core.events import Event
 from toolsupport.registry.models.request_context import RequestContext
 
-QUIET = 2.0  # seconds of silence before a page shows a reason for it
+QUIET = 0.9  # seconds of silence before a page shows a reason for it
 EVERY = 1.0  # seconds between two reports
 LOADED_LIMIT = 2.0  # seconds for the question whether the model is loaded
 

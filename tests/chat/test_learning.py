@@ -55,7 +55,7 @@ def said_line(message: dict[str, Any]) -> bytes:
     return chunk(json.dumps({"message": message, "done": False}).encode() + b"\n")
 
 
-LOADING = answer(503, b'{"error":"loading model"}')
+BUSY = answer(503, b'{"error":"server busy"}')
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ async def test_a_missing_flag_is_named_and_teaches_nothing(conversation: Convers
 
 # P9: what an admin must know does not depend on what is learned about models
 @pytest.mark.asyncio
-@pytest.mark.parametrize("answers", [(FLAG, FINE), (FLAG, LOADING)])
+@pytest.mark.parametrize("answers", [(FLAG, FINE), (FLAG, BUSY)])
 async def test_a_missing_flag_is_marked_though_nothing_is_learned(
     conversation: Conversation, answers: tuple[Step, ...]
 ) -> None:
@@ -297,7 +297,7 @@ async def test_nothing_runs_twice_after_a_call_was_asked_for_again(conversation:
 
 @pytest.mark.asyncio
 async def test_other_errors_teach_nothing(conversation: Conversation) -> None:
-    told, _ = await answered(conversation, LOADING)
+    told, _ = await answered(conversation, BUSY)
     assert (
         not of(told, frames.QuestionAskedFrame)
         and not of(told, frames.NoticeFrame)

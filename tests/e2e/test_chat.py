@@ -130,6 +130,15 @@ def test_a_swap_is_told_in_the_chat(page: Page) -> None:
     expect(page.locator(".call")).to_have_count(0)
 
 
+def test_the_page_shows_that_the_model_is_loaded(page: Page) -> None:
+    choose(page, "sim-slow-load")
+    ask(page, "Hello")
+    expect(page.locator("#status")).to_have_text("Loading the model")
+    expect(page.locator("#silence")).to_have_text(re.compile(r"· \d+ s"))
+    answered(page)
+    expect(page.locator("#silence")).to_be_empty()
+
+
 def test_an_answer_that_breaks_off_says_so(page: Page) -> None:
     choose(page, "sim-dies")
     ask(page, "Tell me a long story")

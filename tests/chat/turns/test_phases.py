@@ -87,7 +87,8 @@ LOADED, NOT_LOADED = told({"models": [{"name": "m:latest"}]}), told({"models": [
 )
 async def test_the_page_shows_why_nothing_comes(kind: str, ps: Any, begins: bool, tools: Any, phase: str) -> None:
     page = Page()
-    async with scripted(ps) as server:
+    async with scripted() as server:
+        server.ps = ps
         report = SilenceReport(1, context(server, kind, tools), page.tell)
         async for _ in report.passed_on(reply(page, begins, phase), asyncio.create_task):
             pass
@@ -118,7 +119,8 @@ async def test_no_call_is_claimed_where_none_is_held_back(
         await enough.wait()
         yield [Finished("stop")]
 
-    async with scripted(LOADED) as server:
+    async with scripted() as server:
+        server.ps = LOADED
         async for _ in SilenceReport(1, context(server, kind, tools), page.tell).passed_on(
             begun(), asyncio.create_task
         ):

@@ -20,7 +20,8 @@ CLOSE: Sequence[Step] = ()
 class Scripted:
     """`answers` are used up one per request, the last one for all that follow; an answer is a list of steps.
 
-    A step is bytes to send, or something to wait for. `open` counts connections, `requests` holds (head, body).
+    `ps` is what GET /api/ps gets. A step is bytes to send, or something to wait for. `open` counts connections,
+    `requests` holds (head, body).
     """
 
     answers: list[Sequence[Step]]
@@ -29,6 +30,7 @@ class Scripted:
     most_open: int = 0
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     port: int = 0
+    ps: Sequence[Step] = (b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",)
 
     def endpoint(self, limits: Limits | None = None, kind: str = "ollama") -> Endpoint:
         return Endpoint(kind, f"http://127.0.0.1:{self.port}", limits=limits or Limits())
@@ -61,6 +63,11 @@ class Scripted:
     async def one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; False where the connection is to be closed."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        if head.startswith("GET /api/ps "):
+            # Which models are loaded is asked beside a request, at any time: it uses up no answer.
+            writer.writelines(step for step in self.ps if isinstance(step, bytes))
+            await writer.drain()
+            return not any(b"connection: close" in step for step in self.ps if isinstance(step, bytes))
         length = next((line[15:] for line in head.lower().split("\r\n") if line.startswith("content-length:")), "0")
         self.requests.append((head, await reader.readexactly(int(length))))
         steps = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
