@@ -25,7 +25,6 @@ help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: $(STAMP) ## Start the site at http://127.0.0.1:8000 (make run HOST=… PORT=…)
-	@$(PY) manage.py collectstatic --no-input --verbosity 0
 	@exec $(PY) manage.py serve --host "$(HOST)" --port "$(PORT)"
 
 # Without ARGS the tests in a browser run beside the others (tests/stages.py): tests wait for half of their time.

@@ -22,6 +22,8 @@ import psycopg
 import pytest
 
 POSTGRESQL = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
+# What a test of both kinds runs on. Where nothing may be left out, `.ci/run` runs these tests again with PostgreSQL.
+ENGINES = ("sqlite",) if os.environ.get("CI") == "true" and not POSTGRESQL else ("sqlite", "postgresql")
 REDIS = os.environ.get("TOOLSUPPORT_TEST_REDIS_URL", "")
 ROOT = Path(__file__).resolve().parent.parent
 # Where what is made once is kept between runs; `make clean` takes it away.

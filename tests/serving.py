@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,7 +14,9 @@ import uuid
 from collections.abc import AsyncIterator, Container, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiohttp
@@ -96,8 +99,21 @@ class Site:
             self.process = None
 
 
+_STATIC = TemporaryDirectory(prefix="toolsupport-static-")  # gone with this process
+
+
+@cache
+def static_files() -> Path:
+    """A directory with the compressed static files, made once for each process."""
+    made = Path(_STATIC.name)
+    Site(made).manage("collectstatic", "--no-input", "--verbosity", "0")
+    return made / "static"
+
+
 def prepare(site: Site) -> None:
-    """Give a site its tables; a second process of a site finds them there."""
+    """Give a site its tables and static files; a second process of a site finds them there."""
+    if not (site.directory / "static").exists():
+        shutil.copytree(static_files(), site.directory / "static")
     kind, _, name = site.environment.get("DATABASE_URL", "").partition(":///")
     if kind not in ("", "sqlite"):
         if site.rows("SELECT to_regclass('django_migrations')") == [(None,)]:

@@ -66,6 +66,7 @@ class TurnRunner:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._why: dict[int, str] = {}
+        self._ending: set[int] = set()
         self.heartbeat = TurnHeartbeat(self)
 
     def start(self) -> None:
@@ -206,8 +207,11 @@ class TurnRunner:
         return any(run.stop_call(call_id) for run in here)
 
     def cancel(self, turn_id: int, why: str) -> None:
-        """End a turn that runs here; `why` is a key of ENDS. The first reason counts."""
-        if turn_id in self._tasks and turn_id not in self._why:
+        """End a turn that runs here; `why` is a key of ENDS. The first reason counts.
+
+        A turn whose end is being written has one: the heartbeat, which no longer finds it running, calls it lost.
+        """
+        if turn_id in self._tasks and turn_id not in self._why and turn_id not in self._ending:
             self._why[turn_id] = why
             self._tasks[turn_id].cancel()
 
@@ -235,6 +239,7 @@ class TurnRunner:
         finally:
             self.runs.pop(claimed.turn, None)
             self._why.pop(claimed.turn, None)
+            self._ending.discard(claimed.turn)
 
     async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
         """Write the end and show it. It is shielded: a stop that is cancelled would leave a turn open."""
@@ -243,6 +248,7 @@ class TurnRunner:
             log.warning("stopped turn %s: another process took it over", run.claimed.turn)
             self.spawn(self._show_rows(run.claimed.conversation))
             return
+        self._ending.add(run.claimed.turn)
         reply = run.last_reply() if run.reply.message else None
         outcome = end.TurnOutcome(reason, detail, run.usage, reply, run.tally.taken())
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))

@@ -15,6 +15,7 @@ import pytest
 from tests.chat.test_corridor import choose
 from tests.chat.tools.sandbox.test_shell_process import alive
 from tests.installed import needs
+from tests.markup import flat
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
 needs_a_sandbox = needs("bwrap")
@@ -134,6 +135,6 @@ def test_where_the_sandbox_fails_it_is_absent_and_says_so(tmp_path: Path) -> Non
             above.chmod(above.stat().st_mode | 0o011)
     with serving(tmp_path, PATH=f"{fake.parent}:{os.environ['PATH']}") as site, closing(sign_in(site)) as ana:
         switch(ana, "on")
-        shown = ana.get("/tools/").text
+        shown = flat(ana.get("/tools/").text)
         assert why in shown and 'id="switch-bash" aria-label="Switch bash on" disabled' in shown
         assert f"tool bash: Bubblewrap cannot make a sandbox here (bwrap: {why})." in site.manage("doctor")

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.markup import flat
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
 
@@ -129,7 +130,7 @@ async def test_stop_ends_a_long_answer_at_once_and_keeps_its_text(site: Site, an
         ended = await open_page.until("turn.ended")
         assert ended["reason"] == "stopped" and time.monotonic() - asked < 5
         said = open_page.text(delta["message"])
-    shown = ana.get(f"/chat/{conversation}/messages/").text
+    shown = flat(ana.get(f"/chat/{conversation}/messages/").text)
     assert said.split()[0] in shown and "Stopped by you" in shown
 
 

@@ -191,7 +191,7 @@ async def test_a_test_that_another_process_ended_stops_and_keeps_that_end(
         await until(lambda: not worker.tester.running)
     done = await in_database(detection_reports.shown)(test)
     assert (done.status, done.verdict, done.reason) == ("interrupted", "inconclusive", detections.GONE)
-    assert "ended by another process" in caplog.text
+    assert "another process ended model test" in caplog.text
 
 
 @pytest.mark.asyncio

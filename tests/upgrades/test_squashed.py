@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.databases import ENGINES
 from tests.upgrades import archives
 from tests.upgrades.archives import empty_site
 
-ENGINES = ("sqlite", "postgresql")
 LAST = ("toolsupport=0017_reasoning_starts", "chat=0010_served_otherwise")
 SQUASHED = [("0001_squashed_0010_served_otherwise",), ("0001_squashed_0017_reasoning_starts",)]
 # How far a site may have come.

@@ -33,14 +33,15 @@ LONGEST_LOOK = 20_000  # characters that are searched for them
 class ProbeReply:
     """What came back. `seconds` is the whole answer, `first` the time to its first word, `failed` why there is none.
 
-    `finish` is the server's word for how it ended, `budget` the tokens it could have, `caps` the numbers of tokens at
-    which earlier replies were cut.
+    `written` are the calls as they stood in the text, "" for native ones. `finish` is the server's word for how it
+    ended, `budget` the tokens it could have, `caps` the numbers of tokens at which earlier replies were cut.
     `beginning` is set where it showed how replies of its model begin, otherwise than was known.
     """
 
     text: str = ""
     thinking: str = ""
     calls: list[ToolCall] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
     rejected: list[CallRejected] = field(default_factory=list)
     refused: ToolsRefused | None = None
     failed: Failed | None = None
@@ -75,6 +76,7 @@ class ProbeReply:
             self._words(event)
         elif isinstance(event, CallReady):
             self.calls.append(event.call)
+            self.written.append(event.raw)
         elif isinstance(event, CallRejected):
             self.rejected.append(event)
         elif isinstance(event, Finished):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toolsupport.core.events import CallReady
 from toolsupport.core.format_choice import CODE, READ_ONLY
@@ -19,6 +20,8 @@ from toolsupport.detection.trial_order import streamed_or_not
 # Worth trying with any model; each of them reads the neighbours that differ only in their marks.
 GENERAL = ("hermes", "llama3_json", "pythonic", "mistral", "qwen3_coder_xml")
 UNMARKED = ("pure_json", "pythonic")
+# They share `<tool_call>` and read each other's calls: a test names the one in which the model writes.
+SAME_MARKS = ("hermes", "qwen3_coder_xml", "glm45")
 PATIENCE = 2
 FIRST_PATIENCE = 4
 LONGEST = 4000  # characters of a text that all formats are tried on
@@ -104,10 +107,20 @@ async def _works(lab: ProbeRunner, name: str, think: bool | str | None) -> bool:
         question = ProbeRequest(asked.messages, _offered(name), name, streamed=next(ways), think=think)
         reply = await lab.ask(question)
         outcome = judge("formats", question, reply, asked)
-        if outcome.code == "no_call":
+        if outcome.passed and (raw := _in_another_body(name, reply.written)):
+            why = f"It wrote the call as {format_of(raw)}, not as {name}."
+            outcome = replace(outcome, code="no_call", why=why)
+            lab.written.append(raw)
+        elif outcome.code == "no_call":
             lab.written.append(reply.text)
         await lab.note(question, reply, outcome)
     return format_works(lab.outcomes, name, think)
+
+
+def _in_another_body(name: str, written: Sequence[str]) -> str:
+    """The first call that stands between the marks of `name` as another format writes it, "" where none does."""
+    bodies = [raw for raw in written if name in SAME_MARKS and format_of(raw) in SAME_MARKS]
+    return next((raw for raw in bodies if format_of(raw) != name), "")
 
 
 def _patience(lab: ProbeRunner, name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,12 +19,13 @@ from django.utils import timezone
 
 from chat.broadcast import frames
 from chat.models import Conversation, Turn
-from chat.transcript.turns import leases
+from chat.transcript.turn_store import TurnStore
+from chat.transcript.turns import end, leases
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns import runner as running
 from chat.turns.runner import TurnRunner
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
-from tests.toolsupport.providers.scripted import HANG, HEAD, said, scripted
+from tests.toolsupport.providers.scripted import DONE, HANG, HEAD, LAST_CHUNK, Step, said, scripted
 from toolsupport.core.errors import Busy
 from toolsupport.models import Server
 
@@ -66,13 +68,14 @@ class Answering:
 
 
 @asynccontextmanager
-async def answering(conversation: Conversation) -> AsyncIterator[Answering]:
+async def answering(conversation: Conversation, *rest: Step) -> AsyncIterator[Answering]:
+    """`rest` is how the server goes on after its first words: without it, never."""
     runner = TurnRunner()
     found = Answering(runner, conversation)
     runner.listeners.tell = found.tell  # type: ignore[method-assign]
     runner.start()
     try:
-        async with scripted((HEAD, said("Let me"), HANG)) as server:
+        async with scripted((HEAD, said("Let me"), *(rest or (HANG,)))) as server:
             await in_database(Server.objects.update)(base_url=server.endpoint().base_url)
             await found.ask()
             yield found
@@ -129,6 +132,30 @@ async def test_the_heartbeat_survives_an_error(
         turn = await found.turn()
         assert turn.lease_until is not None and turn.lease_until > timezone.now()
         assert len(found.runner.runs) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_turn_whose_end_is_being_written_is_not_called_lost(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    reached, written, write = threading.Event(), threading.Event(), end.end
+
+    def slow(store: TurnStore, outcome: end.TurnOutcome) -> end.TurnEnd:
+        ended = write(store, outcome)
+        reached.set()
+        assert written.wait(20)
+        return ended
+
+    monkeypatch.setattr(end, "end", slow)
+    async with answering(conversation, DONE, LAST_CHUNK) as found:
+        assert await asyncio.to_thread(reached.wait, 20)
+        # What the heartbeat does with a turn of its own that it no longer finds running.
+        [turn] = found.runner.runs
+        found.runner.cancel(turn, "lost")
+        written.set()
+        await until(lambda: not found.runner.runs)
+    assert any(isinstance(frame, frames.TurnEndedFrame) and frame.reason == "done" for frame in found.told)
+    assert "another process" not in caplog.text
 
 
 # C5: the page that stops an answer may be open in another process.

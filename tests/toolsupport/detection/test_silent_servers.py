@@ -64,10 +64,10 @@ async def server(answer: Answer, listing: Listing = lambda path: (404, b"{}")) -
 
 
 async def verdict_of(endpoint: Endpoint) -> Verdict:
-    return (await tested(endpoint, LIMITS))[0]
+    return (await examined(endpoint, LIMITS))[0]
 
 
-async def tested(endpoint: Endpoint, limits: ProbeLimits, thinks: bool | None = None) -> tuple[Verdict, list[str]]:
+async def examined(endpoint: Endpoint, limits: ProbeLimits, thinks: bool | None = None) -> tuple[Verdict, list[str]]:
     """The verdict, and what was told of the steps."""
     told: list[str] = []
 

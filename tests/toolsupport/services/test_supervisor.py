@@ -26,7 +26,7 @@ async def test_an_error_is_logged_with_its_owner(caplog: pytest.LogCaptureFixtur
         await asyncio.wait(tasks)
         await asyncio.gather(supervisor.spawn(asyncio.sleep(0)))
     [line] = caplog.records
-    assert line.getMessage() == "a task of the chat ended with an error"
+    assert line.getMessage() == "task of the chat failed"
     assert line.exc_info is not None and isinstance(line.exc_info[1], KeyError)
 
 

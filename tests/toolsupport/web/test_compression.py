@@ -6,6 +6,7 @@ import csv
 import http.client
 import json
 import os
+import shutil
 import signal
 import zlib
 from collections.abc import Iterator
@@ -27,9 +28,7 @@ FILE = b"One line of a file.\n" * 50_000
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    directory = tmp_path_factory.mktemp("site")
-    Site(directory).manage("collectstatic", "--no-input", "--verbosity", "0")
-    with serving(directory) as running:
+    with serving(tmp_path_factory.mktemp("site")) as running:
         yield running
 
 
@@ -118,9 +117,18 @@ def test_old_copies_are_not_sent() -> None:
     assert not static_files.collected()
 
 
-def test_without_copies_the_files_themselves_are_sent(site: Site, client: httpx.Client) -> None:
+def test_a_missing_copy_is_made_again_at_the_start(site: Site, client: httpx.Client) -> None:
     (site.directory / "static/js/conversation.js").unlink()
     site.kill(signal.SIGTERM)
+    site.start()
+    answer = Answer(client, SCRIPT)
+    assert (answer.status, answer.encoding, answer.body) == (200, "gzip", CONTENT)
+
+
+def test_where_no_copies_can_be_made_the_files_themselves_are_sent(site: Site, client: httpx.Client) -> None:
+    site.kill(signal.SIGTERM)
+    shutil.rmtree(site.directory / "static")
+    (site.directory / "static").write_text("in the way")
     site.start()
     answer = Answer(client, SCRIPT)
     assert (answer.status, answer.encoding, answer.body) == (200, "", CONTENT)

@@ -20,6 +20,7 @@ from toolsupport.core.errors import ConfigError
 from toolsupport.registry.people import first_admin
 from toolsupport.registry.servers import servers
 from toolsupport.services import database_upgrade
+from toolsupport.web import static_files
 
 MESSAGE_LIMIT = 256 * 1024
 HTTP_TIMEOUT = 120
@@ -47,12 +48,12 @@ class Command(BaseCommand):
 
     def serve(self, host: str, port: int) -> None:
         """Run until a signal ends it."""
-        from toolsupport.config import asgi
-
         try:
             lines = self.prepare()
         except ConfigError as error:
             raise CommandError(str(error)) from error
+        from toolsupport.config import asgi  # it looks whether the static files are compressed
+
         server = make_server(asgi.application, host, port)
 
         def begin() -> None:
@@ -69,10 +70,11 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing can listen at {self.address}: is it in use? Try another --port.")
 
     def prepare(self) -> list[str]:
-        """The tables, the Simulator's row and the first administrator; one process of a site at a time."""
+        """The tables, static files, the Simulator's row, the first administrator; one process of a site at a time."""
         with database_upgrade.exclusive():
             if done := database_upgrade.bring_up_to_date():
                 self.stdout.write(done)
+            static_files.collect()
             meet_simulator(self.simulator)
             return self.greeting()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 
 from django.http import HttpResponse
@@ -148,12 +147,12 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
             # The part of the page that lists the tests fetches itself anew.
             answer.headers["HX-Trigger"] = "tested"
         return answer
-    made = detection_reports.trials(detection_id)
-    steps = [
-        (DETECTORS[name].title if name in DETECTORS else name.capitalize(), list(trials))
-        for name, trials in groupby(made, key=lambda trial: trial.step)
-    ]
-    return render(request, PAGE, found | {"trials": steps})
+    # A step comes in rounds, between which others run: its trials are shown together, where it began.
+    steps: dict[str, list[Any]] = {}
+    for trial in detection_reports.trials(detection_id):
+        title = DETECTORS[trial.step].title if trial.step in DETECTORS else trial.step.capitalize()
+        steps.setdefault(title, []).append(trial)
+    return render(request, PAGE, found | {"trials": steps.items()})
 
 
 def _bulk(request: AuthedRequest, since: int, said: str) -> HttpResponse:

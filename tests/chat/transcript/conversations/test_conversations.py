@@ -11,6 +11,7 @@ from chat.transcript.conversations import conversations
 from chat.transcript.conversations.conversations import FormSettings
 from chat.transcript.messages.history import canonical
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
+from tests.markup import flat
 from toolsupport.core.errors import NotFound
 
 pytestmark = pytest.mark.django_db
@@ -104,7 +105,7 @@ def test_the_page_of_a_refused_form_keeps_what_was_typed(client: Client, alice: 
     conversation = ConversationFactory(owner=alice, settings={"system": "Old.", "format": "hermes"})
     client.force_login(alice)
     sent = {"system": "New.", "temperature": "warm", "format": "pythonic"}
-    page = client.post(f"/chat/{conversation.pk}/settings/", sent).content.decode()
+    page = flat(client.post(f"/chat/{conversation.pk}/settings/", sent).content.decode())
     assert "New." in page and 'value="warm"' in page and '<option value="pythonic" selected>' in page
     conversation.refresh_from_db()
     assert conversation.settings == {"system": "Old.", "format": "hermes"}
