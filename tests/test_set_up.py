@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import house, reference
+from toolsupport import __version__
 
 README = house.ROOT / "README.md"
 LOCK = house.ROOT / "requirements.lock"
@@ -130,3 +131,9 @@ def test_the_ci_script_can_be_called() -> None:
     script = house.ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
     assert subprocess.run(["bash", "-n", str(script)], capture_output=True).returncode == 0
+
+
+def test_the_version_is_the_newest_of_the_changelog() -> None:
+    newest = re.search(r"^## (\d+\.\d+\.\d+) ", (house.ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest and newest[1] == __version__
+    assert f'version = "{__version__}"' in (house.ROOT / "pyproject.toml").read_text()

@@ -125,5 +125,7 @@ def _in_another_body(name: str, written: Sequence[str]) -> str:
 
 def _patience(lab: ProbeRunner, name: str) -> int:
     """Failures before a format is left: more for the first of those listed, unless it writes in another one."""
+    if _in_another_body(name, lab.written):
+        return 1
     others = any({*written_in(text)} - {name} for text in lab.written)
     return FIRST_PATIENCE if name in lab.subject.formats[:1] and not others else PATIENCE

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from chat.mcp.client import http, stdio
+from toolsupport import __version__
 from toolsupport.core.errors import ToolsupportError
 from toolsupport.core.remote_tools import MOST_TOOLS, RemoteServer
 from toolsupport.core.types import JSON
@@ -82,7 +83,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
         if isinstance(message, types.ToolListChangedNotification):
             changed()
 
-    info = types.Implementation(name="toolsupport", version="0.1.0")
+    info = types.Implementation(name="toolsupport", version=__version__)
     transport = TRANSPORTS[server.kind](server, changed)
     async with (
         sdk.Client(
