@@ -46,8 +46,8 @@ class SilenceReport:
                     yield batch
         finally:
             reports.cancel()
-            with suppress(asyncio.CancelledError):
-                await reports
+            # Not awaited itself: its failure is logged where tasks are owned, and ends no answer.
+            await asyncio.wait([reports])
 
     def _heard(self) -> None:
         self._begun, self._heard_at = True, self._now()

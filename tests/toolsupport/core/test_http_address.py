@@ -80,4 +80,12 @@ def test_what_follows_the_address() -> None:
 
 @pytest.mark.parametrize("host", ["box", "", "/var/run/postgresql", "box.example.org", "127.0.0.1", "::1", "0.0.0.0"])
 def test_hosts_that_may_be_written(host: str) -> None:
-    http_address.check_host(host)
+    assert [one for one in (host, "169.254.169.254") if refused(one)] == ["169.254.169.254"]
+
+
+def refused(host: str) -> bool:
+    try:
+        http_address.check_host(host)
+    except ConfigError:
+        return True
+    return False
