@@ -20,7 +20,7 @@ from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.turns import loop, tool_discovery
-from chat.turns.context_fitting import ContextRecovery
+from chat.turns.context_recovery import ContextRecovery
 from chat.turns.events import (
     ApprovalNeeded,
     CallMade,

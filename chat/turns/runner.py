@@ -16,8 +16,8 @@ from django.db import DatabaseError, InterfaceError, OperationalError
 from chat.broadcast import frames
 from chat.broadcast.announcement_frames import frame_of
 from chat.broadcast.model_watcher import ModelWatcher
-from chat.broadcast.other_processes import PeerBroadcaster
 from chat.broadcast.outbox import Close, PageSocket, Send, SocketRegistry
+from chat.broadcast.peer_processes import PeerBroadcaster
 from chat.broadcast.socket_revocation import SocketRevocation
 from chat.transcript.announcements import Announcement, Thing
 from chat.transcript.people.person import person

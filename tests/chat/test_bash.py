@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.chat.tools.sandbox.test_shell_process import alive
 from tests.installed import needs
 from tests.markup import flat

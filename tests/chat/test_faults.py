@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from tests.chat.test_revocation import keep_out
-from tests.crowd import browser, crowd
-from tests.evil import Evil, ask, evil_server, serving_evil, until_listed
+from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
+from tests.many_users import browser, crowd
 from tests.nightly.kills import counted
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 

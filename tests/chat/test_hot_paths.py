@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.chat.test_approvals import asked, notes
-from tests.crowd import Person, browser, crowd
+from tests.many_users import Person, browser, crowd
 from tests.serving import Page, Site, new_chat, page, sign_in
 
 MODEL = "sim-honest:latest"

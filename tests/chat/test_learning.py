@@ -21,9 +21,9 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.run import TurnRun
-from tests.chat.beginning import accept, things
+from tests.chat.started_turns import accept, things
+from tests.effective_values import holding
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
-from tests.holding import holding
 from tests.toolsupport.providers.scripted import (
     DONE,
     FINE,

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.chat.mcp.client.conftest import SCRIPT
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.serving import Page, Site, approve_tools, new_chat, page, serving, sign_in
 
 MARKED = ("hang", "hangs", "die", "kinds", "progress")  # as only reading, so that nobody is asked

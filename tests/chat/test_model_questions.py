@@ -12,9 +12,9 @@ from chat.models import Conversation, Message, Question
 from chat.transcript.announcements import AddedNotice, AskedQuestion, EndedQuestion
 from chat.transcript.questions import model_news, questions, unknown_model
 from chat.transcript.questions.questions import SubmittedAnswer
-from tests.chat.beginning import things
+from tests.chat.started_turns import things
+from tests.effective_values import holding
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
-from tests.holding import holding
 from toolsupport.core.errors import Conflict
 from toolsupport.models import Detection, ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.serving import Page, Site, new_chat, page, sign_in, switched_on
 
 SUM = "Sum column cups of data.csv with Python"

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
 LOOK = "What's in this folder?"

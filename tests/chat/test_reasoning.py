@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.serving import Site, new_chat, page
 
 

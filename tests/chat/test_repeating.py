@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.chat.test_approvals import asked, notes
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.serving import Page, Site, new_chat, page
 
 

@@ -11,8 +11,8 @@ import aiohttp
 import httpx
 import pytest
 
-from tests.crowd import CROWD, Person, browser, crowd
 from tests.factories import PASSWORD
+from tests.many_users import CROWD, Person, browser, crowd
 from tests.serving import Site, page
 
 Revoke = Callable[[httpx.Client, httpx.Client, Person], httpx.Response]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.serving import Page, Site, new_chat, page
 from toolsupport.simulator.models import TEXT
 

@@ -29,7 +29,7 @@ from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import START, SentMessage
 from chat.turns.events import ApprovalNeeded
 from chat.turns.tool_executor import ToolExecutor
-from tests.chat.beginning import accept, reply_of
+from tests.chat.started_turns import accept, reply_of
 from tests.factories import ConversationFactory, McpServerFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core import invisible_chars
 from toolsupport.core.errors import ToolError

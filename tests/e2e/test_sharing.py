@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.crowd import crowd
 from tests.e2e.conftest import answered, ask, new_chat, ready
 from tests.e2e.test_access_for_all import overflow, violations
+from tests.many_users import crowd
 from tests.serving import ADMIN, Site
 
 pytestmark = pytest.mark.e2e

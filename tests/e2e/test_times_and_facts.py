@@ -36,7 +36,11 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def site(tmp_path_factory: pytest.TempPathFactory, facts: Path) -> Iterator[Site]:
     """A site with two MCP servers, whose tools are approved; times may be asked for without a question."""
     programs = {
-        name: {"command": sys.executable, "args": ["-m", "tests.household", name, str(facts)], "cwd": str(ROOT)}
+        name: {
+            "command": sys.executable,
+            "args": ["-m", "tests.mcp_server", name, str(facts)],
+            "cwd": str(ROOT),
+        }
         for name in ("time", "memory")
     }
     file = facts.with_name("servers.json")

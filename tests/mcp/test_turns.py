@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.mcp.test_servers import NODE, PYTHON
 from tests.serving import Page, Site, approve_tools, new_chat, page, serving, sign_in
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from tests.evil import Evil, ask, evil_server, serving_evil, until_listed
+from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
 from tests.serving import Page, Site, new_chat, page, sign_in
 
 CONVERSATIONS = 3

@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 
 from tests.chat.mcp.client.conftest import SCRIPT
-from tests.obedient import NAME, obedient_server, order
+from tests.obedient_server import NAME, obedient_server, order
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
 GRANTED = ("write_file", "edit_file", "memory_dump")

@@ -18,7 +18,7 @@ from toolsupport import providers
 from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.server import Simulator

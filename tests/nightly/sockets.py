@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from tests.crowd import Person, browser, crowd
+from tests.many_users import Person, browser, crowd
 from tests.serving import Page, Site, new_chat, page, serving, sign_in
 
 AT_ONCE = 50  # handshakes on their way

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from tests.evil import Evil, ask, evil_server, serving_evil, until_listed
+from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
 from tests.serving import Site, new_chat, page, sign_in
 
 MODELS = ("evil-long", "evil-hang-before", "evil-hang-between")

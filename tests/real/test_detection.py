@@ -15,7 +15,7 @@ from toolsupport import providers
 from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 
 pytestmark = pytest.mark.real_server
 

@@ -22,7 +22,7 @@ from toolsupport.core.refusals import classify
 from toolsupport.core.types import JSON, ChatMessage, ToolSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, ProbeReply, ProbeRunner, ProbeTarget, ProbeTrial
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.detection.text_formats import formats_for
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.testing import detections, probe_target

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from toolsupport.simulator.gojson import timestamp
 from toolsupport.simulator.languages import objects, pythonic, tags
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import (
     broken_json,
     codes,
@@ -33,6 +32,7 @@ from toolsupport.simulator.quirks import (
     thinks_long,
     writes,
 )
+from toolsupport.simulator.types import HistoryMessage, ModelInput, SimulatedReply
 
 FAMILY = "simulated"
 LABEL = "Simulated: "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.http11 import PLAIN, ReceivedRequest, Response, StreamedResponse
+from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.wire import control, listing, native, openai
 
 Handler = Callable[[SimulatorState, Client, ReceivedRequest], Awaitable[Response | StreamedResponse]]
@@ -28,7 +28,7 @@ ROUTES: dict[str, dict[str, Handler]] = {
 ONE_MODEL = "/v1/models/"
 
 
-async def respond(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
+async def respond(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """The answer to a request, whatever its path."""
     methods = ROUTES.get(request.path) or _with_a_name(request.path)
     if methods is None:
@@ -36,7 +36,7 @@ async def respond(desk: SimulatorState, client: Client, request: ReceivedRequest
     handler = methods.get(request.method)
     if handler is None:
         return Response(b"405 method not allowed", 405, PLAIN, allow=", ".join(methods))
-    return await handler(desk, client, request)
+    return await handler(state, client, request)
 
 
 def _with_a_name(path: str) -> dict[str, Handler] | None:

@@ -11,10 +11,10 @@ import h11
 
 from toolsupport.simulator import http11
 from toolsupport.simulator.client import Client, DisconnectReader
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.http11 import BadRequest, ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.memory import ModelMemory
 from toolsupport.simulator.routes import respond
+from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.wire.chat import ConnectionCut
 
 log = logging.getLogger(__name__)

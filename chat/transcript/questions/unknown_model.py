@@ -21,7 +21,7 @@ from chat.transcript.messages import present
 from chat.transcript.messages.view_models import ShownQuestion
 from chat.transcript.settings import chat_settings
 from toolsupport.core.errors import Conflict, NotAllowed
-from toolsupport.detection.test_run import longest
+from toolsupport.detection.probe_run import longest
 from toolsupport.registry.knowledge import effective_values as known_of
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from tests.chat.test_corridor import choose
+from tests.chat.test_end_to_end import choose
 from tests.serving import Page, Site, new_chat, page
 
 UNKNOWN = "sim-unknown:latest"

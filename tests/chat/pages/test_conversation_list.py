@@ -15,7 +15,7 @@ from django.urls import reverse
 from chat.models import Conversation
 from chat.transcript.conversations import conversations, listing
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory
 
 pytestmark = pytest.mark.django_db

@@ -23,7 +23,7 @@ from chat.transcript.conversations.tool_filter import SwitchChoice, ToolFilterCh
 from chat.transcript.settings import available_tools
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
 from tests.markup import flat
 from tests.toolsupport.providers.scripted import FINE, Scripted, scripted

@@ -20,7 +20,7 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import record, regenerate
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, reply_of
+from tests.chat.started_turns import accept, reply_of
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import ToolCall, ToolResult

@@ -17,7 +17,7 @@ from chat.transcript.messages import attachments
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import NotFound
 

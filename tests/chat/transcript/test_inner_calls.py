@@ -21,7 +21,7 @@ from chat.transcript.turns.begin import claim
 from chat.transcript.turns.end import end, request_stop
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, reply_of, things
+from tests.chat.started_turns import accept, reply_of, things
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.core.events import CallReady

@@ -23,7 +23,7 @@ from chat.transcript.turns.regenerate import RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.requested_call import CallRequest
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, reply_of
+from tests.chat.started_turns import accept, reply_of
 from tests.chat.transcript.losses import (
     ANOTHER,
     ME,

@@ -25,7 +25,7 @@ from chat.transcript.turns import found_tools, model_changes, record
 from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.end import TurnOutcome, end, request_stop
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, reply_of
+from tests.chat.started_turns import accept, reply_of
 from tests.chat.transcript.losses import LOSSES, ME, dump, run_out
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Lost

@@ -17,7 +17,7 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import end, leases
 from chat.transcript.turns.end import TurnOutcome
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, reply_of
+from tests.chat.started_turns import accept, reply_of
 from tests.chat.transcript.losses import LOSSES, ME, dump
 from tests.chat.transcript.test_turn_store import fenced
 from tests.factories import ConversationFactory

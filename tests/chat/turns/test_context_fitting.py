@@ -11,8 +11,8 @@ from django.contrib.auth.models import Group
 from chat.transcript.announcements import AddedNotice
 from chat.transcript.turns.begin import ClaimedTurn
 from chat.transcript.turns.sent_message import SentMessage
-from chat.turns.context_fitting import ContextRecovery
-from tests.chat.beginning import accept
+from chat.turns.context_recovery import ContextRecovery
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import answer, scripted
 from toolsupport import providers

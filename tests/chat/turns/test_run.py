@@ -22,7 +22,7 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.events import TurnEvent, joined
 from chat.turns.run import TurnRun
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory
 from toolsupport.core.events import CallDelta, TextDelta
 from toolsupport.core.types import Capabilities, RequestSpec, ToolCall

@@ -19,7 +19,7 @@ from chat.transcript.turns import found_tools
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.run import TurnRun
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.data.public_tools import tools
 from tests.factories import ConversationFactory, ModelProfileFactory, ServerFactory, UserFactory
 from tests.toolsupport.providers.scripted import FINE, HEAD, LAST_CHUNK, Scripted, chunk, scripted

@@ -19,7 +19,7 @@ from chat.transcript.turns.begin import ClaimedTurn
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.events import ApprovalNeeded
 from chat.turns.tool_executor import ToolExecutor, tools_of
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import ToolCall

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.examples import by_night
 from tests.tables import every
-from tests.toolsupport.core.told import told
+from tests.toolsupport.core.final_reply import told
 from toolsupport.core.events import CallRejected, Finished, TextDelta, finish_reason
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.formats.cut_replies import CUT, is_complete

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from tests.toolsupport.core.told import Told, told
+from tests.toolsupport.core.final_reply import Told, told
 from toolsupport.core.events import (
     CallReady,
     CallRejected,

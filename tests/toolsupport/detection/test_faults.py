@@ -14,7 +14,7 @@ from tests.toolsupport.detection.test_silent_servers import Answer, server
 from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.providers import transport
 
 Message = dict[str, Any]

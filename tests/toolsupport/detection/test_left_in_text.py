@@ -13,7 +13,7 @@ from toolsupport.core.server_flags import sentence
 from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.detection.text_formats import form_of, formats_for
 
 PYTHON = 'lookup_ticket(ticket="{}", copies={})'

@@ -15,7 +15,7 @@ from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
 from toolsupport.detection.probe_limits import LIMITS, ProbeLimits
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 
 GREETS = {"message": {"role": "assistant", "content": "Hello."}, "done": True, "done_reason": "stop"}
 

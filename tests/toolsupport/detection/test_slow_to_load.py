@@ -19,7 +19,7 @@ from toolsupport.core.types import Capabilities, ChatMessage, Endpoint, RequestS
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial, per_tool, probe_runner
 from toolsupport.detection.probe_limits import LIMITS
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 
 LOAD = 90.0
 

@@ -13,7 +13,7 @@ from toolsupport import providers
 from toolsupport.core.types import Capabilities, Endpoint, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import DETECTORS, KINDS, ProbeRunner, ProbeTarget, ProbeTrial
-from toolsupport.detection.test_run import StepProgress, examine, longest
+from toolsupport.detection.probe_run import StepProgress, examine, longest
 from toolsupport.simulator.models import MODELS
 from toolsupport.simulator.server import Simulator
 

@@ -16,7 +16,7 @@ from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
 from toolsupport.detection.code_mode_calls import calls_in
 from toolsupport.detection.probe_prompts import TICKET, TOOLS
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 from toolsupport.detection.text_formats import GENERAL, formats_for, written_in
 
 WISH = re.compile(r'with ticket "([A-Z0-9-]+)" and copies (\d+)')

@@ -16,7 +16,7 @@ from tests.toolsupport.detection.test_silent_servers import server
 from toolsupport.core.types import Capabilities, RequestSpec
 from toolsupport.core.verdicts import Verdict
 from toolsupport.detection import ProbeRunner, ProbeTarget, ProbeTrial
-from toolsupport.detection.test_run import StepProgress, examine
+from toolsupport.detection.probe_run import StepProgress, examine
 
 WISH = re.compile(r'with ticket "([A-Z0-9-]+)" and copies (\d+)')
 Body = dict[str, Any]

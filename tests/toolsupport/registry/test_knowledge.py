@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, UserFactory
-from tests.holding import holding
 from toolsupport.core.errors import Conflict
 from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, OTHER, UNSUPPORTED, Refusal
 from toolsupport.core.types import ChatSettings, ToolSpec

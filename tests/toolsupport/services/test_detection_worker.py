@@ -15,8 +15,8 @@ from channels.db import database_sync_to_async as in_database
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory
-from tests.holding import holding
 from toolsupport import providers
 from toolsupport.core import redaction
 from toolsupport.core.events import Failed, ToolsRefused

@@ -6,8 +6,8 @@ import pytest
 from channels.db import database_sync_to_async
 from pytest_django import Settings
 
+from tests.effective_values import holding
 from tests.factories import ServerFactory
-from tests.holding import holding
 from tests.toolsupport.stand_in import Servers
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError

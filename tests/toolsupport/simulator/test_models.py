@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.memory import ModelMemory
 from toolsupport.simulator.models import MODELS, NO_TOOLS, find, is_name, render
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool, SimulatedCall
+from toolsupport.simulator.state import SimulatorState
+from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 
 NATIVE = (
     "honest thinks refuses ignores slow-load dies long unknown shell hallucinates loops flaky speaks parallel-less"
@@ -32,13 +32,13 @@ def test_what_writes_text_says_no_tools_and_refuses_them() -> None:  # M8
 
 
 def test_a_model_that_drifts_becomes_another_build_others_stay() -> None:
-    desk = SimulatorState(ModelMemory(0), 0)
-    before = {name: desk.build(model).digest for name, model in MODELS.items()}
+    state = SimulatorState(ModelMemory(0), 0)
+    before = {name: state.build(model).digest for name, model in MODELS.items()}
     for model in MODELS.values():
-        desk.drift(model)
-    changed = [name for name, model in MODELS.items() if desk.build(model).digest != before[name]]
+        state.drift(model)
+    changed = [name for name, model in MODELS.items() if state.build(model).digest != before[name]]
     assert changed == ["sim-drifts"]
-    assert desk.build(MODELS["sim-drifts"]).modified > MODELS["sim-drifts"].modified
+    assert state.build(MODELS["sim-drifts"]).modified > MODELS["sim-drifts"].modified
 
 
 def test_every_model_says_that_it_is_simulated() -> None:  # M8

@@ -32,7 +32,7 @@ from toolsupport.core.formats import (
     xml_dialects,
 )
 from toolsupport.core.formats.format import Format, Parser
-from toolsupport.core.formats.reading import Grammar, ReplyParser
+from toolsupport.core.formats.reply_parser import Grammar, ReplyParser
 from toolsupport.core.types import ToolSpec
 
 _ALL = (

@@ -28,7 +28,7 @@ from toolsupport.core.formats import (
     xml_dialects,
 )
 from toolsupport.core.formats.named_json import NamedCalls
-from toolsupport.core.formats.reading import Grammar, Reader, ReaderContext, ReplyParser
+from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext, ReplyParser
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolSpec
 

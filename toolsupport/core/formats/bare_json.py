@@ -16,7 +16,7 @@ from toolsupport.core.arguments import (
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.reading import ReaderContext
+from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.tool_lookup import find_tool

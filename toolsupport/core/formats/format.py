@@ -10,7 +10,7 @@ from toolsupport.core.events import Event
 from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec
 
 if TYPE_CHECKING:
-    from toolsupport.core.formats.reading import ReplyParser
+    from toolsupport.core.formats.reply_parser import ReplyParser
 
 
 class Parser(Protocol):

@@ -15,7 +15,7 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP, JsonCalls
 from toolsupport.core.formats.lone_ends import AMBIGUOUS
 from toolsupport.core.formats.lookahead import peek
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.json_repair import TWO_OF_ONE_KEY, read_json
 from toolsupport.core.json_walk import DEEPEST

@@ -10,7 +10,7 @@ from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArgumen
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.formats.xml_dialects import INVOKE

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.reading import Grammar
 from toolsupport.core.formats.reply import object_of
+from toolsupport.core.formats.reply_parser import Grammar
 from toolsupport.core.formats.tool_call_marks import HERMES, read
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.types import ToolCall, ToolSpec

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from toolsupport.core.arguments import ParsedCall, read_call
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
-from toolsupport.core.formats.reading import ReaderContext
+from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
 from toolsupport.core.scanner import MarkerSet, Steps
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from toolsupport.core.arguments import compact
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from toolsupport.core.coercion import type_of
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, written_value
 from toolsupport.core.formats.tags import TaggedCalls, TagSet
 from toolsupport.core.formats.writing import listed, write_results

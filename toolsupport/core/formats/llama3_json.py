@@ -8,7 +8,7 @@ from toolsupport.core.formats import pure_json, pythonic
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.scanner import MarkerSet, Steps
 
 TAG = "<|python_tag|>"

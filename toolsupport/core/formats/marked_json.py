@@ -10,7 +10,7 @@ from toolsupport.core.arguments import compact
 from toolsupport.core.formats import tool_call_marks
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import JsonCalls
-from toolsupport.core.formats.reading import Grammar, Reader, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.types import JSON, ToolCall, ToolSpec

@@ -12,7 +12,7 @@ from toolsupport.core.coercion import from_text, resolved, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import NO_PARAMETERS, TWICE, UNCLEAR
 from toolsupport.core.formats.writing import listed, write_results

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolsupport.core.formats import harmony
 from toolsupport.core.formats.format import Format
-from toolsupport.core.formats.reading import Grammar
+from toolsupport.core.formats.reply_parser import Grammar
 from toolsupport.core.formats.writing import write_results
 from toolsupport.core.formats.xml_dialects import invoke
 from toolsupport.core.types import ToolCall, ToolSpec

@@ -12,7 +12,7 @@ from toolsupport.core.arguments import ParsedCall, finished, schema_of
 from toolsupport.core.coercion import from_text, types
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.json_calls import CUT_OFF, JsonCalls
-from toolsupport.core.formats.reading import ReaderContext
+from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.formats.tag_value import written_value
 from toolsupport.core.formats.tags import TWICE, UNCLEAR
 from toolsupport.core.formats.writing import listed

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from toolsupport.core.events import CallFound, CallReady, CallRejected, Event
 from toolsupport.core.formats import auto, pure_json, pythonic
-from toolsupport.core.formats.reading import Grammar, ReplyParser
+from toolsupport.core.formats.reply_parser import Grammar, ReplyParser
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolSpec
 

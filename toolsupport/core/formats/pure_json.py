@@ -8,7 +8,7 @@ from toolsupport.core.arguments import compact
 from toolsupport.core.formats.bare_json import BareJson
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.mentions import FenceRule
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import harmless, listed
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ChatMessage, ToolCall, ToolSpec

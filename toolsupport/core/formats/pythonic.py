@@ -17,7 +17,7 @@ from toolsupport.core.formats.lookahead import match, peek
 from toolsupport.core.formats.mentions import FenceRule
 from toolsupport.core.formats.python_calls import CallReader
 from toolsupport.core.formats.python_strings import UnreadableString
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.scanner import SPACE, MarkerSet, Steps, TextSource
 from toolsupport.core.tool_lookup import find_tool
 from toolsupport.core.types import ToolCall

@@ -11,7 +11,7 @@ from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.harmony import only_parameter
 from toolsupport.core.formats.lookahead import match
 from toolsupport.core.formats.named_json import NamedCalls, NamedMarks
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.writing import listed, write_results
 from toolsupport.core.scanner import Steps
 from toolsupport.core.types import ToolCall, ToolSpec

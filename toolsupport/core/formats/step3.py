@@ -9,7 +9,7 @@ from toolsupport.core.formats import deepseek
 from toolsupport.core.formats.deepseek import BEGIN, CALL, CALL_END, END, KIND, spellings
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.named_json import NamedCalls
-from toolsupport.core.formats.reading import Grammar, ReaderContext
+from toolsupport.core.formats.reply_parser import Grammar, ReaderContext
 from toolsupport.core.formats.tags import TaggedCalls
 from toolsupport.core.formats.writing import write_results
 from toolsupport.core.formats.xml_dialects import XmlDialect, invoke

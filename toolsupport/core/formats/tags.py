@@ -25,7 +25,7 @@ from toolsupport.core.formats import cdata
 from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream, JsonArguments
 from toolsupport.core.formats.json_calls import CUT_OFF, TOO_DEEP
 from toolsupport.core.formats.lone_ends import AMBIGUOUS
-from toolsupport.core.formats.reading import ReaderContext
+from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.formats.tag_value import KEPT, LEFT_OUT, TagValue, is_json_of, without_breaks
 from toolsupport.core.json_repair import read_json
 from toolsupport.core.json_walk import DEEPEST, JsonWalk

@@ -15,7 +15,7 @@ from toolsupport.core.formats.argument_stream import TEXT, ArgumentStream
 from toolsupport.core.formats.format import Format
 from toolsupport.core.formats.json_calls import CUT_OFF
 from toolsupport.core.formats.lookahead import match
-from toolsupport.core.formats.reading import Grammar, Reader, ReaderContext, ReplyParser
+from toolsupport.core.formats.reply_parser import Grammar, Reader, ReaderContext, ReplyParser
 from toolsupport.core.formats.tag_value import PAIRED, TagValue, without_breaks, written_value
 from toolsupport.core.formats.tags import NO_PARAMETERS, UNCLEAR
 from toolsupport.core.formats.writing import listed, write_results

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from toolsupport.simulator.nouns import JSON, SimulatedCall
+from toolsupport.simulator.types import JSON, SimulatedCall
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0123456789"
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from toolsupport.simulator.nouns import SimulatedCall
+from toolsupport.simulator.types import SimulatedCall
 
 
 def plain(calls: Sequence[SimulatedCall]) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from toolsupport.simulator.nouns import SimulatedCall
+from toolsupport.simulator.types import SimulatedCall
 
 
 def qwen3_coder(calls: Sequence[SimulatedCall]) -> str:

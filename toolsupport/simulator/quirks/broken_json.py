@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable, Sequence
 
 from toolsupport.simulator.languages.objects import as_object, hermes
-from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.quirks.writes import written
-from toolsupport.simulator.reading import told
+from toolsupport.simulator.reading import text_prompt
+from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """The honest calls, broken in the next way for each answer that stands in the conversation."""
-    heard = told.prompt(prompt)
+    heard = text_prompt.prompt(prompt)
     answers = sum(said.role == "assistant" for said in heard.messages)
     return written(honest.reply(heard), lambda calls: broken(calls, answers))
 

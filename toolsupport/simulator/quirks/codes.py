@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.simulator.languages import pythonic
-from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.quirks.writes import written
-from toolsupport.simulator.reading import told
-from toolsupport.simulator.rules import answers, offers
-from toolsupport.simulator.rules.wishes import Intent, IntentKind, understand
+from toolsupport.simulator.reading import text_prompt
+from toolsupport.simulator.rules import answers, tool_choice
+from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
+from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 # What Python does by itself, where the system prompt speaks of programs in a fence.
 PROGRAMS = {
@@ -25,20 +25,20 @@ FENCE = "```python"
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """A program for all that is wanted; then what it printed, which may be one result for several calls."""
-    heard = told.prompt(prompt)
-    wishes = understand(heard.asked, [tool.name for tool in heard.tools])
-    if not any(offers.find(wish, heard.tools) for wish in wishes):
+    heard = text_prompt.prompt(prompt)
+    intents = understand(heard.asked, [tool.name for tool in heard.tools])
+    if not any(tool_choice.find(intent, heard.tools) for intent in intents):
         heard = replace(heard, tools=())
-    if len(wishes) > len(heard.results) > 0:
+    if len(intents) > len(heard.results) > 0:
         printed = "\n".join(result.content for result in heard.results)
         return SimulatedReply(answers.with_result(Intent(IntentKind.UNKNOWN, heard.asked), printed))
-    programs = [] if heard.tools or heard.results else _programs(wishes, prompt)
+    programs = [] if heard.tools or heard.results else _programs(intents, prompt)
     if programs:
         return SimulatedReply("\n".join([FENCE, *programs, "```"]), awkward=True)
     return written(honest.reply(heard), pythonic.code)
 
 
-def _programs(wishes: list[Intent], prompt: ModelInput) -> list[str]:
+def _programs(intents: list[Intent], prompt: ModelInput) -> list[str]:
     """Programs without any tool, where the prompt says that such are run."""
     run = any(FENCE in said.content for said in prompt.messages if said.role == "system")
-    return [PROGRAMS[wish.kind].format(wish) for wish in wishes if run and wish.kind in PROGRAMS]
+    return [PROGRAMS[intent.kind].format(intent) for intent in intents if run and intent.kind in PROGRAMS]

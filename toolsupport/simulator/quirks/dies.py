@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import ModelInput, ReplyEnding, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.rules.samples import FILLER
+from toolsupport.simulator.types import ModelInput, ReplyEnding, SimulatedReply
 
 TOKENS = 40
 

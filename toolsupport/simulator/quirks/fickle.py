@@ -5,10 +5,10 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import honest, shell
 from toolsupport.simulator.rules.arguments import fill
-from toolsupport.simulator.rules.wishes import Intent, IntentKind
+from toolsupport.simulator.rules.intents import Intent, IntentKind
+from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
+from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:

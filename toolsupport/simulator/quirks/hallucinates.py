@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
+from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 REJECTED = re.compile(r"\bno (?:such )?tool\b|\bunknown (?:tool|function)\b|\btool\b.*\bnot (?:found|offered)\b", re.I)
 MADE_UP = "query_knowledge_base"

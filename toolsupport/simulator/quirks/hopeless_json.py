@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.quirks.writes import written
-from toolsupport.simulator.reading import told
+from toolsupport.simulator.reading import text_prompt
+from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedReply
 
 TRIES = 2
 GIVES_UP = "I tried to call a tool, and cannot write the call properly. I give up: please do without it."
@@ -15,7 +15,7 @@ GIVES_UP = "I tried to call a tool, and cannot write the call properly. I give u
 
 def reply(prompt: ModelInput) -> SimulatedReply:
     """Two calls that nobody can read, then words."""
-    heard = told.prompt(prompt)
+    heard = text_prompt.prompt(prompt)
     if len(heard.results) >= TRIES:
         return SimulatedReply(GIVES_UP)
     # What came back so far says that the call could not be read: it is tried again.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
 from toolsupport.simulator.rules.samples import LONG
+from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.simulator.languages import objects
-from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
+from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 WORDS = "This is the call that would help:\n\n```json\n{}\n```"
 

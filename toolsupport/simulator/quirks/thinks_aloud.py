@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest, thinks, writes
-from toolsupport.simulator.reading import told
+from toolsupport.simulator.reading import text_prompt
+from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 CONSIDERED = "considered-and-dropped.txt"
 
@@ -16,7 +16,7 @@ def in_marks(write: writes.Language, opening: str = "<think>\n") -> Callable[[Mo
     """A model that calls in a language of its own, after thoughts that a mark closes."""
 
     def reply(prompt: ModelInput) -> SimulatedReply:
-        read = told.prompt(prompt)
+        read = text_prompt.prompt(prompt)
         said = honest.reply(read)
         written = writes.written(said, write)
         thought = thinks.thoughts(read, said)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedReply
 from toolsupport.simulator.quirks import honest
+from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 LINES, ENDLESS_LINES = 90, 900
 LINE = "Step {}: I look at the demand once more and weigh what it asks of me.\n"

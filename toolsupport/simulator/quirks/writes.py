@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import honest
-from toolsupport.simulator.reading import told
+from toolsupport.simulator.reading import text_prompt
+from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedReply
 
 Language = Callable[[Sequence[SimulatedCall]], str]
 
@@ -16,7 +16,7 @@ def in_language(write: Language) -> Callable[[ModelInput], SimulatedReply]:
     """A model that calls as the honest one does, in a language of its own."""
 
     def reply(prompt: ModelInput) -> SimulatedReply:
-        return written(honest.reply(told.prompt(prompt)), write)
+        return written(honest.reply(text_prompt.prompt(prompt)), write)
 
     return reply
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from toolsupport.simulator.nouns import JSON
+from toolsupport.simulator.types import JSON
 
 TYPES = {
     "string": "str string",

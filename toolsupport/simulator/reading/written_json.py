@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.reading import schemas, values
+from toolsupport.simulator.types import JSON, OfferedTool
 
 SCHEMAS = ("parameters", "input_schema", "inputSchema", "arguments", "args", "schema")
 # The name of a tool whose schema follows: at the beginning of a line, perhaps in a list, a heading or backticks.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolsupport.simulator.nouns import OfferedTool
 from toolsupport.simulator.reading import schemas
 from toolsupport.simulator.reading.schemas import Parameter
+from toolsupport.simulator.types import OfferedTool
 
 KINDS = "|".join(schemas.MEANT)
 # `- path (string, required): where it is`, `* limit: integer, optional`.

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.reading import schemas, values
 from toolsupport.simulator.reading.schemas import Parameter
+from toolsupport.simulator.types import JSON, OfferedTool
 
 NAME = r"[A-Za-z_][\w.-]*"
 SIGNATURE = re.compile(

@@ -6,9 +6,9 @@ import html
 import re
 from collections.abc import Iterator
 
-from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.reading import schemas, values
 from toolsupport.simulator.reading.schemas import Parameter
+from toolsupport.simulator.types import JSON, OfferedTool
 
 TOOL = ("tool", "function", "tool_description")
 PARAMETER = ("parameter", "param", "argument", "arg")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from toolsupport.simulator.rules import arithmetic, results, samples
+from toolsupport.simulator.rules.intents import Intent, IntentKind
 from toolsupport.simulator.rules.results import ToolOutcome
-from toolsupport.simulator.rules.wishes import Intent, IntentKind
 
 WHY = "The page *Why these tools* says why."
 SHOWN_LINES = 12
@@ -15,28 +15,30 @@ SHOWN_ENTRIES = 40
 SHOWN_TEXT = 4000
 
 
-def without_tool(wish: Intent) -> str:
-    """The answer to a wish that no offered tool serves."""
-    return PLAIN[wish.kind](wish)
+def without_tool(intent: Intent) -> str:
+    """The answer to an intent that no offered tool serves."""
+    return PLAIN[intent.kind](intent)
 
 
 def _fixed(text: str) -> Callable[[Intent], str]:
-    return lambda wish: text
+    return lambda intent: text
 
 
 def _cannot(what: str) -> Callable[[Intent], str]:
-    def say(wish: Intent) -> str:
-        target = f" `{wish['path'] or wish['command']}`" if wish["path"] not in ("", ".") or wish["command"] else ""
+    def say(intent: Intent) -> str:
+        target = (
+            f" `{intent['path'] or intent['command']}`" if intent["path"] not in ("", ".") or intent["command"] else ""
+        )
         return f"I cannot {what}{target} here: no tool for it was offered to me. {WHY}"
 
     return say
 
 
-def _compute(wish: Intent) -> str:
+def _compute(intent: Intent) -> str:
     try:
-        return f"{_shown(wish['expression'])} = **{arithmetic.work_out(wish['expression'])}**"
+        return f"{_shown(intent['expression'])} = **{arithmetic.work_out(intent['expression'])}**"
     except ValueError as error:
-        return f"I cannot work out {_shown(wish['expression'])}: {error}."
+        return f"I cannot work out {_shown(intent['expression'])}: {error}."
 
 
 def _shown(expression: str) -> str:
@@ -67,22 +69,22 @@ PLAIN: dict[IntentKind, Callable[[Intent], str]] = {
 }
 
 
-def with_result(wish: Intent, content: str) -> str:
-    """The answer to a wish once its tool has given something back."""
+def with_result(intent: Intent, content: str) -> str:
+    """The answer to an intent once its tool has given something back."""
     outcome = results.read(content)
     if outcome.wrong:
-        return _failed(wish, outcome)
-    return RESULTS.get(wish.kind, _quote)(wish, outcome)
+        return _failed(intent, outcome)
+    return RESULTS.get(intent.kind, _quote)(intent, outcome)
 
 
-def _failed(wish: Intent, outcome: ToolOutcome) -> str:
-    target = f" with `{wish['path']}`" if wish["path"] not in ("", ".") else ""
+def _failed(intent: Intent, outcome: ToolOutcome) -> str:
+    target = f" with `{intent['path']}`" if intent["path"] not in ("", ".") else ""
     return f"That did not work{target}. The tool said:\n\n> {outcome.wrong}"
 
 
-def _list(wish: Intent, outcome: ToolOutcome) -> str:
+def _list(intent: Intent, outcome: ToolOutcome) -> str:
     names = results.entries(outcome.text)
-    place = "This folder" if wish["path"] in ("", ".") else f"The folder `{wish['path']}`"
+    place = "This folder" if intent["path"] in ("", ".") else f"The folder `{intent['path']}`"
     if not names:
         return f"{place} is empty."
     shown = "".join(f"\n- `{name}`" for name in names[:SHOWN_ENTRIES])
@@ -90,8 +92,8 @@ def _list(wish: Intent, outcome: ToolOutcome) -> str:
     return f"{place} holds {len(names)} {'entry' if len(names) == 1 else 'entries'}:\n{shown}{more}"
 
 
-def _read(wish: Intent, outcome: ToolOutcome) -> str:
-    path, topic = wish["path"], wish["topic"]
+def _read(intent: Intent, outcome: ToolOutcome) -> str:
+    path, topic = intent["path"], intent["topic"]
     found = results.look_up(outcome.text, topic) if topic else ""
     if found:
         return f"The {topic} in `{path}` is **{found}**."
@@ -131,50 +133,50 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _done(words: str) -> Callable[[Intent, ToolOutcome], str]:
-    return lambda wish, outcome: words.format(path=wish["path"])
+    return lambda intent, outcome: words.format(path=intent["path"])
 
 
-def _run(wish: Intent, outcome: ToolOutcome) -> str:
+def _run(intent: Intent, outcome: ToolOutcome) -> str:
     if not outcome.text.strip():
-        return f"I ran `{wish['command']}`. It printed nothing."
-    return f"I ran `{wish['command']}`. It printed:\n\n{fenced(outcome.text.rstrip())}"
+        return f"I ran `{intent['command']}`. It printed nothing."
+    return f"I ran `{intent['command']}`. It printed:\n\n{fenced(outcome.text.rstrip())}"
 
 
-def _rows(wish: Intent, outcome: ToolOutcome) -> str:
+def _rows(intent: Intent, outcome: ToolOutcome) -> str:
     lines = outcome.text.partition("\n\n[")[0].splitlines()
     return f"The database says:\n\n{_table(lines[: SHOWN_ENTRIES + 1])}" if lines else "The database gave no rows."
 
 
-def _time(wish: Intent, outcome: ToolOutcome) -> str:
+def _time(intent: Intent, outcome: ToolOutcome) -> str:
     """The moment that a result tells, of its target where it has one."""
     told = results.look_up(outcome.text, "target") or outcome.text
     try:
         moment = datetime.fromisoformat(results.look_up(told, "datetime"))
     except ValueError:
-        return _quote(wish, outcome)
-    then = f"At {wish['clock']} in {wish['here']} it is" if wish["clock"] else "It is"
-    return f"{then} **{moment:%H:%M}** in {wish['place']}, on {moment:%A, %d %B %Y}."
+        return _quote(intent, outcome)
+    then = f"At {intent['clock']} in {intent['here']} it is" if intent["clock"] else "It is"
+    return f"{then} **{moment:%H:%M}** in {intent['place']}, on {moment:%A, %d %B %Y}."
 
 
-def _remembered(wish: Intent, outcome: ToolOutcome) -> str:
-    if wish["keeper"] and outcome.text.strip() == "[]":
-        return f"`{wish['keeper']}` added nothing: it knows the *{wish['subject']}* already."
-    if wish["keeper"]:
-        return f"Noted: I wrote down what you said about the *{wish['subject']}*, with `{wish['keeper']}`."
+def _remembered(intent: Intent, outcome: ToolOutcome) -> str:
+    if intent["keeper"] and outcome.text.strip() == "[]":
+        return f"`{intent['keeper']}` added nothing: it knows the *{intent['subject']}* already."
+    if intent["keeper"]:
+        return f"Noted: I wrote down what you said about the *{intent['subject']}*, with `{intent['keeper']}`."
     return "Noted: I will remember that in this conversation."
 
 
-def _computed(wish: Intent, outcome: ToolOutcome) -> str:
-    return f"{_shown(wish['expression'])} = **{outcome.text.strip()}**"
+def _computed(intent: Intent, outcome: ToolOutcome) -> str:
+    return f"{_shown(intent['expression'])} = **{outcome.text.strip()}**"
 
 
-def _programmed(wish: Intent, outcome: ToolOutcome) -> str:
-    if wish["column"]:
-        return f"The sum of column `{wish['column']}` in `{wish['path']}` is **{outcome.text.strip()}**."
+def _programmed(intent: Intent, outcome: ToolOutcome) -> str:
+    if intent["column"]:
+        return f"The sum of column `{intent['column']}` in `{intent['path']}` is **{outcome.text.strip()}**."
     return f"The program gave:\n\n{fenced(outcome.text.rstrip())}"
 
 
-def _quote(wish: Intent, outcome: ToolOutcome) -> str:
+def _quote(intent: Intent, outcome: ToolOutcome) -> str:
     return f"The tool answered:\n\n{fenced(outcome.text.strip())}"
 
 

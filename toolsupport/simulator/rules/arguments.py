@@ -1,4 +1,4 @@
-"""Fills in a tool's arguments from a wish, by the tool's JSON schema."""
+"""Fills in a tool's arguments from an intent, by the tool's JSON schema."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.rules import phrases
-from toolsupport.simulator.rules.offers import MEANINGS
-from toolsupport.simulator.rules.wishes import Intent, IntentKind
+from toolsupport.simulator.rules.intents import Intent, IntentKind
+from toolsupport.simulator.rules.tool_choice import MEANINGS
+from toolsupport.simulator.types import JSON, OfferedTool
 
 MISSING = object()
 VALUE = r"(`[^`\n]+`|\"[^\"\n]*\"|'[^'\n]+'|\[[^\]\n]*\]|\{[^}\n]*\}|[^\s,;]+)"
@@ -19,11 +19,11 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
 TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
-def fill(tool: OfferedTool, wish: Intent) -> JSON:
+def fill(tool: OfferedTool, intent: Intent) -> JSON:
     """The arguments of a call: what was said, else a required parameter's likeliest value."""
-    given = _object_in(wish.text) if wish.kind == IntentKind.CALL else {}
-    found = {name: _value(name, schema, wish, given) for name, schema in tool.properties.items()}
-    found |= {name: _likely(name, tool.properties[name], wish) for name in tool.required if found[name] is MISSING}
+    given = _object_in(intent.text) if intent.kind == IntentKind.CALL else {}
+    found = {name: _value(name, schema, intent, given) for name, schema in tool.properties.items()}
+    found |= {name: _likely(name, tool.properties[name], intent) for name in tool.required if found[name] is MISSING}
     return {name: value for name, value in found.items() if value is not MISSING}
 
 
@@ -35,28 +35,28 @@ def kind_of(schema: JSON) -> str:
     return next((name for name in names if isinstance(name, str) and name != "null"), fallback)
 
 
-def _value(name: str, schema: JSON, wish: Intent, given: JSON) -> Any:
+def _value(name: str, schema: JSON, intent: Intent, given: JSON) -> Any:
     """What was said for a parameter, or MISSING."""
     if name in given:
         return given[name]
     if "const" in schema:
         return schema["const"]
-    said = _explicit(name, schema, wish.text) if wish.kind in (IntentKind.CALL, IntentKind.UNKNOWN) else MISSING
+    said = _explicit(name, schema, intent.text) if intent.kind in (IntentKind.CALL, IntentKind.UNKNOWN) else MISSING
     if said is not MISSING:
         return said
-    things = _things(schema, wish)
+    things = _things(schema, intent)
     if things:
         return things
-    meant = wish[MEANINGS.get(name.lower(), "")]
-    return convert(meant, schema) if meant else _choice(schema, wish.text)
+    meant = intent[MEANINGS.get(name.lower(), "")]
+    return convert(meant, schema) if meant else _choice(schema, intent.text)
 
 
-def _things(schema: JSON, wish: Intent) -> list[JSON]:
+def _things(schema: JSON, intent: Intent) -> list[JSON]:
     """What was said as a list of one object, where a list of objects is wanted that have what was said."""
     items = schema.get("items")
     thing = OfferedTool("", "", items if isinstance(items, dict) else {})
-    meant = {wish[MEANINGS.get(name.lower(), "")] for name in thing.properties}
-    return [fill(thing, wish)] if kind_of(schema) == "array" and any(meant) else []
+    meant = {intent[MEANINGS.get(name.lower(), "")] for name in thing.properties}
+    return [fill(thing, intent)] if kind_of(schema) == "array" and any(meant) else []
 
 
 def _object_in(text: str) -> JSON:
@@ -132,36 +132,36 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _likely(name: str, schema: JSON, wish: Intent) -> Any:
+def _likely(name: str, schema: JSON, intent: Intent) -> Any:
     """A value for a required parameter nobody spoke of: its default, a loose word of its type, else an empty one."""
     if "default" in schema:
         return schema["default"]
     if isinstance(schema.get("enum"), list) and schema["enum"]:
         return schema["enum"][0]
     kind = kind_of(schema)
-    numbers = [value for value in (READERS[kind](found) for found in _numbers(kind, wish)) if value is not MISSING]
+    numbers = [value for value in (READERS[kind](found) for found in _numbers(kind, intent)) if value is not MISSING]
     if numbers:
         return numbers[0]
     empty = {"integer": 0, "number": 0, "boolean": False, "array": [], "null": None}
-    return _inner(schema, wish) if kind == "object" else empty[kind] if kind in empty else _words(name, wish)
+    return _inner(schema, intent) if kind == "object" else empty[kind] if kind in empty else _words(name, intent)
 
 
-def _numbers(kind: str, wish: Intent) -> list[str]:
-    return NUMBER.findall(wish.text) if kind in ("integer", "number") else []
+def _numbers(kind: str, intent: Intent) -> list[str]:
+    return NUMBER.findall(intent.text) if kind in ("integer", "number") else []
 
 
-def _inner(schema: JSON, wish: Intent) -> JSON:
-    return fill(OfferedTool("", "", schema), wish)
+def _inner(schema: JSON, intent: Intent) -> JSON:
+    return fill(OfferedTool("", "", schema), intent)
 
 
-def _words(name: str, wish: Intent) -> str:
+def _words(name: str, intent: Intent) -> str:
     """Words for a required text: a path, a quotation, a proper name, else all that was said."""
     if MEANINGS.get(name.lower()) == "path":
-        return next(iter(phrases.files(wish.text)), phrases.folder(wish.text))
-    if MEANINGS.get(name.lower()) == "command" and phrases.command(wish.text):
-        return phrases.command(wish.text)
-    if MEANINGS.get(name.lower()) in wish.values:
-        return wish[MEANINGS[name.lower()]]
-    quoted = [text for text in phrases.quotations(wish.text) if text != wish["tool"]]
-    proper = re.search(r"\b(?:in|for|at|of|about|to|from)\s+((?:[A-Z][\w-]*\s?)+)", wish.text)
-    return quoted[0] if quoted else proper.group(1).strip() if proper else wish.text.strip(" ?.!")
+        return next(iter(phrases.files(intent.text)), phrases.folder(intent.text))
+    if MEANINGS.get(name.lower()) == "command" and phrases.command(intent.text):
+        return phrases.command(intent.text)
+    if MEANINGS.get(name.lower()) in intent.values:
+        return intent[MEANINGS[name.lower()]]
+    quoted = [text for text in phrases.quotations(intent.text) if text != intent["tool"]]
+    proper = re.search(r"\b(?:in|for|at|of|about|to|from)\s+((?:[A-Z][\w-]*\s?)+)", intent.text)
+    return quoted[0] if quoted else proper.group(1).strip() if proper else intent.text.strip(" ?.!")

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from toolsupport.simulator.nouns import JSON
+from toolsupport.simulator.types import JSON
 
 # Where the text stands in a result that is an object, and where a listing stands.
 TEXTS = ("content", "contents", "text", "result", "output", "stdout", "data", "value", "answer")

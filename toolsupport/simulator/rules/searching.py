@@ -1,23 +1,25 @@
-"""Looks for more tools where none on offer serves a wish, with the tool that finds them."""
+"""Looks for more tools where none on offer serves an intent, with the tool that finds them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import ModelInput, SimulatedCall
-from toolsupport.simulator.rules import offers
+from toolsupport.simulator.rules import tool_choice
 from toolsupport.simulator.rules.arguments import fill
-from toolsupport.simulator.rules.wishes import TOOLFUL, Intent, IntentKind
+from toolsupport.simulator.rules.intents import TOOLFUL, Intent, IntentKind
+from toolsupport.simulator.types import ModelInput, SimulatedCall
 
 # A tool that is named is offered, and arithmetic needs none.
 LOOKED_FOR = TOOLFUL - {IntentKind.CALL, IntentKind.COMPUTE}
 
 
-def search(wishes: Sequence[Intent], prompt: ModelInput) -> SimulatedCall | None:
+def search(intents: Sequence[Intent], prompt: ModelInput) -> SimulatedCall | None:
     """The search to make before anything else; None where nothing is missing, or it was made already."""
-    finder = offers.finder(prompt.tools)
-    missing = [wish for wish in wishes if wish.kind in LOOKED_FOR and offers.find(wish, prompt.tools) is None]
+    finder = tool_choice.finder(prompt.tools)
+    missing = [
+        intent for intent in intents if intent.kind in LOOKED_FOR and tool_choice.find(intent, prompt.tools) is None
+    ]
     if finder is None or not missing or any(result.name == finder.name for result in prompt.results):
         return None
     return SimulatedCall(
@@ -25,10 +27,10 @@ def search(wishes: Sequence[Intent], prompt: ModelInput) -> SimulatedCall | None
     )
 
 
-def without_searches(wishes: Sequence[Intent], prompt: ModelInput) -> ModelInput:
-    """The prompt without the results of such searches, which answer no wish; a search that was wanted stays."""
-    finder = offers.finder(prompt.tools)
-    if finder is None or any(wish["tool"] == finder.name for wish in wishes):
+def without_searches(intents: Sequence[Intent], prompt: ModelInput) -> ModelInput:
+    """The prompt without the results of such searches, which answer no intent; a search that was wanted stays."""
+    finder = tool_choice.finder(prompt.tools)
+    if finder is None or any(intent["tool"] == finder.name for intent in intents):
         return prompt
     kept = tuple(said for said in prompt.messages if said.role != "tool" or said.name != finder.name)
     return replace(prompt, messages=kept)

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.duration import DEFAULT
 from toolsupport.simulator.memory import CONTEXT
 from toolsupport.simulator.models import SimulatedModel, render
-from toolsupport.simulator.nouns import JSON, ModelInput, ReplyEnding, SimulatedCall, SimulatedReply, tokens
+from toolsupport.simulator.state import SimulatorState
+from toolsupport.simulator.types import JSON, ModelInput, ReplyEnding, SimulatedCall, SimulatedReply, tokens
 
 # What Ollama writes into a stream that breaks (docs/api/errors).
 BROKEN = "an error was encountered while running the model"
@@ -96,10 +96,10 @@ def pieces(request: ChatRequest, reply: SimulatedReply) -> Iterator[tuple[int, J
         yield cost, {"tool_calls": [call_json(request, index, call)]}
 
 
-async def load(desk: SimulatorState, client: Client, request: ChatRequest, model: SimulatedModel) -> ReplyTiming:
+async def load(state: SimulatorState, client: Client, request: ChatRequest, model: SimulatedModel) -> ReplyTiming:
     """Wait until the model is in memory."""
     clock = ReplyTiming()
-    seconds = desk.memory.load(model.name, request.whole("num_ctx", CONTEXT), model.slow)
+    seconds = state.memory.load(model.name, request.whole("num_ctx", CONTEXT), model.slow)
     if seconds:
         await client.pause(seconds)
     clock.loaded = time.perf_counter_ns()
@@ -110,7 +110,7 @@ async def load(desk: SimulatorState, client: Client, request: ChatRequest, model
 class ReplyStreamer:
     """Speaks one reply at the model's pace."""
 
-    desk: SimulatorState
+    state: SimulatorState
     client: Client
     request: ChatRequest
     model: SimulatedModel
@@ -128,13 +128,13 @@ class ReplyStreamer:
                     break
                 if reply.ending != ReplyEnding.STOP and written >= reply.tokens:
                     break
-                await self.client.pause(self.desk.pace * self.model.pace)
+                await self.client.pause(self.state.pace * self.model.pace)
                 self.clock.first = self.clock.first or time.perf_counter_ns()
                 written += cost
                 yield chunk(self.request.model, message)
             yield self._end(reply, reason, written)
         finally:
-            self.desk.memory.keep(self.model.name, self.request.keep_alive)
+            self.state.memory.keep(self.model.name, self.request.keep_alive)
 
     def _end(self, reply: SimulatedReply, reason: str, written: int) -> JSON:
         if reply.ending == ReplyEnding.CUT:

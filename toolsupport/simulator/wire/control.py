@@ -7,30 +7,30 @@ from collections.abc import AsyncGenerator
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.models import MODELS
-from toolsupport.simulator.nouns import JSON
 from toolsupport.simulator.schemas import PULL
+from toolsupport.simulator.state import SimulatorState
+from toolsupport.simulator.types import JSON
 from toolsupport.simulator.wire.native import NDJSON, RequestRejected, body, error, model_of
 
 NO_MANIFEST = "pull model manifest: file does not exist"
 
 
-async def drift(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def drift(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """POST /simulator/drift: the models that drift become new builds. Only for clients on this machine."""
     address = client.writer.get_extra_info("peername")[0]
     if not ipaddress.ip_address(address).is_loopback:
         return error(RequestRejected("only from this machine", 403))
-    built = [desk.drift(model) for model in MODELS.values() if model.drifts]
+    built = [state.drift(model) for model in MODELS.values() if model.drifts]
     return Response(gojson.encode({"models": [{"name": model.name, "digest": model.digest} for model in built]}))
 
 
-async def pull(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
+async def pull(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """POST /api/pull: a model that drifts comes back as another build, any other as it was."""
     try:
         given = body(request.body, PULL)
-        lines = _pulled(desk, given.get("model") or given.get("name") or "")
+        lines = _pulled(state, given.get("model") or given.get("name") or "")
     except RequestRejected as refused:
         return error(refused)
     if given.get("stream") is False:
@@ -38,10 +38,10 @@ async def pull(desk: SimulatorState, client: Client, request: ReceivedRequest) -
     return StreamedResponse(_stream(lines), NDJSON)
 
 
-def _pulled(desk: SimulatorState, name: str) -> list[JSON]:
+def _pulled(state: SimulatorState, name: str) -> list[JSON]:
     """The lines of a pull. Ollama says within the stream that there is no such model. Raises Refused without a name."""
     try:
-        model = desk.drift(model_of(name))
+        model = state.drift(model_of(name))
     except RequestRejected as refused:
         if refused.status != 404:
             raise

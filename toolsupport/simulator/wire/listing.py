@@ -7,11 +7,11 @@ import time
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.http11 import PLAIN, ReceivedRequest, Response
 from toolsupport.simulator.models import FAMILY, MODELS, SimulatedModel
-from toolsupport.simulator.nouns import JSON
 from toolsupport.simulator.schemas import SHOW
+from toolsupport.simulator.state import SimulatorState
+from toolsupport.simulator.types import JSON
 from toolsupport.simulator.wire.native import RequestRejected, body, error, model_of
 from toolsupport.simulator.wire.openai import JSON_TYPE
 from toolsupport.simulator.wire.openai import error as openai_error
@@ -34,19 +34,19 @@ def details(model: SimulatedModel) -> JSON:
     }
 
 
-async def alive(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def alive(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /."""
     return Response(b"Ollama is running", content_type=PLAIN)
 
 
-async def version(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def version(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/version."""
     return Response(gojson.encode({"version": VERSION}))
 
 
-async def tags(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def tags(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/tags."""
-    return Response(gojson.encode({"models": [_tag(desk.build(model)) for model in MODELS.values()]}))
+    return Response(gojson.encode({"models": [_tag(state.build(model)) for model in MODELS.values()]}))
 
 
 def _tag(model: SimulatedModel) -> JSON:
@@ -55,10 +55,10 @@ def _tag(model: SimulatedModel) -> JSON:
     return {**names, **made, "details": details(model)}
 
 
-async def loaded(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def loaded(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /api/ps."""
-    present = sorted(desk.memory.present().items(), key=lambda item: -item[1][1])
-    return Response(gojson.encode({"models": [_loaded(desk.build(MODELS[name]), *there) for name, there in present]}))
+    present = sorted(state.memory.present().items(), key=lambda item: -item[1][1])
+    return Response(gojson.encode({"models": [_loaded(state.build(MODELS[name]), *there) for name, there in present]}))
 
 
 def _loaded(model: SimulatedModel, context: int, seconds: float) -> JSON:
@@ -75,14 +75,14 @@ def _loaded(model: SimulatedModel, context: int, seconds: float) -> JSON:
     }
 
 
-async def show(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def show(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """POST /api/show."""
     try:
         given = body(request.body, SHOW)
         model = model_of(given.get("model") or given.get("name") or "")
     except RequestRejected as refused:
         return error(refused)
-    return Response(gojson.encode(_shown(desk.build(model))))
+    return Response(gojson.encode(_shown(state.build(model))))
 
 
 def _shown(model: SimulatedModel) -> JSON:
@@ -103,13 +103,13 @@ def _openai_model(model: SimulatedModel, name: str) -> JSON:
     return {"id": name, "object": "model", "created": model.modified // SECOND, "owned_by": "library"}
 
 
-async def openai_models(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def openai_models(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /v1/models."""
     data = [_openai_model(model, f"{model.name}:latest") for model in MODELS.values()]
     return Response(gojson.encode({"object": "list", "data": data}) + b"\n", content_type=JSON_TYPE)
 
 
-async def openai_model(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def openai_model(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """GET /v1/models/NAME."""
     name = request.path.removeprefix("/v1/models/")
     try:

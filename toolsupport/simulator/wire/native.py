@@ -9,14 +9,14 @@ from typing import Any
 
 from toolsupport.simulator import duration, gojson, gosyntax
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.gosyntax import Malformed
 from toolsupport.simulator.gotypes import GoPath, GoStruct
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
 from toolsupport.simulator.memory import CONTEXT
 from toolsupport.simulator.models import SimulatedModel, ToolsRefusal, find, is_name, render
-from toolsupport.simulator.nouns import JSON, HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 from toolsupport.simulator.schemas import NATIVE, OPTIONS
+from toolsupport.simulator.state import SimulatorState
+from toolsupport.simulator.types import JSON, HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 from toolsupport.simulator.wire import window
 from toolsupport.simulator.wire.chat import ChatRequest, ReplyStreamer, chunk, collect, load
 
@@ -122,28 +122,28 @@ def check_memory(model: SimulatedModel, request: ChatRequest) -> None:
         raise RequestRejected(TOO_LARGE.format(context / TOKENS_PER_GIB, model.holds / TOKENS_PER_GIB), 500)
 
 
-async def speak(desk: SimulatorState, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:
+async def speak(state: SimulatorState, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:
     """One chunk that says it all, or the chunks as they come. Raises Refused."""
     if not request.prompt.messages and request.keep_alive == 0:
-        desk.memory.unload(model_of(request.model).name)
+        state.memory.unload(model_of(request.model).name)
         return chunk(request.model, {}, done=True, done_reason="unload")
     model, request = admit(request)
     check_memory(model, request)
-    clock = await load(desk, client, request, model)
+    clock = await load(state, client, request, model)
     if not request.prompt.messages:
-        desk.memory.keep(model.name, request.keep_alive)
+        state.memory.keep(model.name, request.keep_alive)
         return chunk(request.model, {}, done=True, done_reason="load")
     if request.render_only:
         rendered = {"rendered_template": render(request.prompt)}
         return {**chunk(request.model, {"role": ""}), "_debug_info": rendered}
-    spoken = ReplyStreamer(desk, client, request, model, clock).speak()
+    spoken = ReplyStreamer(state, client, request, model, clock).speak()
     return spoken if request.stream else await collect(spoken)
 
 
-async def chat(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
+async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """POST /api/chat."""
     try:
-        answer = await speak(desk, client, chat_request(request.body))
+        answer = await speak(state, client, chat_request(request.body))
     except RequestRejected as refused:
         return error(refused)
     if isinstance(answer, AsyncGenerator):
@@ -157,7 +157,7 @@ async def _lines(spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, No
             yield gojson.encode(piece) + b"\n"
 
 
-async def generate(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
+async def generate(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
     """POST /api/generate, which no simulated model can do."""
     try:
         name = body(request.body, NATIVE).get("model") or ""

@@ -12,10 +12,10 @@ from typing import Any
 
 from toolsupport.simulator import gojson
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.http11 import ReceivedRequest, Response, StreamedResponse
-from toolsupport.simulator.nouns import JSON, HistoryMessage, ModelInput, SimulatedCall
 from toolsupport.simulator.schemas import LEVELS, OPENAI
+from toolsupport.simulator.state import SimulatorState
+from toolsupport.simulator.types import JSON, HistoryMessage, ModelInput, SimulatedCall
 from toolsupport.simulator.wire.chat import ChatRequest
 from toolsupport.simulator.wire.native import RequestRejected, body, speak, tool
 
@@ -96,7 +96,7 @@ def chat_request(given: JSON) -> ChatRequest:
     )
 
 
-async def chat(desk: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
+async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
     """POST /v1/chat/completions."""
     try:
         given = body(request.body, OPENAI)
@@ -105,7 +105,7 @@ async def chat(desk: SimulatorState, client: Client, request: ReceivedRequest) -
         text = "EOF" if str(refused) == "missing request body" else str(refused)
         return error(text, 400, "invalid_request_error")
     try:
-        answer = await speak(desk, client, asked)
+        answer = await speak(state, client, asked)
     except RequestRejected as refused:
         # The wrapper around the native handler calls every error of its own kind.
         return error(str(refused), refused.status, refused.kind, refused.code)

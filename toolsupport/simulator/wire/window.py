@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolsupport.simulator.memory import CONTEXT
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput
+from toolsupport.simulator.types import HistoryMessage, ModelInput
 from toolsupport.simulator.wire.chat import ChatRequest
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from toolsupport.core.errors import Busy, ConfigError
 from toolsupport.core.row_ids import row_number
 from toolsupport.detection import DETECTORS, KINDS
-from toolsupport.detection.test_run import longest
+from toolsupport.detection.probe_run import longest
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.models import profiles
 from toolsupport.registry.models.profiles import ModelPage

@@ -18,7 +18,7 @@ from chat.transcript.conversations import conversations, listing
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, NotFound
 

@@ -14,7 +14,7 @@ from chat.transcript.conversations.memory import ConversationMemory
 from chat.transcript.settings import prompt_context, turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport import exchange
 from toolsupport.core.errors import Conflict, NotFound, ToolError

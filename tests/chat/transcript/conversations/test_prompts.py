@@ -17,7 +17,7 @@ from chat.transcript.conversations.prompts import ConversationPrompts, PromptDra
 from chat.transcript.settings import turn_settings
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.errors import Conflict, NotFound, ToolError
 from toolsupport.registry.knowledge import overrides

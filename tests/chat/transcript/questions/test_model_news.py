@@ -11,7 +11,7 @@ from chat.models import Conversation
 from chat.transcript.announcements import AddedNotice
 from chat.transcript.questions import model_news
 from chat.transcript.settings import available_tools
-from tests.chat.beginning import things
+from tests.chat.started_turns import things
 from tests.factories import ConversationFactory, ModelProfileFactory, UserFactory
 from toolsupport.core.types import ChatSettings
 from toolsupport.models import Detection, ModelProfile, Override

@@ -15,7 +15,7 @@ from chat.transcript.questions.questions import ApprovalRequest, SubmittedAnswer
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import record
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, reply_of
+from tests.chat.started_turns import accept, reply_of
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.types import ToolCall

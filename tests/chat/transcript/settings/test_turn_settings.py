@@ -15,7 +15,7 @@ from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import record
 from chat.transcript.turns.sent_message import SentMessage
 from chat.turns.run import TurnRun
-from tests.chat.beginning import accept, reply_of
+from tests.chat.started_turns import accept, reply_of
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.types import Role, ToolCall, ToolResult
 from toolsupport.models import ModelProfile, ProvenCall

@@ -18,7 +18,7 @@ from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
 from chat.transcript.turns.repeat_call import RepeatRequest
 from chat.transcript.turns.requested_call import CallRequest
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, numbers
+from tests.chat.started_turns import accept, numbers
 from tests.chat.transcript.losses import dump
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, NotFound

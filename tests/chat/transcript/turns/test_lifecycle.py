@@ -21,7 +21,7 @@ from chat.transcript.turns.begin import AcceptedMessage, claim
 from chat.transcript.turns.end import TurnOutcome, end, request_stop
 from chat.transcript.turns.leases import keep_alive, settle
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, numbers, reply_of, things
+from tests.chat.started_turns import accept, numbers, reply_of, things
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, ConfigError, Conflict, Lost, NotFound
 from toolsupport.core.types import Role, ToolCall, ToolResult

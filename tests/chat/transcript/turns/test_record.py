@@ -14,7 +14,7 @@ from chat.tools.policy import CallOutcome
 from chat.transcript.turn_store import TurnStore
 from chat.transcript.turns import record
 from chat.transcript.turns.sent_message import SentMessage
-from tests.chat.beginning import accept, reply_of
+from tests.chat.started_turns import accept, reply_of
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Lost
 from toolsupport.core.types import ToolCall, ToolResult

@@ -16,7 +16,7 @@ from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.regenerate import ContinueRequest, RegenerateRequest
 from chat.transcript.turns.sent_message import START, SentMessage
-from tests.chat.beginning import accept, numbers, reply_of, things
+from tests.chat.started_turns import accept, numbers, reply_of, things
 from tests.factories import ConversationFactory, ModelProfileFactory, OverrideFactory
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.prompt import GO_ON

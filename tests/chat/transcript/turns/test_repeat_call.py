@@ -10,7 +10,7 @@ from chat.transcript.conversations.conversations import show
 from chat.transcript.messages import history
 from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.repeat_call import RepeatRequest
-from tests.chat.beginning import accept, numbers
+from tests.chat.started_turns import accept, numbers
 from tests.factories import ConversationFactory
 from toolsupport.core.errors import Busy, NotFound
 from toolsupport.core.types import Role, ToolCall

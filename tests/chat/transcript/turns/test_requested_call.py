@@ -17,7 +17,7 @@ from chat.transcript.turns import requested_call
 from chat.transcript.turns.begin import AcceptedMessage
 from chat.transcript.turns.end import TurnOutcome, end
 from chat.transcript.turns.requested_call import CallRequest, InvalidCall
-from tests.chat.beginning import accept
+from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, ModelProfileFactory
 from toolsupport.core.errors import Busy, NotFound
 from toolsupport.core.types import ToolFilter

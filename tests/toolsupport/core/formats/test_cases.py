@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.tables import every
 from tests.toolsupport.core.formats.cases import seldom
 from tests.toolsupport.core.formats.cases.case import Case
-from tests.toolsupport.core.formats.reading import joined
+from tests.toolsupport.core.formats.replies import joined
 from toolsupport.core import formats
 from toolsupport.core.events import CallDelta, CallReady, CallRejected, Event, TextDelta, ThinkingDelta
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import every
-from tests.toolsupport.core.formats.reading import OFFERED, calls, read, text
+from tests.toolsupport.core.formats.replies import OFFERED, calls, read, text
 from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, Finished, TextDelta
 from toolsupport.core.formats import FORMATS

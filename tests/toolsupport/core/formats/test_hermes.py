@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.toolsupport.core.formats.reading import calls, read, rejections, text
+from tests.toolsupport.core.formats.replies import calls, read, rejections, text
 
 NOW = '<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>'
 # reply → the text of the answer, the calls

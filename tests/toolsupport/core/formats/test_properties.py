@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.toolsupport.core.formats.cases import seldom
-from tests.toolsupport.core.formats.reading import OFFERED, calls, joined, read, text
+from tests.toolsupport.core.formats.replies import OFFERED, calls, joined, read, text
 from toolsupport.core.events import (
     CallDelta,
     CallFound,

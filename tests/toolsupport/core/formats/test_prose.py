@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.toolsupport.core.formats.reading import OFFERED
+from tests.toolsupport.core.formats.replies import OFFERED
 from toolsupport.core.events import CallFound
 from toolsupport.core.formats.prose import MOST_FOUND, ProseWatcher
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.toolsupport.core.formats.cases.case import TOOLS
-from tests.toolsupport.core.formats.reading import joined
+from tests.toolsupport.core.formats.replies import joined
 from tests.toolsupport.core.formats.test_cases import cut, ready, text_of
 from toolsupport.core.events import CallDelta, Event
 from toolsupport.core.formats import FORMATS, parser

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.toolsupport.core.formats.reading import WRITE
-from tests.toolsupport.core.told import Told, told
+from tests.toolsupport.core.final_reply import Told, told
+from tests.toolsupport.core.formats.replies import WRITE
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import ToolCall
 

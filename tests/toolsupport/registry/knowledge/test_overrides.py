@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, UserFactory
-from tests.holding import holding
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, overrides

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, UserFactory
-from tests.holding import holding
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import HistoryEntry, ModelProfile, Override, Review
 from toolsupport.registry.knowledge import overrides, reviews

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory
-from tests.holding import holding
 from toolsupport.models import Family, ModelProfile
 from toolsupport.providers import ModelReport, ServerReport
 from toolsupport.registry.knowledge import effective_values, overrides, team_families

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
-from tests.holding import holding
 from toolsupport.core.types import Capability
 from toolsupport.models import ModelProfile, Override, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory
-from tests.holding import holding
 from tests.toolsupport.core.test_user_models import UNKNOWN, entries
 from toolsupport.core import user_models
 from toolsupport.core.errors import ConfigError

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 from django.db.models.functions import Now
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, UserFactory
-from tests.holding import holding
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Override, Trial
 from toolsupport.registry.knowledge import overrides

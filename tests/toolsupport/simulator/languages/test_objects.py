@@ -6,7 +6,7 @@ import json
 import re
 
 from toolsupport.simulator.languages import objects
-from toolsupport.simulator.nouns import SimulatedCall
+from toolsupport.simulator.types import SimulatedCall
 
 READ = SimulatedCall("read_file", {"path": "a\n.txt"})
 NOW = SimulatedCall("now", {})

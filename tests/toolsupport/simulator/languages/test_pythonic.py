@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolsupport.simulator.languages import pythonic
-from toolsupport.simulator.nouns import SimulatedCall
+from toolsupport.simulator.types import SimulatedCall
 
 NOW = SimulatedCall("now", {})
 JSONS = st.recursive(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolsupport.simulator.languages.tags import qwen3_coder
-from toolsupport.simulator.nouns import SimulatedCall
+from toolsupport.simulator.types import SimulatedCall
 
 
 def test_texts_stand_as_they_are_and_other_values_as_json() -> None:  # F1

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.toolsupport.simulator.raw import TOOLS
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 from toolsupport.simulator.quirks.honest import reply
+from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 
 OFFERED = tuple(OfferedTool(item["function"]["name"], "", item["function"]["parameters"]) for item in TOOLS)
 

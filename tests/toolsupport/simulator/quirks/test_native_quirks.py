@@ -6,8 +6,8 @@ import pytest
 
 from tests.toolsupport.simulator.raw import TOOLS
 from toolsupport.simulator.models import MODELS
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import flaky, hallucinates, honest, shell
+from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool, SimulatedCall, SimulatedReply
 
 OFFERED = tuple(OfferedTool(item["function"]["name"], "", item["function"]["parameters"]) for item in TOOLS)
 FILES = OFFERED[:-1]

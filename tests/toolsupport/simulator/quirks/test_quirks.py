@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool, ReplyEnding, tokens
 from toolsupport.simulator.quirks import dies, honest, long, thinks
+from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool, ReplyEnding, tokens
 
 LIST = OfferedTool("list_directory", "", {"type": "object", "properties": {"path": {"type": "string"}}})
 

@@ -11,8 +11,8 @@ import pytest
 from tests.toolsupport.simulator.raw import TOOLS
 from toolsupport.simulator.languages.objects import hermes
 from toolsupport.simulator.models import MODELS, TEXT
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, SimulatedCall, SimulatedReply
 from toolsupport.simulator.quirks import broken_json, hopeless_json
+from toolsupport.simulator.types import HistoryMessage, ModelInput, SimulatedCall, SimulatedReply
 
 SYSTEM = HistoryMessage("system", "Tools:\n" + "\n".join(map(json.dumps, TOOLS)))
 NAMES = [model.name for model in TEXT]

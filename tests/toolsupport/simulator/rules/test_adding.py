@@ -8,7 +8,7 @@ import pytest
 
 from tests.toolsupport.simulator.quirks.test_honest import OFFERED
 from tests.toolsupport.simulator.quirks.test_honest import asked as asked_with_all
-from toolsupport.simulator.nouns import SimulatedCall
+from toolsupport.simulator.types import SimulatedCall
 
 WORDS = 'Append "three" to notes.md'
 READ = SimulatedCall("read_file", {"path": "notes.md"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolsupport.simulator.rules.answers import PLAIN, fenced, with_result, without_tool
-from toolsupport.simulator.rules.wishes import Intent, IntentKind, understand
+from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
 
 
 def told(words: str, result: str) -> str:

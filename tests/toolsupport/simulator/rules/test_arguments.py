@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.simulator.nouns import JSON, OfferedTool
 from toolsupport.simulator.rules.arguments import fill
-from toolsupport.simulator.rules.wishes import Intent, IntentKind, understand
+from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
+from toolsupport.simulator.types import JSON, OfferedTool
 
 
 def tool(required: str = "", **properties: JSON) -> OfferedTool:

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from toolsupport.simulator.nouns import JSON, OfferedTool
-from toolsupport.simulator.rules import facts, offers
+from toolsupport.simulator.rules import facts, tool_choice
 from toolsupport.simulator.rules.answers import with_result
 from toolsupport.simulator.rules.arguments import fill
-from toolsupport.simulator.rules.wishes import understand
+from toolsupport.simulator.rules.intents import understand
+from toolsupport.simulator.types import JSON, OfferedTool
 
 WORDS = "Remember that my favourite colour is green"
 
@@ -49,12 +49,12 @@ NOTES = OfferedTool("note", "Remembers a text", {"type": "object", "properties":
     ],
 )
 def test_it_is_written_down_as_the_best_tool_wants_it(tools: list[OfferedTool], arguments: JSON) -> None:
-    found = offers.find(understand(WORDS)[0], tools)
+    found = tool_choice.find(understand(WORDS)[0], tools)
     assert found and found[0] is tools[-1] and fill(*found) == arguments
 
 
 def test_the_answer_names_where_it_was_kept() -> None:
-    found = offers.find(understand(WORDS)[0], [MAKES])
+    found = tool_choice.find(understand(WORDS)[0], [MAKES])
     assert found and with_result(found[1], '[{"name": "favourite colour"}]') == (
         "Noted: I wrote down what you said about the *favourite colour*, with `create_entities`."
     )

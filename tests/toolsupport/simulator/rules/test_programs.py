@@ -7,9 +7,9 @@ import io
 
 import pytest
 
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool
 from toolsupport.simulator.quirks import codes, honest
 from toolsupport.simulator.rules import programs
+from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool
 
 PYTHON = OfferedTool(
     "python_execution", "Run a Python program", {"properties": {"code": {"type": "string"}}, "required": ["code"]}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 from toolsupport.simulator.quirks.honest import reply
+from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool, SimulatedCall
 
 TEXT = {"type": "string"}
 

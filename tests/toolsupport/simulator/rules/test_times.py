@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo, available_timezones
 import pytest
 
 from toolsupport.simulator.rules.answers import with_result
+from toolsupport.simulator.rules.intents import IntentKind, understand
 from toolsupport.simulator.rules.times import CITIES
-from toolsupport.simulator.rules.wishes import IntentKind, understand
 
 
 def test_every_zone_of_the_table_exists() -> None:
@@ -26,8 +26,8 @@ def test_every_zone_of_the_table_exists() -> None:
     ],
 )
 def test_the_time_of_a_place(words: str, zone: str) -> None:
-    (wish,) = understand(words)
-    assert (wish.kind, wish["zone"]) == (IntentKind.TIME, zone)
+    (intent,) = understand(words)
+    assert (intent.kind, intent["zone"]) == (IntentKind.TIME, zone)
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ def test_the_time_of_a_place(words: str, zone: str) -> None:
     ["Convert 9:30 from London to Tokyo", "What time is it in Tokyo when it is 9:30 in London?"],
 )
 def test_a_moment_of_one_place_in_another(words: str) -> None:
-    (wish,) = understand(words)
-    assert wish.kind == IntentKind.CONVERT
-    assert [wish[name] for name in ("zone_from", "clock", "zone_to")] == ["Europe/London", "09:30", "Asia/Tokyo"]
+    (intent,) = understand(words)
+    assert intent.kind == IntentKind.CONVERT
+    assert [intent[name] for name in ("zone_from", "clock", "zone_to")] == ["Europe/London", "09:30", "Asia/Tokyo"]
 
 
 @pytest.mark.parametrize("words", ["A long time ago", "What is 3:4?", "Is it time for tea in Tokyo?", "Convert 9:30"])
 def test_other_words_ask_for_no_time(words: str) -> None:
-    assert not {wish.kind for wish in understand(words)} & {IntentKind.TIME, IntentKind.CONVERT}
+    assert not {intent.kind for intent in understand(words)} & {IntentKind.TIME, IntentKind.CONVERT}
 
 
 def test_it_answers_from_the_result() -> None:

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from toolsupport.simulator.client import Client
-from toolsupport.simulator.desk import SimulatorState
 from toolsupport.simulator.http11 import ReceivedRequest, Response
 from toolsupport.simulator.memory import ModelMemory
 from toolsupport.simulator.models import MODELS
+from toolsupport.simulator.state import SimulatorState
 from toolsupport.simulator.wire import control
 
 

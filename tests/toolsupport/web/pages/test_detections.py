@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from tests.effective_values import holding
 from tests.factories import ModelProfileFactory, ServerFactory
-from tests.holding import holding
 from toolsupport.core import server_flags
 from toolsupport.models import Detection, ModelProfile
 from toolsupport.registry.knowledge import overrides

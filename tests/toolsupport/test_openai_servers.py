@@ -14,8 +14,8 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
+from tests.effective_values import holding
 from tests.factories import ServerFactory
-from tests.holding import holding
 from tests.house import ROOT
 from tests.toolsupport.providers.scripted import HANG, Step, chunk, scripted
 from tests.toolsupport.stand_in import Servers

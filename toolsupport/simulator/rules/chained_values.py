@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolsupport.simulator.nouns import JSON, OfferedTool, SimulatedCall
 from toolsupport.simulator.rules import phrases, results
 from toolsupport.simulator.rules.arguments import MISSING, convert, kind_of
+from toolsupport.simulator.types import JSON, OfferedTool, SimulatedCall
 
 GIVES = r"(?:gives?|gave|returns?|returned|says|said|tells|told|answers|answered|prints|printed|shows|contains|holds)"
 WANTED = re.compile(

@@ -1,4 +1,4 @@
-"""Which offered tool serves a wish."""
+"""Which offered tool serves an intent."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolsupport.simulator.nouns import OfferedTool
-from toolsupport.simulator.rules.offers import find
-from toolsupport.simulator.rules.wishes import Intent, IntentKind, understand
+from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
+from toolsupport.simulator.rules.tool_choice import find
+from toolsupport.simulator.types import OfferedTool
 
 
 def tool(name: str, description: str = "", *parameters: str) -> OfferedTool:

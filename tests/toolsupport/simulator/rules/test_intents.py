@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.simulator.rules.wishes import LONGEST, IntentKind, clauses, understand
+from toolsupport.simulator.rules.intents import LONGEST, IntentKind, clauses, understand
 
 ONE: list[tuple[str, IntentKind, dict[str, str]]] = [
     ("What's in this folder?", IntentKind.LIST, {"path": "."}),
@@ -52,7 +52,7 @@ ONE: list[tuple[str, IntentKind, dict[str, str]]] = [
 
 @pytest.mark.parametrize(("text", "kind", "values"), ONE)
 def test_understands_one_wish(text: str, kind: IntentKind, values: dict[str, Any]) -> None:
-    assert [(wish.kind, wish.values) for wish in understand(text)] == [(kind, values)]
+    assert [(intent.kind, intent.values) for intent in understand(text)] == [(kind, values)]
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_understands_one_wish(text: str, kind: IntentKind, values: dict[str, Any
     ],
 )
 def test_understands_several_at_once(text: str, kinds: list[IntentKind]) -> None:
-    assert [wish.kind for wish in understand(text)] == kinds
+    assert [intent.kind for intent in understand(text)] == kinds
 
 
 def test_the_second_path_is_the_second_wish() -> None:
-    assert [wish["path"] for wish in understand("Read a.txt and b.txt")] == ["a.txt", "b.txt"]
+    assert [intent["path"] for intent in understand("Read a.txt and b.txt")] == ["a.txt", "b.txt"]
 
 
 def test_quotations_are_never_parted() -> None:
@@ -94,7 +94,7 @@ NAMES = ["get_weather", "record"]
     ],
 )
 def test_a_tool_may_be_named_outright(text: str, called: list[str]) -> None:
-    assert [wish["tool"] for wish in understand(text, NAMES) if wish.kind == IntentKind.CALL] == called
+    assert [intent["tool"] for intent in understand(text, NAMES) if intent.kind == IntentKind.CALL] == called
 
 
 @given(st.text(max_size=300))

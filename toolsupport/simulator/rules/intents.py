@@ -202,11 +202,11 @@ def understand(text: str, names: Collection[str] = ()) -> list[Intent]:
     named = _named(text, names)
     if named:
         return named
-    wishes: list[Intent] = []
+    intents: list[Intent] = []
     for clause in clauses(text):
-        _add(wishes, clause)
-    serious = [wish for wish in wishes if wish.kind not in POLITE]
-    return serious or wishes[:1] or [Intent(IntentKind.UNKNOWN, text)]
+        _add(intents, clause)
+    serious = [intent for intent in intents if intent.kind not in POLITE]
+    return serious or intents[:1] or [Intent(IntentKind.UNKNOWN, text)]
 
 
 def _named(text: str, names: Collection[str]) -> list[Intent]:
@@ -217,28 +217,28 @@ def _named(text: str, names: Collection[str]) -> list[Intent]:
         denied = re.search(rf"\b(?:not|don't|never|without)\s+(?:\w+\s+){{0,3}}[`\"']?{asked}", text, re.I)
         if urged and not denied:
             found.append((urged.end(), Intent(IntentKind.CALL, text, {"tool": name})))
-    wishes = [wish for _, wish in sorted(found, key=lambda item: item[0])]
-    return _each_time(wishes[0]) if len(wishes) == 1 else wishes
+    intents = [intent for _, intent in sorted(found, key=lambda item: item[0])]
+    return _each_time(intents[0]) if len(intents) == 1 else intents
 
 
-def _each_time(wish: Intent) -> list[Intent]:
+def _each_time(intent: Intent) -> list[Intent]:
     """A call that is wanted several times: "once with code=a, and once with code=b"."""
-    times = ONCE.split(wish.text)[1:]
-    return [replace(wish, text=f"with {words}") for words in times] if len(times) > 1 else [wish]
+    times = ONCE.split(intent.text)[1:]
+    return [replace(intent, text=f"with {words}") for words in times] if len(times) > 1 else [intent]
 
 
-def _add(wishes: list[Intent], clause: str) -> None:
-    """One more clause: a wish of its own, the same again for another path, or what to look for in the last."""
-    wish = _match(clause)
-    last = wishes[-1] if wishes and wishes[-1].kind in TOOLFUL else None
-    if wish is not None:
-        wishes.append(wish)
+def _add(intents: list[Intent], clause: str) -> None:
+    """One more clause: an intent of its own, the same again for another path, or what to look for in the last."""
+    intent = _match(clause)
+    last = intents[-1] if intents and intents[-1].kind in TOOLFUL else None
+    if intent is not None:
+        intents.append(intent)
     elif last is None:
         return
     elif phrases.files(clause):
-        wishes.append(replace(last, text=clause, values={"path": phrases.files(clause)[0]}))
+        intents.append(replace(last, text=clause, values={"path": phrases.files(clause)[0]}))
     elif phrases.topic(clause):
-        wishes[-1] = replace(last, values={**last.values, "topic": phrases.topic(clause)})
+        intents[-1] = replace(last, values={**last.values, "topic": phrases.topic(clause)})
 
 
 def _match(clause: str) -> Intent | None:

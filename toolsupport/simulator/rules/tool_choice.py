@@ -1,4 +1,4 @@
-"""Finds the offered tool that serves a wish, by reading the tools' definitions."""
+"""Finds the offered tool that serves an intent, by reading the tools' definitions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toolsupport.simulator.nouns import OfferedTool
 from toolsupport.simulator.rules import facts
-from toolsupport.simulator.rules.wishes import Intent, IntentKind
+from toolsupport.simulator.rules.intents import Intent, IntentKind
+from toolsupport.simulator.types import OfferedTool
 
 # What parameters are called that mean the same.
 SYNONYMS = {
@@ -146,30 +146,30 @@ def score(tool: OfferedTool, role: ToolRole) -> int:
     return by_name + by_words
 
 
-def find(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
-    """The tool that serves a wish, and the wish as that tool would be asked; None where none fits."""
-    if wish.kind in FINDERS:
-        return FINDERS[wish.kind](wish, tools)
-    if wish.kind == IntentKind.CALL:
-        return next(((tool, wish) for tool in tools if tool.name == wish["tool"]), None)
-    if wish.kind in ROLES:
-        return _best(wish, tools) or _through_shell(wish, tools)
-    return _by_subject(wish, tools) if wish.kind == IntentKind.UNKNOWN else None
+def find(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
+    """The tool that serves an intent, and the intent as that tool would be asked; None where none fits."""
+    if intent.kind in FINDERS:
+        return FINDERS[intent.kind](intent, tools)
+    if intent.kind == IntentKind.CALL:
+        return next(((tool, intent) for tool in tools if tool.name == intent["tool"]), None)
+    if intent.kind in ROLES:
+        return _best(intent, tools) or _through_shell(intent, tools)
+    return _by_subject(intent, tools) if intent.kind == IntentKind.UNKNOWN else None
 
 
-def _of_database(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
+def _of_database(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """The tool that asks databases, with the first database that its definition names."""
-    found = _best(wish, tools)
+    found = _best(intent, tools)
     named = re.search(r"\bDatabases: ([\w-]+)", found[0].description) if found else None
-    return (found[0], replace(wish, values={**wish.values, "source": named[1]})) if found and named else None
+    return (found[0], replace(intent, values={**intent.values, "source": named[1]})) if found and named else None
 
 
-def _of_memory(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
+def _of_memory(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """A tool that keeps facts about things, else one that keeps a text."""
     graph = next(filter(None, (_player(role, tools) for role in GRAPHS)), None)
     if graph is None:
-        return _best(wish, tools)
-    return graph, replace(wish, values={**wish.values, **facts.values(wish["content"]), "keeper": graph.name})
+        return _best(intent, tools)
+    return graph, replace(intent, values={**intent.values, **facts.values(intent["content"]), "keeper": graph.name})
 
 
 FINDERS = {IntentKind.QUERY: _of_database, IntentKind.REMEMBER: _of_memory}
@@ -180,9 +180,9 @@ def finder(tools: Sequence[OfferedTool]) -> OfferedTool | None:
     return _player(FINDER, tools)
 
 
-def _best(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
-    best = _player(ROLES[wish.kind], tools)
-    return (best, wish) if best else None
+def _best(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
+    best = _player(ROLES[intent.kind], tools)
+    return (best, intent) if best else None
 
 
 def _player(role: ToolRole, tools: Sequence[OfferedTool]) -> OfferedTool | None:
@@ -191,23 +191,23 @@ def _player(role: ToolRole, tools: Sequence[OfferedTool]) -> OfferedTool | None:
     return best if best and score(best, role) else None
 
 
-def _through_shell(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
-    if wish.kind not in SHELL:
+def _through_shell(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
+    if intent.kind not in SHELL:
         return None
-    values = dict(wish.values) | ({"script": _script(wish)} if wish.kind == IntentKind.EDIT else {})
+    values = dict(intent.values) | ({"script": _script(intent)} if intent.kind == IntentKind.EDIT else {})
     quoted = {name: shlex.quote(value) for name, value in values.items()}
-    command = SHELL[wish.kind].format(**{"path": ".", "content": "''", **quoted})
-    found = _best(Intent(IntentKind.RUN, wish.text, {"command": command}), tools)
-    return (found[0], replace(wish, values={**wish.values, "command": command})) if found else None
+    command = SHELL[intent.kind].format(**{"path": ".", "content": "''", **quoted})
+    found = _best(Intent(IntentKind.RUN, intent.text, {"command": command}), tools)
+    return (found[0], replace(intent, values={**intent.values, "command": command})) if found else None
 
 
-def _script(wish: Intent) -> str:
+def _script(intent: Intent) -> str:
     """What sed is told: the old text to the letter, and the new one."""
-    old, new = re.sub(r"([\\/.*\[\]^$])", r"\\\1", wish["old"]), re.sub(r"([\\/&])", r"\\\1", wish["new"])
+    old, new = re.sub(r"([\\/.*\[\]^$])", r"\\\1", intent["old"]), re.sub(r"([\\/&])", r"\\\1", intent["new"])
     return f"s/{old}/{new}/"
 
 
-def _by_subject(wish: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
+def _by_subject(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
     """A tool with a telling word in its name that the person used as well: `get_weather` for the weather."""
-    said = set(re.findall(r"[a-z0-9]+", wish.text.lower()))
-    return next(((tool, wish) for tool in tools if said & (set(words(tool.name)) - PLAIN)), None)
+    said = set(re.findall(r"[a-z0-9]+", intent.text.lower()))
+    return next(((tool, intent) for tool in tools if said & (set(words(tool.name)) - PLAIN)), None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.toolsupport.core.formats.reading import OFFERED
+from tests.toolsupport.core.formats.replies import OFFERED
 from toolsupport.core.events import (
     CallReady,
     CallRejected,

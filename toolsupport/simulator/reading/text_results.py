@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from toolsupport.simulator.nouns import HistoryMessage
 from toolsupport.simulator.reading import values, written_tags
+from toolsupport.simulator.types import HistoryMessage
 
 TAGS = ("tool_response", "tool_result", "tool_output", "function_result", "function_response", "result", "observation")
 OUTER = ("tool_results", "tool_responses", "function_results", "results")

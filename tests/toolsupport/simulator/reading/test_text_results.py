@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolsupport.simulator.nouns import HistoryMessage
-from toolsupport.simulator.reading.carried import results
+from toolsupport.simulator.reading.text_results import results
+from toolsupport.simulator.types import HistoryMessage
 
 ONE = json.dumps({"name": "read_file", "content": "hello"})
 TWO = json.dumps({"name": "now", "content": {"hour": 3}})

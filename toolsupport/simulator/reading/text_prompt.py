@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
-from toolsupport.simulator.nouns import HistoryMessage, ModelInput, OfferedTool
 from toolsupport.simulator.reading import (
-    carried,
+    text_results,
     written_json,
     written_lists,
     written_python,
     written_tags,
 )
+from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool
 
 Reader = Callable[[str], Iterable[OfferedTool]]
 
@@ -43,7 +43,7 @@ def _messages(given: ModelInput, names: Collection[str]) -> Iterator[HistoryMess
     """Results come in a user's message, right after the calls they belong to."""
     before = ""
     for said in given.messages:
-        results = carried.results(said.content) if said.role == "user" and before == "assistant" else ()
+        results = text_results.results(said.content) if said.role == "user" and before == "assistant" else ()
         yield from [_named(result, names) for result in results] or [said]
         before = said.role
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.bench import wire
-from tests.evil import Evil, ask, evil_server, serving_evil, until_listed
+from tests.hostile_server import Evil, ask, evil_server, serving_evil, until_listed
 from tests.serving import Site, new_chat, page, sign_in
 
 

@@ -18,7 +18,7 @@ Person = dict[str, Any]
 
 def crowd(site: Site, size: int = CROWD) -> list[Person]:
     environ = site.environ() | {"DJANGO_SETTINGS_MODULE": "toolsupport.config.settings"}
-    command = [sys.executable, "-m", "tests.crowd", str(size)]
+    command = [sys.executable, "-m", "tests.many_users", str(size)]
     return list(json.loads(subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, check=True).stdout))
 
 

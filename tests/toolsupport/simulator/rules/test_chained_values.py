@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolsupport.simulator.nouns import OfferedTool, SimulatedCall
-from toolsupport.simulator.rules.handed_on import received, secret, wanted
+from toolsupport.simulator.rules.chained_values import received, secret, wanted
+from toolsupport.simulator.types import OfferedTool, SimulatedCall
 
 
 @pytest.mark.parametrize(
