@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # One file with a running site for each feature; `make test-fast` leaves the other ones out.
 FEATURES = (
-    "chat/test_corridor.py",
+    "chat/test_end_to_end.py",
     "chat/test_approvals.py",
     "chat/test_mcp_turns.py",
     "chat/test_programs.py",
@@ -64,7 +64,7 @@ SLOW = (
     "test_deployment.py",
     "test_installed.py",
     "chat/tools/test_escapes.py",
-    "toolsupport/detection/test_test_run.py",
+    "toolsupport/detection/test_probe_run.py",
 )
 
 
