@@ -16,6 +16,7 @@ from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, event_log
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class NewOverride:
     `detection` is the test a measured value rests on. `proposed` makes it a proposal, which counts for nothing until
     it is accepted; `accepts` is the proposal (an override's id) that this decision puts into force.
     `build_key` is the build it holds for, "" for the one that runs now; `said_at` is set on what was said elsewhere.
+    `bundle` holds the entries of the history that belong to one act on many models.
     """
 
     profile: int
@@ -42,6 +44,7 @@ class NewOverride:
     accepts: int | None = None
     build_key: str = ""
     said_at: datetime | None = None
+    bundle: HistoryBundle | None = None
 
 
 @transaction.atomic
@@ -83,7 +86,7 @@ def measure(decision: NewOverride) -> bool:
     """Append what a test measured; False where an earlier test of this build found the same.
 
     Every test has rows of its own, so that undoing one of them leaves what the others found. A row that only confirms
-    gets no line in the history: the test has one.
+    gets no line in the history: the test has one, and the lines of the others stand inside it.
     """
     profile = _locked(decision)
     if not _confirms(profile, decision):
@@ -100,7 +103,7 @@ UNDONE = "The test was undone."
 def withdraw_test(detection: int, actor: int | None) -> int:
     """Withdraw every row of a test that nobody withdrew before; how many there were.
 
-    The history gets a line for each value that changed, or a single one where none did.
+    The history gets a line for each value that changed, in one bundle, or a single one where none did.
     """
     rows = list(Override.objects.filter(detection_id=detection, withdrawn_by=None).order_by("seq"))
     if not rows:
@@ -112,7 +115,9 @@ def withdraw_test(detection: int, actor: int | None) -> int:
     for row in rows:
         _append(profile, replace(made, capability=row.capability, session=row.session), row)
     after = effective_values.known(profile)
-    line = event_log.HistoryEvent("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
+    line = event_log.HistoryEvent(
+        "withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection, bundle=HistoryBundle()
+    )
     changed = [name for name in names if after[name].value != before[name].value]
     for name in changed:
         values = {"before": before[name].value, "after": after[name].value}
@@ -169,7 +174,7 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
 
 
 @transaction.atomic
-def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
+def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle | None = None) -> int:
     """Append what the server declares, only where it differs from what it declared last; how many rows came."""
     profile = ModelProfile.objects.select_related("server").select_for_update().get(pk=profile_id)
     last = dict(
@@ -179,7 +184,7 @@ def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
     )
     changed = {name: value for name, value in declared.items() if last.get(name) is not value}
     for name, value in changed.items():
-        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared"))
+        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared", bundle=bundle))
     return len(changed)
 
 
@@ -254,6 +259,8 @@ def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Ov
             text=decision.reason,
             override=row.pk,
             detection=decision.detection,
+            bundle=decision.bundle,
+            finding=decision.detection is not None,
         )
     )
     return row.seq
