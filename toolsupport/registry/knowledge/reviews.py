@@ -113,8 +113,9 @@ def _revert(entry: HistoryEntry, judgement: NewReview) -> None:
 
 
 def _undo(entry: HistoryEntry, judgement: NewReview) -> None:
-    """Withdraw every decision of a bundle that still counts, as one bundle again."""
-    rows = Override.objects.filter(pk__in=_of_bundle(entry), withdrawn_by=None, withdraws=None, proposed=False)
+    """Withdraw every decision of a person in a bundle that still counts, as one bundle again."""
+    decided = Override.objects.filter(pk__in=_of_bundle(entry), source="user_confirmed", proposed=False)
+    rows = decided.filter(withdrawn_by=None, withdraws=None)
     bundle = HistoryBundle()
     for claim in rows.order_by("pk"):
         decision = NewOverride(
