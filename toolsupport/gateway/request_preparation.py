@@ -15,13 +15,21 @@ MUST_CALL = "required"
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: a person, with the id of their key; 0 where a session of theirs asks."""
+
+    person: int
+    key: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedRequest:
     """One request, ready to be put to its model. `model` is its full name, `source` where its tools are known from.
 
     `lacks_flag`: its server lacked a setting for tools so far.
     """
 
-    person: int
+    caller: Caller
     profile: int
     model: str
     endpoint: Endpoint
@@ -45,8 +53,8 @@ class PreparedRequest:
         return rules[0] if rules else ""
 
 
-def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
-    """What a person's program asked for. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
+def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
+    """What a program asked for. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
     profile = picker.find(asked.model)
     briefing = request_context.brief(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)
@@ -55,7 +63,7 @@ def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
     if must_call and not briefing.brief.offers_tools:
         raise InvalidField(f"This model cannot be made to call a tool. {briefing.brief.format_reason}", "tool_choice")
     return PreparedRequest(
-        person=person,
+        caller=caller,
         profile=profile,
         model=api_catalogue.full_name(profile),
         endpoint=briefing.endpoint,

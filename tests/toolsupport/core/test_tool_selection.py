@@ -18,7 +18,8 @@ from toolsupport.core.tool_selection import BARRIERS, RULES, Candidate, Toolbox,
 from toolsupport.core.types import Capabilities, Capability, ToolFilter, ToolSpec
 
 READ, LIST, WRITE = ToolSpec("read_file"), ToolSpec("list_directory"), ToolSpec("write_file")
-ALL = [Candidate(READ), Candidate(LIST), Candidate(WRITE)]
+READ_CANDIDATE = Candidate(READ)
+ALL = [READ_CANDIDATE, Candidate(LIST), Candidate(WRITE)]
 
 
 def known(**values: Any) -> Capabilities:
@@ -265,6 +266,26 @@ def test_code_is_a_format_where_the_tool_that_runs_it_is_offered(
     chosen = choose(known(tools=True), [*ALL, code_tool, mcp("get-page")], wishes)
     assert (chosen.format == "code_mode") is usable
     assert (rules_of(chosen).get("get-page") == "format") is usable
+
+
+@pytest.mark.parametrize(
+    ("candidate", "offered"),
+    [
+        (Candidate(ToolSpec("bash"), in_programs=False), False),
+        (mcp("wiki__write", in_programs=False), False),
+        (mcp("class"), False),
+        (mcp("wiki__read"), True),
+    ],
+)
+def test_what_programs_cannot_call_is_not_offered_to_a_model_that_writes_them(
+    candidate: Candidate, offered: bool
+) -> None:  # T9
+    wishes = ToolPreferences(formats=FormatPreferences(("code_mode",)))
+    code_tool = Candidate(ToolSpec("python_execution"), in_programs=False)
+    chosen = choose(known(tools=True), [READ_CANDIDATE, code_tool, candidate], wishes)
+    assert chosen.format == "code_mode"
+    assert (candidate.spec in chosen.tools) is offered and code_tool.spec in chosen.tools
+    assert candidate.spec in choose(known(tools=True), [candidate], ToolPreferences()).tools
 
 
 def test_where_room_is_lacking_the_least_relevant_go_first_and_one_stays() -> None:  # F9
