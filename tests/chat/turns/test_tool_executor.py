@@ -27,7 +27,7 @@ from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFac
 from toolsupport.core.errors import ToolError
 from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import ToolCall
-from toolsupport.models import McpTool
+from toolsupport.models import McpTool, ModelProfile
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.settings import tool_settings
 
@@ -116,8 +116,8 @@ def test_a_model_that_writes_programs_reads_of_the_functions_that_they_have(alic
     where = conversation(alice)
     for name in ("python_execution", "bash"):
         tool_settings.switch(name, True, "A3", alice.pk)
-    overrides.add(overrides.NewOverride(where.profile_id, "tool:read_file", "refused"))
-    overrides.add(overrides.NewOverride(where.profile_id, "tool:bash", "native"))
+    overrides.add(overrides.NewOverride(ModelProfile.objects.get().pk, "tool:read_file", "refused"))
+    overrides.add(overrides.NewOverride(ModelProfile.objects.get().pk, "tool:bash", "native"))
     McpToolFactory(name="ask", server__name="box", read_only=True)
     McpToolFactory(name="send", server__name="box2", read_only=False)
     where.settings = {"toolset": ["box__ask", "box2__send"], "format": "code_mode"}

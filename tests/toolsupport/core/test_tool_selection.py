@@ -18,8 +18,7 @@ from toolsupport.core.tool_selection import BARRIERS, RULES, Candidate, Toolbox,
 from toolsupport.core.types import Capabilities, Capability, ToolFilter, ToolSpec
 
 READ, LIST, WRITE = ToolSpec("read_file"), ToolSpec("list_directory"), ToolSpec("write_file")
-READ_CANDIDATE = Candidate(READ)
-ALL = [READ_CANDIDATE, Candidate(LIST), Candidate(WRITE)]
+ALL = [Candidate(READ), Candidate(LIST), Candidate(WRITE)]
 
 
 def known(**values: Any) -> Capabilities:
@@ -268,24 +267,11 @@ def test_code_is_a_format_where_the_tool_that_runs_it_is_offered(
     assert (rules_of(chosen).get("get-page") == "format") is usable
 
 
-@pytest.mark.parametrize(
-    ("candidate", "offered"),
-    [
-        (Candidate(ToolSpec("bash"), in_programs=False), False),
-        (mcp("wiki__write", in_programs=False), False),
-        (mcp("class"), False),
-        (mcp("wiki__read"), True),
-    ],
-)
-def test_what_programs_cannot_call_is_not_offered_to_a_model_that_writes_them(
-    candidate: Candidate, offered: bool
-) -> None:  # T9
-    wishes = ToolPreferences(formats=FormatPreferences(("code_mode",)))
-    code_tool = Candidate(ToolSpec("python_execution"), in_programs=False)
-    chosen = choose(known(tools=True), [READ_CANDIDATE, code_tool, candidate], wishes)
-    assert chosen.format == "code_mode"
-    assert (candidate.spec in chosen.tools) is offered and code_tool.spec in chosen.tools
-    assert candidate.spec in choose(known(tools=True), [candidate], ToolPreferences()).tools
+def test_a_model_that_writes_programs_is_offered_what_they_can_call() -> None:  # T9
+    cannot = [mcp(name, in_programs=name == "class") for name in ("bash", "wiki__write", "class")]
+    code_tool, wishes = mcp("python_execution", in_programs=False), FormatPreferences(("code_mode",))
+    chosen = choose(known(tools=True), [*ALL, *cannot, code_tool], ToolPreferences(formats=wishes))
+    assert chosen.tools == (READ, LIST, WRITE, code_tool.spec)
 
 
 def test_where_room_is_lacking_the_least_relevant_go_first_and_one_stays() -> None:  # F9
