@@ -1,4 +1,4 @@
-"""Parses from a server's error by how much a request exceeded the context, and names the setting that raises the limit."""
+"""Parses from a server's error by how much a request exceeded the context, and names the setting that raises it."""
 
 from __future__ import annotations
 

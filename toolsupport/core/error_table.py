@@ -13,7 +13,7 @@ CLOSED = 4000  # what applications may use of the close codes of a websocket beg
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """`status` is the HTTP status, `code` the code in the JSON of the APIs, `frame` that of a websocket's error frame."""
+    """`status` is the HTTP status, `code` the code in the APIs' JSON, `frame` that of a websocket's error frame."""
 
     status: int
     code: str

@@ -10,7 +10,7 @@ UNTAKEN = re.compile("[\0\ud800-\udfff]")
 
 
 def replaced(value: Any) -> Any:
-    """Replace each of them by U+FFFD in a text, or in the texts of lists and mappings; return anything else unchanged."""
+    """Replace each of them by U+FFFD in a text, or in the texts of lists and mappings; return others unchanged."""
     return _with_texts(value, text)
 
 

@@ -163,7 +163,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address of a server and its time limits; passed as an argument, never stored and never part of a RequestSpec."""
+    """The address of a server and its time limits; passed as an argument, never stored, not part of a RequestSpec."""
 
     kind: str
     base_url: str

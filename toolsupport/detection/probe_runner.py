@@ -223,7 +223,7 @@ class ProbeRunner:
         return self.limit * (THINKING_STRETCH if self.thinks and question.think is not False else 1.0)
 
     async def _timed(self, question: ProbeRequest, seconds: float, loading: float = 0.0) -> ProbeReply:
-        """Collect the whole answer within `seconds`, counted from its first token if `loading` covers the time before."""
+        """Collect the answer within `seconds`, counted from its first token if `loading` covers the time before."""
         budget = THINKING_TOKENS if self.thinks else OUTPUT_TOKENS
         reply, begun = ProbeReply(budget=budget, caps=frozenset(self._caps)), time.monotonic()
         try:
@@ -246,7 +246,7 @@ class ProbeRunner:
         return exchange.ask(self.subject.endpoint, self._brief(question, budget), question.messages)
 
     def _brief(self, question: ProbeRequest, budget: int) -> RequestSpec:
-        """Build the spec: only the prompt differs from an ordinary request, and no option that would reload the model."""
+        """Build the spec: apart from the prompt it matches an ordinary request, so the model is not reloaded."""
         base = self.subject.brief
         return replace(
             base,

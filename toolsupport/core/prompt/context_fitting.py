@@ -41,7 +41,7 @@ class ContextWindow:
         return replace(self, given=context, before=self.given)
 
     def taken_back(self) -> ContextWindow | None:
-        """Return the previous context after a failed load; None if it was not raised, so that the cause lies elsewhere."""
+        """Return the previous context after a failed load; None if it was not raised, so it is not the cause."""
         if not 0 < self.before < self.given:
             return None
         return replace(self, given=self.before, before=0, failed=min(self.given, self.failed or self.given))

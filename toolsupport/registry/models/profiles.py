@@ -248,7 +248,7 @@ def _history(profile: ModelProfile) -> tuple[OverrideLine, ...]:
 
 
 def _line_of(row: Override) -> tuple[str, int]:
-    """Return the group of a row: all confirmations of one test, or all withdrawals by undoing one test, share a line."""
+    """Return the group of a row: all confirmations of one test share a line, and all withdrawals by one undo."""
     if row.withdraws and row.withdraws.detection_id and row.reason == overrides.UNDONE:
         return "undone", row.withdraws.detection_id
     if row.detection and row.capability in row.detection.detail.get("confirmed", ()):
