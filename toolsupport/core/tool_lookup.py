@@ -9,7 +9,7 @@ from toolsupport.core.types import ToolSpec
 
 
 def find_tool(name: str, offered: Sequence[ToolSpec]) -> ToolSpec | None:
-    """Return the tool of that name; else the only one that differs by case; else the only one that differs by prefix."""
+    """Return the tool of that name; else the only one that differs by case; else by a prefix."""
     by_name = {spec.name: spec for spec in offered}
     if name in by_name:
         return by_name[name]
