@@ -97,15 +97,16 @@ def _code(name: str, _: Capabilities, wishes: FormatPreferences) -> str:
 
 
 def _text(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> str:
+    """The rule of every format that is text. Calls written as code have a switch of their own (`_code`)."""
     if name == NATIVE:
         return ""
-    if name == wishes.asked and wishes.switches.text_formats != "off" and not wishes.switches.filter_only:
-        return ""
-    works = capabilities["format"].value == name
-    if wishes.switches.allows_text_format(works):
-        return _unknown(capabilities, works) or _failed(name, capabilities)
-    if works or wishes.switches.filter_only or wishes.switches.text_formats == "off":
+    switches, works = wishes.switches, capabilities["format"].value == name
+    if name != CODE and not switches.allows_text_formats:
         return "The team has switched calls written as text off."
+    if name == wishes.asked:
+        return ""
+    if switches.allows_code(works) if name == CODE else switches.allows_text_format(works):
+        return _unknown(capabilities, works) or _failed(name, capabilities)
     native = capabilities["tools"].value is True and name in wishes.preferred
     return "" if native else "Nobody has found that this model writes it so that it can be read."
 

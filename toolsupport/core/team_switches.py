@@ -48,7 +48,8 @@ class TeamSwitches:
         default="measured",
         metadata=_text(
             "Calls written as text",
-            "For models without tools of their own: calls are written in the answer and read from it.",
+            "For models without tools of their own: calls are written in the answer and read from it. Calls written as"
+            " code have a switch of their own.",
             {"measured": "Where it was found to work", "all": "For all models", "off": "Never"},
             "Calls written as text: where a test found a format that works, for all models, never.",
         ),
@@ -114,15 +115,23 @@ class TeamSwitches:
         """Whether one tool may replace another, or a refusal in text lead to another offer."""
         return not self.filter_only
 
+    @property
+    def allows_text_formats(self) -> bool:
+        """Whether calls may be written as text at all; code is not meant."""
+        return self.text_formats != "off" and not self.filter_only
+
     def allows_text_format(self, works: bool) -> bool:
-        """Whether calls may be written as text; `works`: a test or a person confirmed that it works."""
-        allowed = {"off": False, "measured": works, "all": True}
-        return allowed[self.text_formats] and not self.filter_only
+        """Whether calls may be written as text; `works` says that a test or a person found that they arrive."""
+        return self.allows_text_formats and (works or self.text_formats == "all")
 
     @property
     def allows_code_mode(self) -> bool:
         """Whether a model may write code that calls tools; the tool that runs it must be enabled as well."""
         return self.code_mode and not self.filter_only
+
+    def allows_code(self, works: bool) -> bool:
+        """Whether calls may be written as code by this model; with text off, still where it `works`."""
+        return self.allows_code_mode and (works or self.text_formats == "all")
 
     @property
     def on_drift(self) -> Drift:
