@@ -121,7 +121,7 @@ class TeamSwitches:
         return self.text_formats != "off" and not self.filter_only
 
     def allows_text_format(self, works: bool) -> bool:
-        """Whether calls may be written as text; `works` says that a test or a person found that they arrive."""
+        """Whether calls may be written as text; `works`: a test or a person confirmed that it works."""
         return self.allows_text_formats and (works or self.text_formats == "all")
 
     @property
