@@ -32,7 +32,7 @@ RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any
 
 
 class ReplySlots:
-    """How many answers are being written in this process, for each key (or person without one) and in all."""
+    """Counts the answers in progress in this process, per key (per person without one) and in total."""
 
     def __init__(self) -> None:
         self._taken: Counter[Caller] = Counter()
@@ -40,7 +40,7 @@ class ReplySlots:
         self.empty.set()
 
     def take(self, caller: Caller) -> None:
-        """Raises Busy, which names the limit."""
+        """Reserve a slot. Raises Busy with the name of the limit."""
         in_all, for_one = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"], limit_of(caller)
         if self._taken[caller] >= for_one:
             whose, limit = ("with this key", "key") if caller.key else ("for you", "person")
@@ -60,7 +60,7 @@ class ReplySlots:
 
 
 def limit_of(caller: Caller) -> int:
-    """How many answers may be written for it at once in this process."""
+    """Return how many answers this caller may have at once in this process."""
     return int(settings.ENV["TOOLSUPPORT_ANSWERS_PER_KEY" if caller.key else "TOOLSUPPORT_TURNS_PER_PERSON"])
 
 
@@ -68,14 +68,14 @@ places = ReplySlots()
 
 
 async def drained(seconds: float) -> None:
-    """Let the answers that are being written end, for a while."""
+    """Give running answers some time to finish."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await places.empty.wait()
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Batches as of attempts.answer. Raises Busy before the first one."""
+    """Yield batches like attempts.answer. Raises Busy before the first one."""
     places.take(prepared.caller)
     left = finished = False
     try:
@@ -94,7 +94,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
 
 
 async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: bool) -> None:
-    """Write down what became of the calls and what the server lacks; no answer is lost because that fails."""
+    """Store the outcomes of the calls and a missing setting of the server; an error here never fails an answer."""
     counts = tally.calls.taken()
     try:
         if counts:

@@ -1,4 +1,4 @@
-"""Errors in the shape that programs know from OpenAI."""
+"""Builds errors in OpenAI's format."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ TYPES: Mapping[int, str] = MappingProxyType(
 
 
 def wanted_by(request: HttpRequest) -> bool:
-    """True for the addresses that programs ask."""
+    """Return True for the URLs of the API."""
     return f"{request.path}/".startswith(PLACES)
 
 
 def body(status: int, message: str, param: str | None = None, code: str | None = None) -> JSON:
-    """What stands in the answer; `param` names the field that is wrong."""
+    """Return the body; `param` names the wrong field."""
     return {"error": {"message": message, "type": TYPES.get(status, "server_error"), "param": param, "code": code}}
 
 
 def answer(status: int, message: str, param: str | None = None, code: str | None = None) -> JsonResponse:
-    """The whole answer."""
+    """Return the whole response."""
     return JsonResponse(body(status, message, param, code), status=status)
 
 
 def refusal(error: Exception, param: str | None = None, code: str | None = None) -> JsonResponse:
-    """The answer to an error of the error table; `code` where this address has one of its own."""
+    """Return the response for an error of the error table; `code` overrides its code."""
     row = row_of(error)
     return answer(row.status, str(error), param, code or row.code)
 
 
 @sync_and_async_middleware
 def JsonErrors(get_response: Any) -> Callable[[HttpRequest], Any]:
-    """Middleware that gives each error under PLACES this shape, wherever it was made: Django's 405 has no body."""
+    """Middleware that gives every error under PLACES this shape: the 405 of Django has no body."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:
