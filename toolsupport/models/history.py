@@ -1,4 +1,4 @@
-"""Rows of what happened to the knowledge about models, with what people thought of it."""
+"""Rows of the history of model profiles, and of people's reviews."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolsupport.models.servers import ModelProfile, Server
 
 
 class Review(models.Model):
-    """What a reviewer thought of one override or one detection: a note, never a change. Append-only."""
+    """A reviewer's opinion of one override or one detection: a note, never a change. Append-only."""
 
     override = models.ForeignKey(Override, null=True, blank=True, on_delete=models.PROTECT, related_name="reviews")
     detection = models.ForeignKey(Detection, null=True, blank=True, on_delete=models.PROTECT, related_name="reviews")
@@ -34,7 +34,7 @@ class Review(models.Model):
 
 
 class HistoryFacet(models.Model):
-    """What some entries have in common besides model and person; there are a few dozen. Append-only."""
+    """The kind, source and verdict that some entries share; there are a few dozen. Append-only."""
 
     # How deep an entry stands: on its own, inside of what changed many models at once, or as a finding of a test.
     TOP, MEMBER, FINDING = range(3)
@@ -57,11 +57,11 @@ class HistoryFacet(models.Model):
 
 
 class HistoryEntry(models.Model):
-    """One line of the timeline, written with the thing it tells of. Append-only.
+    """One line of the timeline, written together with its subject. Append-only.
 
-    One table for everything that is told, and an index for every pair of whom it is about, so that any page of any
-    filter is a few short walks, each along one index. `facet` says kind, source and verdict in one number.
-    `lead` is the entry that this one is shown inside of: the test of a finding, or the first change of a bundle.
+    One table holds all entries, with an index for each pair of subjects, so that any page of any filter needs a few
+    short index scans. `facet` combines kind, source and verdict in one number. `lead` is the entry that contains this
+    one: the test of a finding, or the first change of a bundle.
     """
 
     at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Reads the timeline of what happened to the knowledge about models, a page at a time."""
+"""Reads the timeline of the history, one page at a time."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ SOURCE_WORDS = {name: source.word for name, source in SOURCES.items()} | OTHER_S
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """One line. `state` of a proposal is open, accepted or rejected, of a claim it is withdrawn or "".
+    """One line. `state` is open, accepted or rejected for a proposal, withdrawn or "" for a claim.
 
-    `may_revert` and `may_review` say what there is to do, not who may do it. `older`: the line says that the model
-    changed, and its new build is not tested yet. `lead` is the entry this one stands inside of, None on its own.
+    `may_revert` and `may_review` describe the possible actions, not who may do them. `older`: the line reports a
+    changed model whose new build is not tested yet. `lead` is the entry that contains this one, None on its own.
     """
 
     id: int
@@ -70,14 +70,14 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePage:
-    """Entries, the newest first; `following` is where the next page begins, None at the end."""
+    """Entries, newest first; `following` is where the next page begins, None at the end."""
 
     entries: tuple[TimelineEntry, ...]
     following: TimelineCursor | None
 
 
 def page(wanted: TimelineFilter, after: TimelineCursor | None = None, most: int = PAGE) -> TimelinePage:
-    """The newest entries, or those that come after a place. Two queries: which, then what they say."""
+    """Return the newest entries, or those after a place. Two queries: the ids, then the rows."""
     ids = timeline_query.newest(wanted, after, most + 1)
     entries = entries_of(ids[:most])
     more = len(ids) > most
@@ -85,7 +85,7 @@ def page(wanted: TimelineFilter, after: TimelineCursor | None = None, most: int 
 
 
 def entry(entry_id: int) -> TimelineEntry:
-    """One line. Raises NotFound."""
+    """Return one line. Raises NotFound."""
     found = entries_of([entry_id])
     if not found:
         raise NotFound("There is no such entry.")
@@ -105,9 +105,9 @@ def bundle_words(first: TimelineEntry, inside: BundleSummary) -> str:
 
 
 def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
-    """Everything that matches, the newest first, so much at a time that nothing large is held.
+    """Yield all matching entries, newest first, in batches of limited size.
 
-    What stands inside of other entries is there as well: a file has a row for each value.
+    Entries inside other entries are included: a file has a row for each value.
     """
     wanted = replace(wanted, every=True)
     place: TimelineCursor | None = None
@@ -121,7 +121,7 @@ def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
 
 
 def entries_of(ids: list[int]) -> tuple[TimelineEntry, ...]:
-    """These lines (ids), the newest first."""
+    """Return these lines (ids), newest first."""
     said = ("profile__server", "server", "actor", "override__withdrawn_by", "override__accepted_by")
     rows = HistoryEntry.objects.filter(pk__in=ids).select_related(*said).order_by("-at", "-id")
     stale = stale_tests.kinds([row.profile for row in rows if row.kind == "drift"])

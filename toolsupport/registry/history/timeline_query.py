@@ -19,10 +19,10 @@ from toolsupport.registry import raw_sql
 
 @dataclass(frozen=True, slots=True)
 class TimelineFilter:
-    """What is looked for; None and "" leave it open. `since` is included, `until` is not.
+    """The filter; None and "" match everything. `since` is included, `until` is not.
 
-    `every`: the findings inside of tests as well, and what stands inside of bundles, as files have them. Otherwise
-    findings are left out; an entry of a bundle is found by itself once a subject or a kind is looked for.
+    `every`: include the findings inside tests and the entries inside bundles, as files have them. Otherwise findings
+    are left out, and the entries of a bundle are listed one by one only under a filter by subject or kind.
     """
 
     profile: int | None = None
@@ -36,12 +36,12 @@ class TimelineFilter:
     every: bool = False
 
     def about(self) -> dict[str, int]:
-        """The columns that say whom it is about, with what they must hold."""
+        """The columns of the subjects with their required values."""
         given = {f"{name}_id": getattr(self, name) for name in ("profile", "server", "actor")}
         return {column: value for column, value in given.items() if value}
 
     def facet(self) -> dict[str, str]:
-        """What is looked for of kind, source and verdict."""
+        """The required kind, source and verdict."""
         given = {name: getattr(self, name) for name in ("kind", "source", "verdict")}
         return {name: value for name, value in given.items() if value}
 
@@ -53,7 +53,7 @@ class TimelineFilter:
 
 @dataclass(frozen=True, slots=True)
 class TimelineCursor:
-    """Where a page ended: the next one begins with what is older."""
+    """The end of a page: the next one begins with older entries."""
 
     at: datetime
     id: int
@@ -63,7 +63,7 @@ class TimelineCursor:
 
     @classmethod
     def read(cls, written: str) -> TimelineCursor | None:
-        """The place that `str` wrote; None for none, and for what nobody wrote."""
+        """Parse the text that `str` wrote; None for an empty or invalid text."""
         at, _, number = written.rpartition("_")
         try:
             place = cls(datetime.fromisoformat(at), int(number[:18]))
@@ -88,7 +88,7 @@ TimelineRows = list[tuple[Any, int]]
 
 
 def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> list[int]:
-    """The ids of the newest entries, or of those that come after a place; at most so many."""
+    """Return at most so many ids of the newest entries, or of those after a place."""
     about = wanted.about()
     if "profile_id" in about and "server_id" in about:
         # A model has one server: either the second condition says nothing, or both together nothing at all.
@@ -121,7 +121,7 @@ TOPS = ("lead_id IS NULL",)
 
 
 def _said(conditions: Conditions) -> tuple[str, list[object]]:
-    """The conditions with their values."""
+    """Return the conditions with their values."""
     values = [value for _, *given in conditions for value in given]
     return " AND ".join(said for said, *_ in conditions) or "1 = 1", values
 
@@ -140,7 +140,7 @@ def _side_by_side(facets: list[int], conditions: Conditions, most: int) -> Timel
 
 
 def _walk(walks: list[Conditions], most: int) -> TimelineRows:
-    """(at, id) of the newest entries on all of these walks."""
+    """Return (at, id) of the newest entries from all of these index scans."""
     parts, values = [], list[object]()
     for conditions in walks:
         said, given = _said(conditions)

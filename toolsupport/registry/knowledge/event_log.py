@@ -1,4 +1,4 @@
-"""The timeline of what happened to the knowledge about models: one line for each thing, never changed."""
+"""Writes the timeline of the history: one line for each event, never changed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class HistoryBundle:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEvent:
-    """A line to write: `before` and `after` are what held for everyone, None is unknown. Ids where a row is meant.
+    """A line to write: `before` and `after` are the effective values for everyone, None is unknown.
 
-    `finding`: a test has measured this value; `lead_findings` puts it inside of the entry of that test.
+    Fields that refer to rows hold ids. `finding`: a test has measured this value; `lead_findings` puts it inside the
+    entry of that test.
     """
 
     kind: str
@@ -47,7 +48,7 @@ class HistoryEvent:
 
 
 def record(happening: HistoryEvent) -> int:
-    """Write a line; its id. Belongs into the transaction of the thing it tells of. Raises NotFound."""
+    """Write a line and return its id, in the same transaction as the event. Raises NotFound."""
     server = ModelProfile.objects.filter(pk=happening.profile).values_list("server_id", flat=True).first()
     if server is None:
         raise NotFound("There is no such model.")
@@ -72,23 +73,23 @@ def record(happening: HistoryEvent) -> int:
 
 
 def lead_findings(detection: int, entry: int) -> None:
-    """Put the values that a test has measured inside of the entry of that test."""
+    """Put the values that a test has measured inside the entry of that test."""
     findings = HistoryEntry.objects.filter(detection_id=detection, facet__depth=HistoryFacet.FINDING, lead=None)
     findings.update(lead_id=entry)
 
 
 def bundle_of_tests(bulk: int | None) -> HistoryBundle | None:
-    """The bundle of the tests that were started together, by the first of them; None for a test of its own."""
+    """Return the bundle of the tests that were started together, by the first of them; None for a single test."""
     if bulk is None:
         return None
     # Two of these tests may end at the same moment: one of them leads.
     Detection.objects.select_for_update().get(pk=bulk)
-    told = HistoryEntry.objects.filter(kind="detection", detection__bulk_id=bulk, lead=None)
-    return HistoryBundle(told.order_by("pk").values_list("pk", flat=True).first())
+    tests = HistoryEntry.objects.filter(kind="detection", detection__bulk_id=bulk, lead=None)
+    return HistoryBundle(tests.order_by("pk").values_list("pk", flat=True).first())
 
 
 def facet(kind: str, source: str, verdict: str, depth: int = HistoryFacet.TOP) -> int:
-    """The number that stands for these four."""
+    """Return the number of this kind, source, verdict and depth."""
     return HistoryFacet.objects.get_or_create(kind=kind, source=source, verdict=verdict, depth=depth)[0].pk
 
 

@@ -1,4 +1,4 @@
-"""What reviewers think of decisions and tests: a note and a mark, never a value."""
+"""Stores reviewers' opinions of decisions and tests: a note and a mark, never a value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DECISIONS = ("override", "withdrawal")
 
 @dataclass(frozen=True, slots=True)
 class NewReview:
-    """What a reviewer wants done about an entry, with their note."""
+    """A reviewer's action on an entry, with a note."""
 
     entry: int
     reviewer: int
@@ -32,7 +32,7 @@ class NewReview:
 
 @transaction.atomic
 def act(deed: str, judgement: NewReview) -> None:
-    """Do one of DEEDS. Raises NotFound, Conflict (it was done already), ValueError with words for people."""
+    """Do one of DEEDS. Raises NotFound, Conflict (it was done already), ValueError with a message for people."""
     if deed not in DEEDS:
         raise ValueError(f"Choose one of {', '.join(DEEDS)}.")
     entry = HistoryEntry.objects.select_related("override").filter(pk=judgement.entry).first()
@@ -42,7 +42,7 @@ def act(deed: str, judgement: NewReview) -> None:
 
 
 def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
-    """The models somebody should look at: an open proposal, or something flagged that nobody answered since."""
+    """Return the models that need review: an open proposal, or an unanswered flag."""
     open_ones, flagged = _open_proposals(), _flagged()
     found = set(open_ones.values_list("profile_id", flat=True)) | flagged.keys()
     return frozenset(found if profile_ids is None else found & set(profile_ids))
@@ -69,7 +69,7 @@ def _flagged() -> dict[int, int]:
 
 
 def contradicted(profile: int, override: int) -> bool:
-    """Whether it was noted already that a server refuses what this claim says."""
+    """Return whether it is recorded already that a server's refusal contradicts this claim."""
     rows = HistoryEntry.objects.filter(profile_id=profile, facet__verdict=CONTRADICTED, override_id=override)
     return rows.exists()
 

@@ -1,4 +1,4 @@
-"""The pages of the history: what happened to the knowledge about models, with what people do about it."""
+"""Views of the history of models' facts, and of people's reactions to it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ListedEntry:
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """One page of the timeline, or what waits for a reviewer; `after` is where the page before it ended."""
+    """Show one page of the timeline, or what waits for a reviewer; `after` is the end of the page before."""
     form, after = HistoryForm(request.GET), TimelineCursor.read(request.GET.get("after", ""))
     waiting = reviews.to_review(MOST_WAITING + 1)
     review = bool(request.GET.get("review"))
@@ -66,7 +66,7 @@ def read_all(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def entry(request: AuthedRequest, entry_id: int) -> HttpResponse:
-    """One entry with the evidence it rests on; whoever opens it has read it."""
+    """Show one entry with its evidence; it then counts as read by this person."""
     return _entry(request, entry_id, {})
 
 
@@ -87,7 +87,7 @@ def act(request: AuthedRequest, entry_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.EXPORT_HISTORY)
 def export(request: AuthedRequest, ending: str) -> StreamingHttpResponse:
-    """Everything the filter lets through, as a file."""
+    """Return everything that matches the filter, as a file."""
     if ending not in history_files.FILES:
         raise Http404("There is no such kind of file.")
     kind, write = history_files.FILES[ending]
@@ -107,7 +107,7 @@ DONE = {
 
 
 def filter_of(form: HistoryForm) -> TimelineFilter:
-    """What the form asks for; a field that makes no sense is left open."""
+    """Return the form's filter; invalid fields match everything."""
     form.is_valid()
     given = form.cleaned_data
     since, until = given.get("since"), given.get("until")
@@ -137,7 +137,7 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
 
 
 def _entry(request: AuthedRequest, entry_id: int, said: dict[str, Any]) -> HttpResponse:
-    """The page of one entry, or the entry alone. `alone`: the first entry of a bundle, without the others."""
+    """Return the page of one entry, or the entry alone. `alone`: the first entry of a bundle, without the others."""
     shown = timeline.entry(entry_id)
     read_marks.mark_entry(request.user.pk, shown.id)
     inside = bundles.summaries([shown.id]).get(shown.id, BundleSummary())
