@@ -95,7 +95,7 @@ class RegenerateRequest:
 
 
 def may_go_on(status: str, reason: str) -> bool:
-    """Return True for an answer that ended early without an error: stopped, interrupted, by another model or a limit."""
+    """Return True for an answer that ended early without an error: stopped, interrupted, another model, a limit."""
     return status in UNFINISHED or (status == "done" and bool(reason))
 
 
