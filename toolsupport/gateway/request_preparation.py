@@ -10,6 +10,7 @@ from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestS
 from toolsupport.gateway.chat_request import ChatCompletionRequest
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.registry.models import api_catalogue, picker, request_context
+from toolsupport.registry.servers.reachability import WatchedModel
 
 MUST_CALL = "required"
 
@@ -18,7 +19,7 @@ MUST_CALL = "required"
 class PreparedRequest:
     """One request, ready to be put to its model. `model` is its full name, `source` where its tools are known from.
 
-    `lacks_flag`: its server lacked a setting for tools so far.
+    `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows.
     """
 
     person: int
@@ -33,6 +34,7 @@ class PreparedRequest:
     include_usage: bool = False
     build: str = ""
     lacks_flag: bool = False
+    watch: WatchedModel | None = None
 
     @property
     def source(self) -> str:
@@ -68,6 +70,7 @@ def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
         include_usage=asked.include_usage,
         build=briefing.build,
         lacks_flag=briefing.lacks_flag,
+        watch=briefing.watch,
     )
 
 

@@ -13,7 +13,7 @@ class ShownModel:
 
     `tools_word` is what the chat says of it: Enabled, Disabled, Text mode or Unknown. `why_not` says why it cannot
     be used now with what to do about it, "" where it can. `about` says what a simulated model does, "" for others.
-    `older` says that it was tested on another build than the one that runs now.
+    `trouble` is the same in a word or two. `older` says that it was tested on another build than the one that runs now.
     """
 
     id: int
@@ -32,6 +32,7 @@ class ShownModel:
     reachable: bool | None = True
     why_not: str = ""
     gone: bool = False
+    trouble: str = ""
     about: str = ""
     older: bool = False
 

@@ -125,7 +125,9 @@ class ModelPage:
 
 def listed(wanted: str = "") -> tuple[ModelRow, ...]:
     """The matrix, filtered by a piece of the model's or the server's name; gone models last. Three queries."""
-    rows = ModelProfile.objects.select_related("server").order_by("name", "server__name")
+    rows = (
+        ModelProfile.objects.filter(server__removed_at=None).select_related("server").order_by("name", "server__name")
+    )
     for word in wanted.split():
         rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
     profiles = list(rows)
