@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult, ToolSpec
@@ -37,7 +39,12 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     found = await context.find_tools(query)
     if not found:
         return ToolResult("No tool was found for this. Say it in other words, or go on with the tools you have.")
-    return ToolResult("\n".join(["These tools can be called from now on:", *map(_line, found)]))
+    return ToolResult(listed(found))
+
+
+def listed(found: Sequence[ToolSpec]) -> str:
+    """The tools that were found, each on a line, as the model reads them."""
+    return "\n".join(["These tools can be called from now on:", *map(_line, found)])
 
 
 def _line(spec: ToolSpec) -> str:

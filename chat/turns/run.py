@@ -88,7 +88,7 @@ class TurnRun:
         """
         self._tell, self.hands.spawn = tell, spawn
         state = self._state()
-        await self._search_first(state.history)
+        await self._search_first()
         if state.pause is not None:
             await self._tool_started(ToolStarted(loop.called(state.pending[0])))
         try:
@@ -118,17 +118,17 @@ class TurnRun:
             ],
         )
 
-    async def _search_first(self, history: Sequence[ChatMessage]) -> None:
+    async def _search_first(self) -> None:
         """Look for tools by the words of a new conversation's person, on a card that its model does not read."""
-        if self.claimed.searched or not tool_discovery.something_waits(self.briefing.toolbox):
+        search = await tool_discovery.first_search(self.claimed)
+        if search is None:
             return
-        call = tool_discovery.first_call(history, self.claimed.turn)
+        call = search.call
         await self._round_started(RoundStarted(0))
         reply = record.FinishedReply("", "", None, (record.automatic(call, tool_search.TOOL.level),))
         self._announce(await in_database(record.finish_reply)(self.store, self.reply.message, reply))
         await self._tool_started(ToolStarted(call))
-        outcome = await self.hands.run(call)
-        await self._tool_finished(ToolFinished(call, outcome.result, outcome.status, outcome.duration_ms))
+        await self._tool_finished(ToolFinished(call, search.result, "done", search.duration_ms))
 
     def _ask(self, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         report = SilenceReport(self.claimed.turn, self.briefing, self._tell)

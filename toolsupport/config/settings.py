@@ -1,4 +1,4 @@
-"""Django's settings; what people may change comes from environment.py."""
+"""Django's settings; values that an operator may change come from environment.py."""
 
 from __future__ import annotations
 

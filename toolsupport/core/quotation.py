@@ -1,4 +1,4 @@
-"""Quotes words that a server or another program wrote, so that nobody takes them for ours."""
+"""Quotes words that a server or another program wrote, so that they are marked as foreign."""
 
 from __future__ import annotations
 

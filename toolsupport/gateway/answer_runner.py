@@ -32,7 +32,7 @@ RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any
 
 
 class ReplySlots:
-    """How many answers are being written in this process, for each person and in all."""
+    """Counts the answers in progress in this process, per person and in total."""
 
     def __init__(self) -> None:
         self._taken: Counter[int] = Counter()
@@ -40,7 +40,7 @@ class ReplySlots:
         self.empty.set()
 
     def take(self, person: int) -> None:
-        """Raises Busy, which names the limit."""
+        """Reserve a slot. Raises Busy with the name of the limit."""
         in_all, for_one = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"], settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
         if self._taken[person] >= for_one:
             raise Busy(f"{for_one} answers for you are being written, more may not be at once.", "person")
@@ -62,14 +62,14 @@ places = ReplySlots()
 
 
 async def drained(seconds: float) -> None:
-    """Let the answers that are being written end, for a while."""
+    """Give running answers some time to finish."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await places.empty.wait()
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Batches as of attempts.answer. Raises Busy before the first one."""
+    """Yield batches like attempts.answer. Raises Busy before the first one."""
     places.take(prepared.person)
     left = finished = False
     try:
@@ -88,7 +88,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
 
 
 async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: bool) -> None:
-    """Write down what became of the calls and what the server lacks; no answer is lost because that fails."""
+    """Store the outcomes of the calls and a missing setting of the server; an error here never fails an answer."""
     counts = tally.calls.taken()
     try:
         if counts:

@@ -1,4 +1,4 @@
-"""Finds the model that a program asks for, and what it may be asked."""
+"""Finds the model that a program requests, and prepares the request to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MUST_CALL = "required"
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
-    """One request, ready to be put to its model. `model` is its full name, `source` where its tools are known from.
+    """One request, ready to send. `model` is its full name, `source` the source of its tool support.
 
     `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows.
     """
@@ -42,13 +42,16 @@ class PreparedRequest:
 
     @property
     def left_out(self) -> str:
-        """The rule that kept all tools out; "" where they are offered, or where nobody wanted any."""
+        """The rule that excluded all tools; "" if they are offered, or none was requested."""
         rules = [] if self.brief.offers_tools else [exclusion.rule for exclusion in self.brief.excluded]
         return rules[0] if rules else ""
 
 
 def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
-    """What a person's program asked for. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
+    """Prepare a person's program's request.
+
+    Raises NotFound (the model), InvalidField, ConfigError (the server's key).
+    """
     profile = picker.find(asked.model)
     briefing = request_context.brief(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)

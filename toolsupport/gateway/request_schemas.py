@@ -1,4 +1,4 @@
-"""What requests of programs may hold: one declaration, which the description shows and the check applies."""
+"""Declares the fields of requests once, for the API description and for validation."""
 
 from __future__ import annotations
 
@@ -161,14 +161,14 @@ CALL: JSON = {
 
 
 class BodyCheck:
-    """Holds bodies against one of the schemas."""
+    """Validates bodies against one of the schemas."""
 
     def __init__(self, schema: JSON) -> None:
         self._schema = schema
         self._validator = jsonschema_rs.validator_for(schema)
 
     def check(self, body: Any) -> None:
-        """Raises InvalidField for the first field that is wrong: it has to be what its description says."""
+        """Raise InvalidField for the first wrong field, with its description as the message."""
         error = next(self._validator.iter_errors(body), None)
         if error is None:
             return
@@ -179,7 +179,7 @@ class BodyCheck:
         raise InvalidField(f"{written(place[:depth]) or 'The body'} has to be {words}.", written(place[:depth]))
 
     def _described(self, path: list[Any]) -> tuple[int, str]:
-        """The innermost part on this way into the schema that is described in words: how deep it is, and the words."""
+        """Return the innermost part of this path that has a description: its depth, and the description."""
         node, depth, named = self._schema, 0, False
         found = (0, str(node["description"]))
         for step in path:
@@ -194,7 +194,7 @@ class BodyCheck:
 
 
 def written(place: list[str | int]) -> str:
-    """The place of a field as programs write it: `messages[0].content`."""
+    """Return the path of a field as programs write it: `messages[0].content`."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""The addresses of /v1."""
+"""The views of /v1."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ STILL_HERE = b": the model is still at it\n\n"
 @require_GET
 @requires(Action.CHAT)
 def models(request: AuthedRequest) -> JsonResponse:
-    """Every model that may be asked."""
+    """List every available model."""
     return JsonResponse({"object": "list", "data": model_list.models()})
 
 
 @require_GET
 @requires(Action.CHAT)
 def model(request: AuthedRequest, model_id: str) -> HttpResponse:
-    """One of them."""
+    """Return one model."""
     try:
         return JsonResponse(model_list.model(model_id))
     except NotFound as error:
@@ -61,14 +61,14 @@ def model(request: AuthedRequest, model_id: str) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def openapi(request: AuthedRequest) -> JsonResponse:
-    """What may be asked here, for machines."""
+    """Return the OpenAPI document."""
     return JsonResponse(gateway_openapi.document(request.build_absolute_uri("/").rstrip("/")))
 
 
 @require_POST
 @requires(Action.CHAT)
 async def completions(request: AuthedRequest) -> HttpResponseBase:
-    """One answer, whole or as a stream."""
+    """Answer a chat completion, whole or as a stream."""
     body = request.read(BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:
         return api_errors.answer(413, TOO_LARGE)
@@ -90,7 +90,7 @@ async def _whole(prepared: PreparedRequest) -> HttpResponseBase:
 
 
 async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
-    """Waits a while for the first event, so that a failure before it gets its own status."""
+    """Wait some time for the first event, so that an earlier failure gets its own status."""
     tally = _tally(prepared)
     batches = keep_alive.patiently(answer_runner.answer(prepared, tally))
     first = await anext(batches, STOPPED)
@@ -117,7 +117,7 @@ async def _lines(
 
 
 def _written(pieces: chat_response.ChunkEncoder, events: list[Event]) -> bytes:
-    """The lines of these events; a failure takes the place of the end mark, a remark that of silence."""
+    """Return the lines for these events; a failure replaces the end mark, a comment marks a silence."""
     if not events:
         return STILL_HERE
     lines = [b"data: " + orjson.dumps(piece) + b"\n\n" for piece in pieces.take(events)]
@@ -133,7 +133,7 @@ def _tally(prepared: PreparedRequest) -> RequestSummary:
 
 
 def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: RequestSummary) -> HttpResponseBase:
-    """What became of the request; of a stream, what is known when it begins."""
+    """Add the headers about the request; for a stream, those known at its beginning."""
     facts = {
         "Model": prepared.model,
         "Format": tally.format or "none",

@@ -1,4 +1,4 @@
-"""Errors in the shape that programs know from OpenAI."""
+"""Builds errors in OpenAI's format."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ TYPES: Mapping[int, str] = MappingProxyType(
 
 
 def wanted_by(request: HttpRequest) -> bool:
-    """True for the addresses that programs ask."""
+    """Return True for the URLs of the API."""
     return request.path.startswith(PLACES)
 
 
 def body(status: int, message: str, param: str | None = None, code: str | None = None) -> JSON:
-    """What stands in the answer; `param` names the field that is wrong."""
+    """Return the body; `param` names the wrong field."""
     return {"error": {"message": message, "type": TYPES.get(status, "server_error"), "param": param, "code": code}}
 
 
 def answer(status: int, message: str, param: str | None = None, code: str | None = None) -> JsonResponse:
-    """The whole answer."""
+    """Return the whole response."""
     return JsonResponse(body(status, message, param, code), status=status)
 
 
 def refusal(error: Exception, param: str | None = None, code: str | None = None) -> JsonResponse:
-    """The answer to an error of the error table; `code` where this address has one of its own."""
+    """Return the response for an error of the error table; `code` overrides its code."""
     row = row_of(error)
     return answer(row.status, str(error), param, code or row.code)

@@ -25,10 +25,14 @@ HEARD = (*RAN, "stopped")
 
 @dataclass(frozen=True, slots=True)
 class ModelHistory:
-    """What a model is told of a branch; `heard` names the tools whose results stand in it, those of programs too."""
+    """What a model is told of a branch; `heard` names the tools whose results stand in it, those of programs too.
+
+    `asked` is the latest message as its author wrote it, without what is added for models.
+    """
 
     messages: tuple[types.ChatMessage, ...]
     heard: frozenset[str]
+    asked: str = ""
 
 
 def canonical(
@@ -54,7 +58,8 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
     for row in path:
         log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
     heard = (run.name for row in path for run in runs[row.pk] if run.status in HEARD)
-    return ModelHistory(tuple(log), frozenset(heard))
+    asked = next((row.content for row in reversed(path) if row.role == Role.USER), "")
+    return ModelHistory(tuple(log), frozenset(heard), asked)
 
 
 def _entries(row: MessageRow, runs: list[ToolRun], turn_id: int | None) -> list[types.ChatMessage]:

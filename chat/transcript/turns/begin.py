@@ -86,8 +86,9 @@ class TurnRequest:
 class ClaimedTurn:
     """A turn this process owns now, with all it needs to run. `searched`: tools were looked for in its conversation.
 
-    `heard` are the tools whose results stand in the history. `opening` is announced as soon as the turn runs, `reply`
-    is the empty message that it writes into first (0 where it begins with calls).
+    `asked` is the latest message as a person wrote it, `heard` are the tools whose results stand in the history.
+    `opening` is announced as soon as the turn runs, `reply` is the empty message that it writes into first (0 where it
+    begins with calls).
     """
 
     turn: int
@@ -101,6 +102,7 @@ class ClaimedTurn:
     granted: frozenset[str] = frozenset()
     resumed: ResumePoint | None = None
     searched: bool = True
+    asked: str = ""
     heard: frozenset[str] = frozenset()
     opening: Announcements = ()
     reply: int = 0
@@ -224,6 +226,7 @@ def _claimed(turn: Turn, briefing: ChatRequestContext, opening: Announcements) -
         briefing=briefing,
         history=log.messages,
         heard=log.heard,
+        asked=log.asked,
         granted=questions.granted(str(conversation.pk)),
         searched="toolset" in conversation.settings,
         opening=opening,

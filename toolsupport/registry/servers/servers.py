@@ -1,4 +1,4 @@
-"""The rows of the servers: added, listed, switched on or off."""
+"""Stores the servers: added, listed, enabled or disabled."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class NewServer:
 
 @dataclass(frozen=True, slots=True)
 class ListedServer:
-    """A server as the page shows it; `why` and `hint` say what is wrong and what to do, `models` counts those there.
+    """A server as the page shows it; `why` and `hint` give a problem and advice, `models` counts those present.
 
     `badge` and `tone` are its state in a word; `again_in` the seconds until it is asked again by itself, None where it
     is not. `editable`: it is not defined by the environment. `keeps_models`: models are pulled and deleted there.
-    `marks` are its models that cannot be given tools until it has another setting.
+    `marks` are its models that get no tools until a setting of the server is changed.
     """
 
     id: int
@@ -73,7 +73,7 @@ class ListedServer:
 
 @transaction.atomic
 def add(server: NewServer) -> int:
-    """The new row's id; without an address it is the kind's usual one.
+    """Return the new row's id; without an address it is the kind's usual one.
 
     Raises ConfigError for a taken name, an unknown kind or a bad address.
     """
@@ -94,7 +94,7 @@ def add(server: NewServer) -> int:
 
 
 def checked_name(text: str, but: int = 0) -> str:
-    """A name for a server (`but`: the one that may have it already). Raises ConfigError."""
+    """Return a name that is free for a server (`but`: the id of the server that may have it). Raises ConfigError."""
     name = text.strip()
     if not name or len(name) > 80 or "/" in name:
         raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
@@ -105,9 +105,9 @@ def checked_name(text: str, but: int = 0) -> str:
 
 @transaction.atomic
 def ensure(server: NewServer) -> int:
-    """Add a server of the environment, or bring its row up to date. A person's switch (enabled) stays as it is.
+    """Add a server of the environment, or update its row. `enabled`, which people set, stays.
 
-    A key that the environment has takes the place of a stored one.
+    A key in the environment replaces a stored one.
     """
     url = server_url(server.kind, server.base_url)
     row, _ = Server.objects.get_or_create(
@@ -132,24 +132,24 @@ def _readable_key(row: Server) -> str:
 
 
 def ensure_simulator(base_url: str) -> int:
-    """The row of the built-in Simulator, at the address it listens on this time."""
+    """Return the row of the built-in Simulator, with its current address."""
     return ensure(NewServer(SIMULATOR, "simulator", base_url, origin="built-in"))
 
 
 def ensure_named(server: NamedAddress) -> int:
-    """The row of a server that the environment names."""
+    """Return the row of a server that the environment names."""
     return ensure(NewServer(server.name, server.kind, server.base_url, origin="environment"))
 
 
 @transaction.atomic
 def set_enabled(server_id: int, enabled: bool) -> None:
-    """Switch a server on or off. Raises NotFound."""
+    """Enable or disable a server. Raises NotFound."""
     if not Server.objects.filter(pk=server_id, removed_at=None).update(enabled=enabled):
         raise NotFound("There is no such server.")
 
 
 def enabled_ids() -> tuple[int, ...]:
-    """The servers to ask; the Simulator is left out where the environment switched it off."""
+    """Return the servers to query; the Simulator is left out if the environment disables it."""
     rows = Server.objects.filter(enabled=True)
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off":
         rows = rows.exclude(kind="simulator")
@@ -157,17 +157,17 @@ def enabled_ids() -> tuple[int, ...]:
 
 
 def names() -> frozenset[str]:
-    """The names of all servers, switched on or not."""
+    """Return the names of all servers, enabled or not."""
     return frozenset(Server.objects.filter(removed_at=None).values_list("name", flat=True))
 
 
 def has_url(base_url: str) -> bool:
-    """True where a server of this address is known, switched on or not; one that was removed shall not come back."""
+    """Return True if a server with this address exists, enabled or not; a removed one counts, so it stays removed."""
     return Server.objects.filter(base_url=base_url).exists()
 
 
 def id_of(name: str) -> int:
-    """The id of the server of this name. Raises NotFound that lists the names there are."""
+    """Return the id of the server of this name. Raises NotFound with a list of the existing names."""
     found = Server.objects.filter(name__iexact=name, removed_at=None).values_list("pk", flat=True).first()
     if found is None:
         known = ", ".join(sorted(names())) or "none yet"
@@ -176,7 +176,7 @@ def id_of(name: str) -> int:
 
 
 def listed() -> tuple[ListedServer, ...]:
-    """All servers, those in use first, in three queries at most."""
+    """Return all servers, those in use first, in three queries at most."""
     there = Count("profiles", filter=Q(profiles__gone_since=None))
     rows = Server.objects.filter(removed_at=None).annotate(models=there).order_by("-enabled", "name")
     marks = missing_flags.by_server()
@@ -184,20 +184,20 @@ def listed() -> tuple[ListedServer, ...]:
 
 
 def shown(server_id: int) -> ListedServer:
-    """One server as the page shows it. Raises NotFound."""
+    """Return one server as the page shows it. Raises NotFound."""
     row = _get(server_id)
     return _listed(row, row.profiles.filter(gone_since=None).count())
 
 
 def endpoint(server_id: int) -> Endpoint:
-    """Where the server is. Raises NotFound, ConfigError (its key cannot be read)."""
+    """Return the server's endpoint. Raises NotFound, ConfigError (its key is unreadable)."""
     return endpoint_of(_get(server_id))
 
 
 def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint:
-    """The endpoint with the server's limits, those of the profile before them (options["timeouts"], in seconds).
+    """Return the endpoint with the server's limits, overridden by the profile's (options["timeouts"], in seconds).
 
-    Raises ConfigError: its key cannot be read, or the server was removed, which ends the use of its models.
+    Raises ConfigError if the key cannot be read or the server was removed.
     """
     if server.removed_at is not None:
         raise ConfigError(REMOVED)
@@ -246,7 +246,7 @@ def _listed(row: Server, models: int) -> ListedServer:
 
 
 def hint_of(row: Server) -> str:
-    """What helps where the server does not answer."""
+    """Return the advice for a server that does not answer."""
     provider = providers.PROVIDERS.get(row.kind)
     if provider is None:
         return "This kind of server is not known any more."
@@ -254,7 +254,7 @@ def hint_of(row: Server) -> str:
 
 
 def badge_of(row: Server) -> tuple[str, str]:
-    """The state of a server in a word, and the tone of its badge."""
+    """Return the state of a server in a word, and the tone of its badge."""
     if not row.enabled:
         return "Switched off", ""
     if row.reachable is None:

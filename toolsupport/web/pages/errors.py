@@ -1,4 +1,4 @@
-"""The pages that say why something cannot be shown."""
+"""The error pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form whose protection against forgery does not fit, mostly one that was open across a sign-in."""
+    """Answer a form with an invalid CSRF token, mostly one that was open across a sign-in."""
     return _page(request, 403, "This page was open too long", "Load it again, then send the form once more.")
 
 

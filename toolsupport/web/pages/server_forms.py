@@ -11,7 +11,7 @@ from toolsupport.registry.servers.servers import ListedServer
 
 
 class ServerForm(forms.Form):
-    """A server to add. The key goes in and never comes out again."""
+    """A server to add. The key is write-only."""
 
     name = forms.CharField(max_length=80, label="Name")
     kind = forms.ChoiceField(label="Kind")
