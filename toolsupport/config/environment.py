@@ -34,7 +34,16 @@ def switch(value: str) -> bool:
 
 
 def number(value: str) -> int:
-    return int(value)
+    try:
+        return int(value)
+    except ValueError:
+        raise ValueError("use a whole number") from None
+
+
+def count(value: str) -> int:
+    if number(value) < 1:
+        raise ValueError("use a whole number of 1 or more")
+    return number(value)
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -105,19 +114,22 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."
     ),
-    EnvironmentVariable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that run at once in one process."),
-    EnvironmentVariable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that run at once for one person."),
+    EnvironmentVariable("TOOLSUPPORT_RUNNING_TURNS", "200", count, "Answers that run at once in one process."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_TURNS_PER_PERSON", "4", count, "Answers that run at once for one person in the chat."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_ANSWERS_PER_KEY", "64", count, "Answers that run at once for one API key in one process."
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_PROGRAMS",
         "4",
-        number,
+        count,
         "Programs that run at once in one process, likewise shell commands, likewise database queries. Others wait.",
     ),
+    EnvironmentVariable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", count, "Open chat pages of one person in one process."),
     EnvironmentVariable(
-        "TOOLSUPPORT_SOCKETS_PER_PERSON", "50", number, "Open chat pages of one person in one process."
-    ),
-    EnvironmentVariable(
-        "TOOLSUPPORT_KEY_REQUESTS", "600", number, "Requests per minute with one API key in one process."
+        "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."
     ),
     EnvironmentVariable(
         "TOOLSUPPORT_MCP_STDIO", "", text, "JSON file with the MCP servers to start on this machine (docs/mcp.md)."

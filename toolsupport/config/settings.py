@@ -34,6 +34,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "toolsupport.web.request_log.Accounted",
     "toolsupport.web.security_headers.ContentSecurityPolicy",
+    "toolsupport.web.api_errors.JsonErrors",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     # Form tokens are masked anew in every answer, and the length varies, against BREACH.

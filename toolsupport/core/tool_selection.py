@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 from toolsupport.core import format_choice
 from toolsupport.core.format_choice import FormatDecision, FormatPreferences
 from toolsupport.core.formats.code_mode import TOOL as CODE_TOOL
+from toolsupport.core.formats.code_mode import callable_name
 from toolsupport.core.tool_limits import ToolLimit, limits_of
 from toolsupport.core.types import Capabilities, Exclusion, ToolFilter, ToolSpec
 
@@ -37,6 +38,7 @@ class Candidate:
     `enabled` is the team's switch, `missing` the reason why it cannot work here ("" if it can). `connected`: its MCP
     server (`server`) or any database is enabled. `approved`: a person approved its present definition. `materialised`:
     a search found it for this conversation; the most relevant ones stay under a limit.
+    `in_programs`: a program of the model may call it.
     """
 
     spec: ToolSpec
@@ -48,6 +50,7 @@ class Candidate:
     approved: bool = True
     materialised: bool = False
     relevance: float = 0.0
+    in_programs: bool = True
 
     @property
     def usable(self) -> bool:
@@ -238,8 +241,10 @@ def _left_out(what: str, name: str, kind: Literal["tools", "servers"], wishes: T
 
 def _unnameable(case: _RuleInput) -> str:
     name = case.candidate.spec.name
-    if case.format == format_choice.CODE and not name.isidentifier():
+    if case.format == format_choice.CODE and not callable_name(name):
         return "Calls are written as code here, and its name is none that code can call."
+    if case.format == format_choice.CODE and name != CODE_TOOL and not case.candidate.in_programs:
+        return "Calls are written as code here, and programs cannot call it."
     if case.format == format_choice.NATIVE and case.candidate.kind == "mcp" and not NATIVE_NAME.fullmatch(name):
         return "Servers take names of up to 64 letters, digits, _ and - only."
     return ""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from toolsupport.core.formats.code_mode import FORMAT as CODE_MODE
 from toolsupport.core.shell_equivalents import understood
 from toolsupport.core.types import Capabilities, Exclusion, RequestSpec, ToolCall, ToolSpec
 
@@ -75,7 +76,8 @@ def rerouted(brief: RequestSpec) -> RequestSpec:
         return brief
     brief = replace(brief, translates=True)
     gone = {name for name, known in KNOWN_BY.items() if brief.capabilities[known].value in REFUSES}
-    if gone and _speaks_bash(brief.capabilities):
+    # Programs have no shell: their functions stay, whatever the model makes of the tools natively.
+    if gone and brief.format != CODE_MODE.name and _speaks_bash(brief.capabilities):
         return through_bash(brief, gone)
     offered = {spec.name for spec in brief.tools}
     understands = BASH not in offered and offered & set(KNOWN_BY)
@@ -91,7 +93,7 @@ def after_refusal(brief: RequestSpec) -> RequestSpec | None:
     If people excluded a file tool, the model's answer may simply be true.
     """
     offered = {spec.name for spec in brief.tools}
-    if not brief.translates or BASH in offered or not offered & set(KNOWN_BY):
+    if not brief.translates or brief.format == CODE_MODE.name or BASH in offered or not offered & set(KNOWN_BY):
         return None
     if any(out.tool in KNOWN_BY and out.rule in LEFT_OUT_BY_PEOPLE for out in brief.excluded):
         return None

@@ -16,13 +16,21 @@ MUST_CALL = "required"
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """The person who sends a request, and the id of their key, 0 for a session."""
+
+    person: int
+    key: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedRequest:
     """One request, ready to send. `model` is its full name, `source` the source of its tool support.
 
     `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows.
     """
 
-    person: int
+    caller: Caller
     profile: int
     model: str
     endpoint: Endpoint
@@ -47,11 +55,8 @@ class PreparedRequest:
         return rules[0] if rules else ""
 
 
-def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
-    """Prepare a person's program's request.
-
-    Raises NotFound (the model), InvalidField, ConfigError (the server's key).
-    """
+def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
+    """Prepare a program's request. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
     profile = picker.find(asked.model)
     briefing = request_context.brief(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)
@@ -60,7 +65,7 @@ def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
     if must_call and not briefing.brief.offers_tools:
         raise InvalidField(f"This model cannot be made to call a tool. {briefing.brief.format_reason}", "tool_choice")
     return PreparedRequest(
-        person=person,
+        caller=caller,
         profile=profile,
         model=api_catalogue.full_name(profile),
         endpoint=briefing.endpoint,

@@ -10,7 +10,7 @@ import orjson
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.events import Event, Failed
@@ -28,7 +28,7 @@ from toolsupport.gateway import (
 )
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.field_errors import InvalidField
-from toolsupport.gateway.request_preparation import PreparedRequest
+from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web import api_errors
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -38,17 +38,18 @@ BODY_LIMIT = 8 * 1024 * 1024
 LONG_BODY = 64 * 1024
 TOO_LARGE = "The request is larger than this site takes."
 STOPPED: list[Event] = [Failed("cut", "This site is being stopped. Ask again soon.")]
+ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
 STILL_HERE = b": the model is still at it\n\n"
 
 
-@require_GET
+@require_safe
 @requires(Action.CHAT)
 def models(request: AuthedRequest) -> JsonResponse:
     """List every available model."""
     return JsonResponse({"object": "list", "data": model_list.models()})
 
 
-@require_GET
+@require_safe
 @requires(Action.CHAT)
 def model(request: AuthedRequest, model_id: str) -> HttpResponse:
     """Return one model."""
@@ -58,7 +59,7 @@ def model(request: AuthedRequest, model_id: str) -> HttpResponse:
         return error_replies.missing(error)
 
 
-@require_GET
+@require_safe
 @requires(Action.SEE_MODELS)
 def openapi(request: AuthedRequest) -> JsonResponse:
     """Return the OpenAPI document."""
@@ -69,15 +70,17 @@ def openapi(request: AuthedRequest) -> JsonResponse:
 @requires(Action.CHAT)
 async def completions(request: AuthedRequest) -> HttpResponseBase:
     """Answer a chat completion, whole or as a stream."""
-    body = request.read(BODY_LIMIT + 1)
+    body, caller = request.read(BODY_LIMIT + 1), Caller(request.user.pk, request.key)
     if len(body) > BODY_LIMIT:
         return api_errors.answer(413, TOO_LARGE)
     try:
         asked = await asyncio.to_thread(chat_request.read, body) if len(body) > LONG_BODY else chat_request.read(body)
-        prepared = await in_database(request_preparation.prepare)(asked, request.user.pk)
-        return await (_streamed(prepared) if prepared.stream else _whole(prepared))
+        prepared = await in_database(request_preparation.prepare)(asked, caller)
+        response = await (_streamed(prepared) if prepared.stream else _whole(prepared))
     except (InvalidField, NotFound, ConfigError, Busy) as error:
-        return error_replies.before(error)
+        response = error_replies.before(error)
+    response.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
+    return response
 
 
 async def _whole(prepared: PreparedRequest) -> HttpResponseBase:

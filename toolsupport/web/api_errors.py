@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
+from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
 
 from toolsupport.core.error_table import row_of
 from toolsupport.core.types import JSON
@@ -32,7 +36,7 @@ TYPES: Mapping[int, str] = MappingProxyType(
 
 def wanted_by(request: HttpRequest) -> bool:
     """Return True for the URLs of the API."""
-    return request.path.startswith(PLACES)
+    return f"{request.path}/".startswith(PLACES)
 
 
 def body(status: int, message: str, param: str | None = None, code: str | None = None) -> JSON:
@@ -49,3 +53,32 @@ def refusal(error: Exception, param: str | None = None, code: str | None = None)
     """Return the response for an error of the error table; `code` overrides its code."""
     row = row_of(error)
     return answer(row.status, str(error), param, code or row.code)
+
+
+@sync_and_async_middleware
+def JsonErrors(get_response: Any) -> Callable[[HttpRequest], Any]:
+    """Middleware that gives every error under PLACES this shape: the 405 of Django has no body."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            return _shaped(request, await get_response(request))
+
+        return answer_async
+
+    def answer_sync(request: HttpRequest) -> HttpResponseBase:
+        return _shaped(request, get_response(request))
+
+    return answer_sync
+
+
+def _shaped(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    is_json = response.headers.get("Content-Type", "").startswith("application/json")
+    if response.status_code < 400 or is_json or not wanted_by(request):
+        return response
+    allowed = response.headers.get("Allow", "")
+    message = f"This address takes {allowed} only, not {request.method}." if allowed else response.reason_phrase
+    shaped = answer(response.status_code, message, code="method_not_allowed" if allowed else None)
+    for name in ("Allow", "Retry-After", "WWW-Authenticate"):
+        if name in response.headers:
+            shaped.headers[name] = response.headers[name]
+    return shaped

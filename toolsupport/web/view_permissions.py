@@ -27,11 +27,15 @@ View = Callable[..., Any]  # returns a response, or a coroutine of one
 
 
 class AuthedRequest(HttpRequest):
-    """The type of the request in every view behind `requires`; `actions` are the person's permissions."""
+    """The type of the request in every view behind `requires`; `actions` are the person's permissions.
+
+    `key` is the id of the API key that the request came with, 0 for a session.
+    """
 
     user: User
     htmx: HtmxDetails
     actions: frozenset[Action]
+    key: int = 0
 
 
 def actions_of(request: HttpRequest) -> frozenset[Action]:
@@ -89,6 +93,7 @@ def _demand(request: HttpRequest, action: Action) -> None:
     if action not in allowed:
         raise PermissionDenied(f"Your role does not allow you to {action}.")
     request.actions = allowed  # type: ignore[attr-defined]
+    request.key = getattr(request, "key", 0)  # type: ignore[attr-defined]
 
 
 def public(view: View) -> View:

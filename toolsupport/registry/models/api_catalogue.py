@@ -72,7 +72,7 @@ def _full_name(row: ModelProfile) -> str:
 
 def _find(wanted: str) -> ModelProfile:
     rows = ModelProfile.objects.select_related("server")
-    row = picker.on_server(rows, wanted).first() or rows.filter(pk=picker.find(wanted)).first()
+    row = picker.on_server(rows, wanted) or rows.filter(pk=picker.find(wanted)).first()
     if row is None:
         raise NotFound(f"There is no model {wanted!r}.")
     return row

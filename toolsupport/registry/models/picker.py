@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from toolsupport.core.errors import NotFound
 from toolsupport.core.override_sources import SOURCES
@@ -118,16 +118,28 @@ def _simulator_aside() -> bool:
 
 
 def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
-    exact = on_server(rows, wanted).values_list("pk", flat=True)[:1]
-    there = rows.filter(name__in=(wanted, f"{wanted}:latest"), gone_since=None)
-    return list(exact) or list(there.values_list("pk", flat=True))
+    """Return the ids for `server/name`, else for the name alone; exact names first, then any case."""
+    there = rows.filter(gone_since=None)
+    names = (wanted, f"{wanted}:latest")
+    any_case = Q(name__iexact=names[0]) | Q(name__iexact=names[1])
+    full = on_server(rows, wanted)
+    return (
+        ([full.pk] if full else [])
+        or list(there.filter(name__in=names).values_list("pk", flat=True))
+        or list(there.filter(any_case).values_list("pk", flat=True))
+    )
 
 
-def on_server(rows: QuerySet[ModelProfile], wanted: str) -> QuerySet[ModelProfile]:
-    """Return the models for `server/name`, where `:latest` may be omitted; exact names first."""
+def on_server(rows: QuerySet[ModelProfile], wanted: str) -> ModelProfile | None:
+    """Return the model for `server/name`, where `:latest` may be omitted; exact names first, then any case."""
     server, slash, name = wanted.partition("/")
-    names = (name, f"{name}:latest") if slash else ()
-    return rows.filter(server__name=server, name__in=names).order_by("name")
+    if not slash:
+        return None
+    exact = rows.filter(server__name=server, name__in=(name, f"{name}:latest")).order_by("name").first()
+    if exact is not None:
+        return exact
+    any_case = Q(name__iexact=name) | Q(name__iexact=f"{name}:latest")
+    return rows.filter(any_case, server__name__iexact=server).order_by("name").first()
 
 
 def row_of(row: ModelProfile, capabilities: Capabilities, older: bool) -> ShownModel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.http import JsonResponse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport.core import strict_json
 from toolsupport.core.error_table import row_of
@@ -24,14 +24,14 @@ CODES: dict[type[Exception], str] = {
 }
 
 
-@require_GET
+@require_safe
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> JsonResponse:
     """Return every model with its capabilities."""
     return JsonResponse({"models": api_catalogue.listed()})
 
 
-@require_GET
+@require_safe
 @requires(Action.SEE_MODELS)
 def shown(request: AuthedRequest, model_id: str) -> JsonResponse:
     """Return one model (`server/name`, a unique name, or a number) with all claims about it."""
@@ -55,7 +55,7 @@ def detect(request: AuthedRequest, model_id: str) -> JsonResponse:
         return _wrong(error, "model")
 
 
-@require_GET
+@require_safe
 @requires(Action.SEE_MODELS)
 def detection(request: AuthedRequest, detection_id: int) -> JsonResponse:
     """Return one test with its steps, its verdict and its evidence."""
