@@ -18,7 +18,7 @@ from toolsupport.core.prompt import context_fitting, token_counts
 from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools
 from toolsupport.core.types import ChatMessage
 from toolsupport.registry.models.request_context import RequestContext
-from toolsupport.services import context_guard
+from toolsupport.services import context_guard, server_watch
 from toolsupport.services.context_guard import ContextGuard
 
 UseContext = Callable[[RequestContext], None]
@@ -45,7 +45,8 @@ class ContextRecovery:
             self._take(briefing)
             self._guard.asked(briefing, history)
             silent = True
-            async with aclosing(exchange.ask(briefing.endpoint, briefing.brief, history)) as batches:
+            answer = exchange.ask(briefing.endpoint, briefing.brief, history)
+            async with aclosing(server_watch.watched(briefing.watch, answer)) as batches:
                 async for batch in batches:
                     asked = await self._asked_again(briefing, batch[-1]) if silent else None
                     silent = False
