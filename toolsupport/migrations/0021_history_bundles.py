@@ -32,7 +32,7 @@ def lead(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('toolsupport', '0019_one_fold'),
+        ('toolsupport', '0020_server_upkeep'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
