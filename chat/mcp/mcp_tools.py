@@ -7,6 +7,7 @@ import json
 from chat.mcp import mcp_hosts
 from chat.mcp.client.connection import CALL
 from chat.tools import BUILTINS
+from chat.tools.policy import IN_PROGRAMS
 from chat.tools.tool import Preview, Tool, ToolContext
 from toolsupport.core.errors import ToolError
 from toolsupport.core.remote_tools import MARK, RemoteTool
@@ -34,6 +35,7 @@ def candidate_of(remote: RemoteTool) -> Candidate:
         server=remote.server.name,
         connected=remote.connected,
         approved=remote.approved,
+        in_programs=remote.level in IN_PROGRAMS,
     )
 
 

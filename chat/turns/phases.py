@@ -76,7 +76,7 @@ class SilenceReport:
         return "writing_call" if held_back else ""
 
     async def _is_loaded(self) -> bool | None:
-        """Whether the server has the model in memory; None where it does not show that."""
+        """Return whether the server has the model in memory; None where it does not show that."""
         try:
             return await providers.is_loaded(self._endpoint, self._brief.model)
         except ProviderError:

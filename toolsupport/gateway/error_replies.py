@@ -1,4 +1,4 @@
-"""Error replies for programs whose model could not answer."""
+"""Builds error responses for programs whose model could not answer."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def status(failed: Failed) -> int:
 
 
 def body(failed: Failed) -> JSON:
-    """The object of the error."""
+    """Return the error object."""
     return api_errors.body(status(failed), failed.message, code=code(failed))
 
 
 def code(failed: Failed) -> str:
-    """OpenAI's code where programs act on it (they shorten what is too long), else a key of events.FAILURES."""
+    """Return OpenAI's code where programs act on it, such as by shortening, else a key of events.FAILURES."""
     if failed.kind == "model_missing":
         return MODEL_NOT_FOUND
     told = CONTEXT_EXCEEDED in failed.body[: context_limits.LONGEST]
@@ -51,7 +51,7 @@ def missing(error: NotFound) -> JsonResponse:
 
 
 def before(error: ToolsupportError) -> JsonResponse:
-    """Why the model was not even asked."""
+    """Return the response for an error before the model was asked."""
     if isinstance(error, NotFound):
         return missing(error)
     if isinstance(error, InvalidField):

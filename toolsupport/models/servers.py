@@ -1,4 +1,4 @@
-"""Rows of the servers we talk to, with the models each of them has."""
+"""Rows of model servers and their models."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OTHER_WORK = frozenset({"embedding", "embeddings", "image", "rerank", "reranking
 
 
 class ModelProfile(models.Model):
-    """One model on one server. A model that is gone keeps its row: what people decided stays."""
+    """One model on one server. A removed model keeps its row, because people's decisions must stay."""
 
     server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="profiles")
     name = models.CharField(max_length=200, help_text="The id the server wants in a request.")
@@ -102,12 +102,12 @@ class ModelProfile(models.Model):
 
     @property
     def parameters(self) -> int | None:
-        """How many there are in all, as a person wrote it, else as the server says it."""
+        """The number of all parameters, as a person entered it, else as the server reports it."""
         return self.by_hand.get("parameter_count") or self.parameter_count
 
     @property
     def precision(self) -> str:
-        """The quantisation, as a person wrote it, else as the server says it."""
+        """The quantisation, as a person entered it, else as the server reports it."""
         return self.by_hand.get("quantization") or self.quantization
 
     @property

@@ -1,4 +1,4 @@
-"""Asking a server of any kind which models it has, within a time limit."""
+"""Lists the models of a server of any kind, within a time limit."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ SURVEYORS = {  # by Provider.wire
 
 
 async def survey(endpoint: Endpoint) -> ServerReport:
-    """Which version runs there and which models it has, within 2 s. Raises core.errors.ProviderError."""
+    """Return the version and the models of a server, within 2 s. Raises core.errors.ProviderError."""
     return await _in_time(_surveyor(endpoint).survey(endpoint), endpoint, SURVEY_SECONDS)
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
-    """What the server tells about one model, within 5 s. Raises core.errors.ProviderError."""
+    """Return the server's details about one model, within 5 s. Raises core.errors.ProviderError."""
     return await _in_time(_surveyor(endpoint).describe(endpoint, name), endpoint, DESCRIBE_SECONDS)
 
 
 async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
-    """Whether a server has a model in memory, within 2 s; None where it does not show that. Raises ProviderError."""
+    """Return whether a model is in memory, within 2 s; None where the server does not show it. Raises ProviderError."""
     return await _in_time(_surveyor(endpoint).is_loaded(endpoint, name), endpoint, SURVEY_SECONDS)
 
 

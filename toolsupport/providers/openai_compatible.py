@@ -57,11 +57,11 @@ class OpenAICodec:
         return bool(self._dialect.think)
 
     def encode(self, request: Request) -> bytes:
-        """The body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
+        """Return the body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
         return openai_request.encode(request, self._dialect)
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events that these bytes complete."""
+        """Return the events that these bytes complete."""
         events: list[Event] = []
         if self._over:
             return events
@@ -74,7 +74,7 @@ class OpenAICodec:
         return events
 
     def flush(self) -> list[Event]:
-        """What is certain once the connection has ended."""
+        """Return the events that are certain after the connection ended."""
         events: list[Event] = []
         if self._over:
             return events
@@ -93,7 +93,7 @@ class OpenAICodec:
     # -- lines --
 
     def _is_whole(self, rest: bytes) -> bool:
-        """False for a line that was cut; one that only lacks its LF counts."""
+        """Return False for a line that was cut; one that only lacks its LF is complete."""
         if not rest.startswith(b"data:"):
             return self._document is not None or not self._begun
         data = rest[5:].strip()
@@ -168,7 +168,7 @@ class OpenAICodec:
             events.append(event)
 
     def _end(self, events: list[Event]) -> None:
-        """Nothing more comes: say how it ended."""
+        """Return the final events, after the last data."""
         if not self._finish:
             self._fail("cut", CUT if self._begun else NOTHING, events)
             return
@@ -203,7 +203,7 @@ class OpenAICodec:
 
 
 def _is_error(chunk: Any, data: bytes) -> bool:
-    """True for an error in whatever envelope, broken JSON that speaks of an error included."""
+    """Return True for an error in any envelope, including broken JSON that mentions an error."""
     if not isinstance(chunk, dict):
         return b"error" in data[:200].lower()
     if chunk.get("error"):
@@ -223,7 +223,7 @@ def _is_json(data: bytes) -> bool:
 
 
 def _texts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> list[TextDelta | ThinkingDelta]:
-    """The pieces of a text, which is a string or, with some servers, a list of parts that may hold thoughts."""
+    """Yield the pieces of a text, which is a string or, on some servers, a list of parts that may hold thoughts."""
     if isinstance(value, str):
         return [kind(value)]
     return list(_parts(value, kind))
@@ -246,7 +246,7 @@ def _part(part: JSON) -> tuple[type[ThinkingDelta] | None, Any]:
 
 
 def _joined(old: Usage | None, new: Usage) -> Usage:
-    """What was told last counts; what is not told again stays."""
+    """Merge two counts: later values replace earlier ones; missing values keep them."""
     return (
         new if old is None else replace(old, **{name: told for name, told in asdict(new).items() if told is not None})
     )

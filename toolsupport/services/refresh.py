@@ -1,4 +1,4 @@
-"""Asking the servers which models they have, quietly."""
+"""Refreshes the lists of models from their servers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class RefreshResult:
-    """How it went: `models` listed, `described` anew; `why` is "" where the server answered."""
+    """The result: `models` listed, `described` again; `why` is "" if the server answered."""
 
     server: int
     models: int = 0
@@ -36,7 +36,7 @@ class RefreshResult:
 
 
 async def refresh(server_id: int) -> RefreshResult:
-    """Ask one server and write down what it says; it has 2 s. A failure is written down, never raised."""
+    """Query one server and store its answer; the limit is 2 s. A failure is stored, never raised."""
     try:
         endpoint = await database_sync_to_async(servers.endpoint)(server_id)
         report = await providers.survey(endpoint)
@@ -54,31 +54,31 @@ async def refresh(server_id: int) -> RefreshResult:
 
 
 async def refresh_all() -> tuple[RefreshResult, ...]:
-    """Ask all servers that are switched on, side by side."""
+    """Query all enabled servers concurrently."""
     ids = await database_sync_to_async(servers.enabled_ids)()
     return tuple(await asyncio.gather(*(refresh(server_id) for server_id in ids)))
 
 
 async def refresh_at_start() -> None:
-    """Ask all servers, unless the team wants none asked at start."""
+    """Query all servers, unless the team disables that."""
     if (await database_sync_to_async(switches.in_force)()).startup_refresh:
         await refresh_all()
 
 
 async def mark_changed() -> None:
-    """Look for models that changed since they were tested; what the team wants of them may have changed too."""
+    """Record models that changed since their test; the team's setting for them may have changed too."""
     await database_sync_to_async(drift.mark_all)()
 
 
 def environment_servers() -> list[NamedAddress]:
-    """The servers that the environment names. Raises ConfigError."""
+    """Return the servers in the environment. Raises ConfigError."""
     named = [*named_servers(settings.ENV["TOOLSUPPORT_SERVERS"])]
     host = settings.ENV["OLLAMA_HOST"]
     return [*named, NamedAddress("Ollama", "ollama", ollama_host(host))] if host else named
 
 
 async def ensure_servers() -> None:
-    """The servers of the environment, or Ollama's usual address where one answers. Raises ConfigError."""
+    """Create the servers of the environment, or Ollama at its usual address if it answers. Raises ConfigError."""
     for named in environment_servers():
         await database_sync_to_async(servers.ensure_named)(named)
     if not settings.ENV["OLLAMA_HOST"]:
@@ -86,7 +86,7 @@ async def ensure_servers() -> None:
 
 
 async def _find_ollama() -> None:
-    """Add Ollama's usual address, but only if somebody is at home: a fresh page should not begin with an error."""
+    """Add Ollama's usual address only if it answers: a new site should not begin with an error."""
     url = providers.PROVIDERS["ollama"].default_url
     if await database_sync_to_async(servers.has_url)(url):
         return
@@ -105,7 +105,7 @@ def _says_anything(details: ModelDetails) -> bool:
 
 
 async def _describe(endpoint: Endpoint, wanted: Sequence[tuple[int, str]]) -> dict[int, ModelDetails]:
-    """What the server tells about these models, a few at a time; those it does not tell about are left out."""
+    """Return the server's details about these models, fetched a few at a time; failures are left out."""
     free = asyncio.Semaphore(AT_ONCE)
 
     async def one(profile_id: int, name: str) -> tuple[int, ModelDetails | None]:

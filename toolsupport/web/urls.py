@@ -1,4 +1,4 @@
-"""The addresses of the pages of models, servers, people and accounts."""
+"""The URL patterns of the pages of models, servers, people and accounts."""
 
 from __future__ import annotations
 

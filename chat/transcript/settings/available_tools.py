@@ -9,6 +9,7 @@ from typing import Any
 
 from chat.mcp import mcp_tools
 from chat.tools import BUILTINS, execute_sql, hot_swap, search_schemas, tool_search
+from chat.tools.policy import IN_PROGRAMS
 from chat.tools.stores import NamedPrompt
 from chat.tools.tool import Tool
 from chat.transcript.settings import deferred_tools
@@ -45,7 +46,8 @@ def offer(
 def _built_in(tool: Tool, team: Mapping[str, Any]) -> Candidate:
     name = tool.spec.name
     enabled = tool_settings.enabled(name, tool.level, team)
-    return Candidate(tool.spec, enabled, tool.missing, kind=KINDS.get(name, "builtin"))
+    kind = KINDS.get(name, "builtin")
+    return Candidate(tool.spec, enabled, tool.missing, kind=kind, in_programs=tool.level in IN_PROGRAMS)
 
 
 def _about(candidate: Candidate, prompts: Sequence[NamedPrompt], databases: str) -> Candidate:

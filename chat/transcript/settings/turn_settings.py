@@ -71,12 +71,16 @@ def briefing(conversation: Conversation) -> ChatRequestContext:
     return ChatRequestContext(**inherited | {"brief": brief}, told=told)
 
 
-def briefing_without_chat(profile_id: int) -> RequestContext:
-    """What to ask a model that no conversation is with. Raises NotFound, ConfigError."""
+def briefing_without_chat(profile_id: int, person: int, tool: str) -> RequestContext:
+    """What a model may do outside of conversations, with the databases of a person, for a call of this tool.
+
+    No search comes before the call, so a tool that waits to be found counts as found. Raises NotFound, ConfigError.
+    """
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("There is no such model.")
-    return request_context.brief_of(profile, available_tools.offer(), ChatSettings())
+    offered = available_tools.offer((tool,), databases=sql_sources.names(person))
+    return request_context.brief_of(profile, offered, ChatSettings())
 
 
 def documents(files: Workspace) -> dict[str, str]:

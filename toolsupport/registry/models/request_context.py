@@ -1,4 +1,4 @@
-"""Everything one request to a model needs, from the rows."""
+"""Reads all data for one request to a model from the rows."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ THINK = {"on_only": True, "off_only": False}
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """A brief with the server to put it to; the endpoint holds a key and is never stored.
+    """A request's spec with its server; the endpoint holds a key and is never stored.
 
-    `build` is the key of the model's build, `counts` tells how many tokens it was seen to need, `toolbox` why each tool
-    is in or out. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
-    digests as they were read for this brief. `lacks_flag`: its server lacked a setting for tools so far.
+    `build` is the key of the model's build, `counts` its measured token counts, `toolbox` the reason why each tool is
+    included or not. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
+    digests at the time of reading. `lacks_flag`: its server lacked a setting for tools so far.
     """
 
     brief: RequestSpec
@@ -63,16 +63,16 @@ class RequestContext:
 
     @property
     def usable(self) -> frozenset[str]:
-        """The tools that may run, whether or not this model is offered them."""
+        """The tools that may run, whether or not they are offered to this model."""
         return self.toolbox.usable
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """What might be offered to a model, with all settings of the team in force.
+    """The tools that might be offered to a model, with all settings of the team in force.
 
-    `ours`: they are the tools of this site and run here, so that one of them may serve for another.
-    `remotes` are those behind the candidates that are tools of MCP servers.
+    `ours`: they are the tools of this site and run here, so that one may replace another. `remotes` are those behind
+    the candidates that are tools of MCP servers.
     """
 
     candidates: tuple[Candidate, ...]
@@ -82,12 +82,15 @@ class ToolOffer:
 
 
 def offer(tools: Sequence[ToolSpec]) -> ToolOffer:
-    """These tools, which are none of ours: what the team leaves out of its own may have the same names."""
+    """Offer these tools of a program: the team's exclusions do not apply, even to tools of the same name."""
     return ToolOffer(tuple(Candidate(spec) for spec in tools), team_settings.everything() | {"left_out": {}})
 
 
 def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> RequestContext:
-    """What to ask this model in this conversation. Raises NotFound, ConfigError (the server's key cannot be read)."""
+    """Build the request for this model in this conversation.
+
+    Raises NotFound, ConfigError (the server's key is unreadable).
+    """
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("There is no such model.")
@@ -95,7 +98,7 @@ def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, se
 
 
 def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, session: str = "") -> RequestContext:
-    """The same for a model whose row was read already, together with its server."""
+    """Do the same for a model row that is read already, together with its server."""
     capabilities = effective_values.known(profile, session)
     kept = model_settings.of(profile)
     window = context_sizes.window(profile)
@@ -133,7 +136,7 @@ def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, 
 
 
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:
-    """What the conversation, the model's profile and the team want of tools and of call formats."""
+    """Return the preferences of the conversation, the model's profile and the team for tools and formats."""
     kept = model_settings.of(profile)
     preferred = (settings.asked_format, settings.format, kept.format, team["primary_format"])
     formats = FormatPreferences(
@@ -154,7 +157,7 @@ def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any
 
 
 def options(kept: ModelOptions, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a request: `num_ctx` in tokens is always the same for a model, since another one loads it anew."""
+    """Return the options of a request: `num_ctx` in tokens is constant per model, since another value reloads it."""
     degrees = (settings.temperature, kept.temperature, team["temperature"])
     chosen = {
         "num_ctx": kept.num_ctx or None,
@@ -166,5 +169,5 @@ def options(kept: ModelOptions, settings: ChatSettings, team: Mapping[str, Any])
 
 
 def _needs_a_push(profile: ModelProfile) -> bool:
-    """Models that run at home do, unless their profile says otherwise."""
+    """Return whether the tool-use reminder is added: for locally run models, unless their profile disables it."""
     return providers.provider(profile.server.kind).wire == "ollama"

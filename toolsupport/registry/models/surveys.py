@@ -1,4 +1,4 @@
-"""Stores what servers report about themselves, without changing what people decided."""
+"""Stores the servers' reports, without changing people's decisions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SURVEYED = (
 
 @transaction.atomic
 def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str], ...]:
-    """Write a survey down; returns (profile id, name) of the models that have to be described anew.
+    """Store a survey; return (profile id, name) of the models to describe again.
 
-    A model that is not listed any more is kept and marked gone; one that comes back loses the mark.
+    A model that is no longer listed is kept and marked gone; one that reappears loses the mark.
     """
     server = Server.objects.select_for_update().get(pk=server_id)
     now = timezone.now()
@@ -55,7 +55,7 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
 
 @transaction.atomic
 def record_failure(server_id: int, why: str) -> None:
-    """The server did not answer: since when is kept from its first failure; its models stay as they are."""
+    """Store that the server did not answer, with the time of the first failure; its models stay as they are."""
     server = Server.objects.select_for_update().get(pk=server_id)
     now = timezone.now()
     server.reachable = False
@@ -68,7 +68,7 @@ def record_failure(server_id: int, why: str) -> None:
 
 @transaction.atomic
 def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
-    """Write down what a server told about some of its models (by profile id), with what it declares they can do."""
+    """Store a server's details about some of its models (by profile id), with their declared capabilities."""
     theirs = ModelProfile.objects.filter(server_id=server_id, pk__in=list(details))
     rows = list(theirs.select_related("server").select_for_update(of=("self",)))
     for row in rows:
@@ -99,14 +99,17 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
 
 
 def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> dict[str, bool]:
-    """The claims in a server's list. A missing list claims nothing; what a list leaves out but could say is denied."""
+    """Return the claims in a server's list.
+
+    A missing list claims nothing; capabilities missing from a list are denied.
+    """
     if capabilities is None:
         return {}
     return {name: word in capabilities for word, name in DECLARED.items() if word not in unsaid}
 
 
 def _parallel(row: ModelProfile, one_call: bool | None) -> dict[str, bool]:
-    """What the template says of parallel calls. That it takes them says nothing of the model, and only ends a no."""
+    """Return the template's claim about parallel calls. Support there proves nothing, and only removes a no."""
     if one_call:
         return {"parallel": False}
     denied = row.overrides.filter(capability="parallel", source="declared")
@@ -142,7 +145,7 @@ def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
 
 
 def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
-    """True where a list that tells everything has changed; a server without digests shows a new build no other way."""
+    """Return True if a complete list has changed; servers without digests show a new build only that way."""
     told = model.details
     if told is None:
         return False

@@ -26,7 +26,7 @@ BEFORE_THE_FIRST = "0" * 64
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """A deed as people are told of it."""
+    """An action as people see it."""
 
     at: datetime
     actor: str
@@ -35,7 +35,7 @@ class AuditEntry:
 
 @transaction.atomic
 def write(actor: int, deed: str, subject: str, reason: str) -> None:
-    """Append a deed (a key of DEEDS). Raises KeyError for an unknown one, ValueError, with words, without a reason."""
+    """Append an action (a key of DEEDS). Raises KeyError for an unknown one, ValueError without a reason."""
     assert DEEDS[deed]
     reason = " ".join(reason.split())
     if not 0 < len(reason) <= REASON_LENGTH:
@@ -50,14 +50,14 @@ def write(actor: int, deed: str, subject: str, reason: str) -> None:
 
 
 def digest(row: Audit) -> str:
-    """What a row's digest must be."""
+    """Compute the digest of a row."""
     at = row.at.astimezone(UTC).isoformat()
     said = [row.previous, at, row.actor_id, row.deed, row.subject, row.reason]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def broken_at() -> int | None:
-    """The first row (its id) that was changed, or that follows one that is gone; None while the chain is whole."""
+    """Return the id of the first row that was changed, or follows a removed one; None if the chain is intact."""
     return _broken(Audit.objects.order_by("id").iterator())
 
 
@@ -71,6 +71,6 @@ def _broken(rows: Iterable[Audit]) -> int | None:
 
 
 def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:
-    """Who did this to that thing, and why; the newest first."""
+    """Return who did this to that object, and why; newest first."""
     rows = Audit.objects.filter(deed=deed, subject=subject).select_related("actor").order_by("-id")
     return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)

@@ -1,4 +1,4 @@
-"""The rows of the servers: added, listed, switched on or off."""
+"""Stores the servers: added, listed, enabled or disabled."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class NewServer:
 
 @dataclass(frozen=True, slots=True)
 class ListedServer:
-    """A server as the page shows it; `why` and `hint` say what is wrong and what to do, `models` counts those there.
+    """A server as the page shows it; `why` and `hint` give a problem and advice, `models` counts those present.
 
-    `marks` are its models that cannot be given tools until it has another setting.
+    `marks` are its models that get no tools until a setting of the server is changed.
     """
 
     id: int
@@ -63,7 +63,7 @@ class ListedServer:
 
 @transaction.atomic
 def add(server: NewServer) -> int:
-    """The new row's id; without an address it is the kind's usual one.
+    """Return the new row's id; without an address it is the kind's usual one.
 
     Raises ConfigError for a taken name, an unknown kind or a bad address.
     """
@@ -89,9 +89,9 @@ def add(server: NewServer) -> int:
 
 @transaction.atomic
 def ensure(server: NewServer) -> int:
-    """Add a server of the environment, or bring its row up to date. A person's switch (enabled) stays as it is.
+    """Add a server of the environment, or update its row. `enabled`, which people set, stays.
 
-    A key that the environment has takes the place of a stored one.
+    A key in the environment replaces a stored one.
     """
     url = server_url(server.kind, server.base_url)
     row, _ = Server.objects.get_or_create(
@@ -116,24 +116,24 @@ def _readable_key(row: Server) -> str:
 
 
 def ensure_simulator(base_url: str) -> int:
-    """The row of the built-in Simulator, at the address it listens on this time."""
+    """Return the row of the built-in Simulator, with its current address."""
     return ensure(NewServer(SIMULATOR, "simulator", base_url, origin="built-in"))
 
 
 def ensure_named(server: NamedAddress) -> int:
-    """The row of a server that the environment names."""
+    """Return the row of a server that the environment names."""
     return ensure(NewServer(server.name, server.kind, server.base_url, origin="environment"))
 
 
 @transaction.atomic
 def set_enabled(server_id: int, enabled: bool) -> None:
-    """Switch a server on or off. Raises NotFound."""
+    """Enable or disable a server. Raises NotFound."""
     if not Server.objects.filter(pk=server_id).update(enabled=enabled):
         raise NotFound("There is no such server.")
 
 
 def enabled_ids() -> tuple[int, ...]:
-    """The servers to ask; the Simulator is left out where the environment switched it off."""
+    """Return the servers to query; the Simulator is left out if the environment disables it."""
     rows = Server.objects.filter(enabled=True)
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off":
         rows = rows.exclude(kind="simulator")
@@ -141,17 +141,17 @@ def enabled_ids() -> tuple[int, ...]:
 
 
 def names() -> frozenset[str]:
-    """The names of all servers, switched on or not."""
+    """Return the names of all servers, enabled or not."""
     return frozenset(Server.objects.values_list("name", flat=True))
 
 
 def has_url(base_url: str) -> bool:
-    """True where a server of this address is known, switched on or not."""
+    """Return True if a server with this address exists, enabled or not."""
     return Server.objects.filter(base_url=base_url).exists()
 
 
 def id_of(name: str) -> int:
-    """The id of the server of this name. Raises NotFound that lists the names there are."""
+    """Return the id of the server of this name. Raises NotFound with a list of the existing names."""
     found = Server.objects.filter(name__iexact=name).values_list("pk", flat=True).first()
     if found is None:
         names = ", ".join(Server.objects.values_list("name", flat=True)) or "none yet"
@@ -160,7 +160,7 @@ def id_of(name: str) -> int:
 
 
 def listed() -> tuple[ListedServer, ...]:
-    """All servers, those in use first, in three queries at most."""
+    """Return all servers, those in use first, in three queries at most."""
     there = Count("profiles", filter=Q(profiles__gone_since=None))
     rows = Server.objects.annotate(models=there).order_by("-enabled", "name")
     marks = missing_flags.by_server()
@@ -168,18 +168,18 @@ def listed() -> tuple[ListedServer, ...]:
 
 
 def shown(server_id: int) -> ListedServer:
-    """One server as the page shows it. Raises NotFound."""
+    """Return one server as the page shows it. Raises NotFound."""
     row = _get(server_id)
     return _listed(row, row.profiles.filter(gone_since=None).count())
 
 
 def endpoint(server_id: int) -> Endpoint:
-    """Where the server is. Raises NotFound, ConfigError (its key cannot be read)."""
+    """Return the server's endpoint. Raises NotFound, ConfigError (its key is unreadable)."""
     return endpoint_of(_get(server_id))
 
 
 def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint:
-    """The endpoint with the server's limits, those of the profile before them (options["timeouts"], in seconds)."""
+    """Return the endpoint with the server's limits, overridden by the profile's (options["timeouts"], in seconds)."""
     timeouts = server.options.get("timeouts", {}) | (model_settings.limits(profile) if profile else {})
     key = key_encryption.decrypt(server.api_key)
     # With several processes each asks the Simulator it started itself: another's may be gone, or on another machine.

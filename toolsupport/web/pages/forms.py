@@ -35,7 +35,7 @@ CONTEXT_WORDS = {"": "As is known of the model"} | {name: said.capitalize() for 
 
 
 class DecisionForm(forms.Form):
-    """What a person decides about native tools; `newest` is what they had seen when they decided."""
+    """A person's decision on native tools; `newest` is the newest claim on the page at that time."""
 
     decision = forms.ChoiceField(choices=DECISIONS, widget=forms.RadioSelect, label="Does this model support tools?")
     reason = forms.CharField(required=False, max_length=500, label="Reason")
@@ -48,12 +48,12 @@ class DecisionForm(forms.Form):
 
     @property
     def value(self) -> bool | None:
-        """True, False, or None for following the evidence."""
+        """Return True, False, or None to follow the evidence."""
         return {"yes": True, "no": False}.get(self.cleaned_data["decision"])
 
 
 class OptionsForm(forms.Form):
-    """How a model is asked."""
+    """The request settings of a model."""
 
     num_ctx = forms.IntegerField(
         min_value=FEWEST_TOKENS,
@@ -145,12 +145,12 @@ class OptionsForm(forms.Form):
 
 
 def _as_chosen(value: Any) -> Any:
-    """A value as the field of a form has it."""
+    """Return a value in the notation of its form field."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
 class HistoryForm(forms.Form):
-    """What is looked for in the history; an empty field leaves it open."""
+    """The filter of the history; an empty field matches everything."""
 
     profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
     server = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Server")
@@ -167,16 +167,16 @@ class HistoryForm(forms.Form):
             self.fields[name].choices = [("", "All"), *choices]  # type: ignore[attr-defined]
 
     def chosen(self) -> dict[str, str]:
-        """The fields that say something, as they were sent."""
+        """Return the non-empty fields, as they were sent."""
         return {name: self.data[name] for name in self.fields if self.data.get(name)}
 
     def query(self) -> str:
-        """The same as a part of an address."""
+        """Return them as a query string."""
         return urlencode(self.chosen())
 
 
 class InsightsForm(forms.Form):
-    """Which calls are looked at; an empty field leaves it open."""
+    """The filter of the insights; an empty field matches everything."""
 
     profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
     format = forms.ChoiceField(required=False, label="Format")
@@ -190,7 +190,7 @@ class InsightsForm(forms.Form):
 
 
 class ServerForm(forms.Form):
-    """A server to add. The key goes in and never comes out again."""
+    """A server to add. The key is write-only."""
 
     name = forms.CharField(max_length=80, label="Name")
     kind = forms.ChoiceField(label="Kind")

@@ -1,4 +1,4 @@
-"""The page of the model servers."""
+"""Views of the model servers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ RECOMMENDED = ("qwen3:8b", "granite3.2")
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Every server: does it answer, since when not, why, what to do."""
+    """List every server: online, or since when not, why, and what to do."""
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
 def add(request: AuthedRequest) -> HttpResponse:
-    """Add a server, which is asked at once; one that does not answer is kept and says so."""
+    """Add a server and query it at once; an offline one is stored with its error."""
     form = ServerForm(request.POST)
     server_id = made(form, lambda **fields: servers.add(servers.NewServer(**fields)))
     return _answer(request, {"form": form}) if server_id is None else _checked(request, server_id)
@@ -39,7 +39,7 @@ def add(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def check(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """Ask one server again."""
+    """Query one server again."""
     servers.shown(server_id)
     return _checked(request, server_id)
 
@@ -47,7 +47,7 @@ def check(request: AuthedRequest, server_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def refresh(request: AuthedRequest) -> HttpResponse:
-    """Ask every server again."""
+    """Query every server again."""
     asked = async_to_sync(services_refresh.refresh_all)()
     answered = sum(not one.why for one in asked)
     return _answer(request, {"said": f"Asked {len(asked)} servers, {answered} answered."})
@@ -56,7 +56,7 @@ def refresh(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def switch(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """Use a server, or no longer."""
+    """Enable or disable a server."""
     servers.set_enabled(server_id, request.POST.get("enabled") == "1")
     return _answer(request, {})
 
