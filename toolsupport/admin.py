@@ -25,6 +25,7 @@ from toolsupport.models import (
     McpServer,
     McpTool,
     ModelProfile,
+    ModelPull,
     Override,
     PromptCount,
     ProvenCall,
@@ -81,6 +82,15 @@ class ServerAdmin(UndeletableAdmin):
         *("last_seen_at", "checked_at", "down_since", "last_error", "created_at"),
     )
     readonly_fields = tuple(name for name in fields if name != "enabled")
+
+
+@admin.register(ModelPull)
+class ModelPullAdmin(AppendOnlyAdmin):
+    """To look at: models are pulled on the page of their server."""
+
+    list_display = ("name", "server", "status", "asked_by", "created_at", "ended_at")
+    list_filter = ("status", "server")
+    list_select_related = ("server", "asked_by")
 
 
 @admin.register(McpServer)

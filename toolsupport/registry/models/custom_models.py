@@ -30,7 +30,7 @@ class ModelDescription:
 @transaction.atomic
 def define(server_id: int, name: str) -> int:
     """Add a model, whether or not its server lists it; return its id. Raises NotFound, ConfigError if it exists."""
-    server = Server.objects.select_for_update().filter(pk=server_id).first()
+    server = Server.objects.select_for_update().filter(pk=server_id, removed_at=None).first()
     if server is None:
         raise NotFound("There is no such server.")
     profile = ModelProfile.objects.filter(server=server, name=name).first()
