@@ -37,9 +37,9 @@ ERROR_BODY = 5.0  # seconds to wait for the words of an error
 
 @dataclass(frozen=True, slots=True)
 class _FailedAttempt:
-    """A try that failed; `again` where another may help, `pause` in seconds where the server asks for one.
+    """A failed attempt; `again`: a retry may help, `pause` is the requested wait in seconds.
 
-    `loading`: the server is there, and its model will be.
+    `loading`: the server is up and still loads its model.
     """
 
     failure: Failed
@@ -49,7 +49,7 @@ class _FailedAttempt:
 
 
 class _Deadline:
-    """How long the next wait may take. Times are the loop's, in seconds."""
+    """The limit of the next wait. Times are the loop's, in seconds."""
 
     def __init__(self, endpoint: Endpoint, request: Request) -> None:
         self._now = asyncio.get_running_loop().time
@@ -65,7 +65,7 @@ class _Deadline:
         return min(self._end, self._now() + self._between if self.begun else self._first)
 
     def late(self) -> Failed:
-        """What to say when the deadline has passed."""
+        """Return the message for a passed deadline."""
         if self._now() >= self._end:
             return Failed("timeout", f"The answer was stopped: it took longer than {self.limits.total:g} s.")
         if self.begun:
@@ -75,7 +75,7 @@ class _Deadline:
 
 
 class _SizeLimit:
-    """How much of a reply has come: one that never ends would fill the memory long before its time is over."""
+    """Counts the size of a reply: an endless one would fill the memory long before its time is over."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -95,7 +95,7 @@ class _SizeLimit:
 
 
 async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Event], None]:
-    """Batches of events, none of them empty; the last event is Finished or Failed."""
+    """Yield batches of events, none of them empty; the last event is Finished or Failed."""
     row = provider(endpoint.kind)
     codec = row.codec(endpoint.limits.line_bytes)
     try:
@@ -117,7 +117,7 @@ async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Ev
 
 
 async def _open(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | Failed:
-    """An answer with status 200 whose body is still to be read, after as many tries as are allowed."""
+    """Return an answer with status 200 and an unread body, after as many attempts as are allowed."""
     for pause in PAUSES:
         opened = await _loaded(endpoint, body, clock)
         if isinstance(opened, httpx.Response):
@@ -131,7 +131,7 @@ async def _open(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Resp
 
 
 async def _loaded(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | _FailedAttempt:
-    """A try, repeated while the server reports that it loads its model, as llama-server does with status 503."""
+    """Repeat an attempt while the server reports that it loads its model, as llama-server does with status 503."""
     while True:
         opened = await _try(endpoint, body, clock)
         if not isinstance(opened, _FailedAttempt) or not opened.loading:
@@ -162,7 +162,7 @@ async def _try(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Respo
 
 
 async def _refused(endpoint: Endpoint, response: httpx.Response) -> _FailedAttempt:
-    """Read why, as far as it comes in time: the status alone tells enough to go on."""
+    """Read the reason, as far as it arrives in time; the status alone is enough to continue."""
     body = b""
     try:
         async with asyncio.timeout(ERROR_BODY):
@@ -179,7 +179,7 @@ async def _refused(endpoint: Endpoint, response: httpx.Response) -> _FailedAttem
 
 
 def _asked_pause(response: httpx.Response) -> float | None:
-    """Retry-After in seconds; a date is taken as too long to wait for."""
+    """Return Retry-After in seconds; a date counts as too long."""
     asked = response.headers.get("retry-after", "")
     if not asked:
         return None
@@ -212,10 +212,10 @@ async def _read(response: httpx.Response, codec: Codec, clock: _Deadline) -> Asy
 
 
 def ended_well(events: list[Event]) -> bool:
-    """True where these events are the end of a whole reply."""
+    """Return True if these events end a complete reply."""
     return bool(events) and isinstance(events[-1], Finished)
 
 
 def ended(event: Event) -> bool:
-    """True for the event after which a codec says nothing more."""
+    """Return True for the event after which a codec emits nothing more."""
     return isinstance(event, Failed | Finished)

@@ -1,4 +1,4 @@
-"""What went over the wire for one answer, made again from rows: requests themselves are not kept."""
+"""Rebuilds the request of one answer from rows, since requests themselves are not stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_WORD = 1000
 
 
 def table(person: Person, run_id: int) -> str:
-    """The whole table that a call in a person's own conversation gave, as CSV. Raises NotFound."""
+    """Return the complete table of a call in the person's own conversation, as CSV. Raises NotFound."""
     found = ResultTable.objects.filter(run_id=run_id, run__message__conversation__owner_id=person.pk).first()
     if found is None:
         raise NotFound("There is no such table.")
@@ -30,7 +30,7 @@ def table(person: Person, run_id: int) -> str:
 
 
 def result(person: Person, run_id: int) -> tuple[str, str]:
-    """The conversation and the result of a call in a person's own conversation. Raises NotFound."""
+    """Return the conversation and the result of a call in the person's own conversation. Raises NotFound."""
     mine = ToolRun.objects.filter(pk=run_id, message__conversation__owner_id=person.pk)
     found = mine.values_list("message__conversation", "result").first()
     if found is None:
@@ -40,7 +40,7 @@ def result(person: Person, run_id: int) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownRawRequest:
-    """`format` in words, "" where no tools were offered; `request` is the body as JSON."""
+    """`format` is its label, "" if no tools were offered; `request` is the body as JSON."""
 
     model: str
     format: str
@@ -50,7 +50,7 @@ class ShownRawRequest:
 
 
 def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest:
-    """The wire of one answer of one's own conversation. Raises NotFound, ConfigError."""
+    """Return the raw exchange of one answer of the person's own conversation. Raises NotFound, ConfigError."""
     conversation = own(person, conversation_id)
     answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
     message = answers.filter(pk=message_id).first()
@@ -74,7 +74,7 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest
 
 
 def _as_then(brief: RequestSpec, written: str) -> RequestSpec:
-    """Today's brief in the format of then; without tools where there was none, or may be none today."""
+    """Return today's request in the former format; without tools if it had none, or may have none today."""
     if written and written != brief.format and brief.tools:
         brief = format_fallback.in_format(brief, written, "It was so when this answer was made.")
     if written and exchange.may_carry_tools(brief):
@@ -83,7 +83,7 @@ def _as_then(brief: RequestSpec, written: str) -> RequestSpec:
 
 
 def readable(body: bytes) -> str:
-    """A request as people read it: with indents, and long words such as images cut."""
+    """Return a request for people: indented, with long strings such as images cut."""
     return json.dumps(_cut(json.loads(body)), indent=2, ensure_ascii=False)
 
 
