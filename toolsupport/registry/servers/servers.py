@@ -12,6 +12,7 @@ from django.db.models import Count, Q
 
 from toolsupport import providers
 from toolsupport.config import environment
+from toolsupport.core import name_checks
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
@@ -70,6 +71,8 @@ def add(server: NewServer) -> int:
     name = server.name.strip()
     if not name or len(name) > 80 or "/" in name:
         raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
+    if why := name_checks.problem(name) or name_checks.path_problem(name):
+        raise ConfigError(f"The name of a server cannot be used: it {why}.")
     url = server_url(server.kind, server.base_url.strip() or providers.provider(server.kind).default_url)
     if Server.objects.filter(name__iexact=name).exists():
         raise ConfigError(f"There is already a server called {name!r}; choose another name.")
