@@ -17,6 +17,7 @@ from toolsupport.core.events import Event, Failed, Usage
 from toolsupport.core.prompt import context_fitting, token_counts
 from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools
 from toolsupport.core.types import ChatMessage
+from toolsupport.providers.exchange_recorder import ExchangeRecorder
 from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard
 from toolsupport.services.context_guard import ContextGuard
@@ -28,6 +29,8 @@ Announce = Callable[[Announcement[AddedNotice]], None]
 class ContextRecovery:
     """For one turn. `take` is handed what the turn goes on with, `announce` the notices for its pages.
 
+    `recorder` has the requests that were made, with what came back.
+
     A tool that had to go stays away until the turn is over, whatever is found again meanwhile.
     """
 
@@ -36,6 +39,7 @@ class ContextRecovery:
         self._take, self._announce = take, announce
         self._guard = ContextGuard()
         self._gone: tuple[str, ...] = ()
+        self.recorder = ExchangeRecorder()
 
     async def ask(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         """The events of an answer; where the model did not load with its context, it is asked with the one before."""
@@ -45,7 +49,8 @@ class ContextRecovery:
             self._take(briefing)
             self._guard.asked(briefing, history)
             silent = True
-            async with aclosing(exchange.ask(briefing.endpoint, briefing.brief, history)) as batches:
+            asking = exchange.ask(briefing.endpoint, briefing.brief, history, self.recorder)
+            async with aclosing(asking) as batches:
                 async for batch in batches:
                     asked = await self._asked_again(briefing, batch[-1]) if silent else None
                     silent = False
