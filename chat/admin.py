@@ -1,4 +1,4 @@
-"""The rows of the chat as an administrator may look at them: never changed here, texts left out."""
+"""Read-only Django admin pages for the rows of the chat, without message texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ else:
 
 
 class ReadOnlyAdmin(ModelAdmin):
-    """Rows that only the chat itself writes."""
+    """Rows that only the chat writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""Reports to pages what a model server does while nothing comes from it."""
+"""Reports the state of a silent model server to pages."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Batches = AsyncGenerator[list[Event], None]
 
 
 class SilenceReport:
-    """For one request of a turn: a frame a second while the server is silent, and one when it goes on.
+    """The reports of one request: a frame per second while the server is silent, and one when it continues.
 
-    The phase is `loading` (the server reads the model from the disk), `waiting` (it has the model and no word came
-    yet) or `writing_call` (Ollama holds a call back until its last line), then `answering`.
+    The phase is `loading` (the server loads the model from disk), `waiting` (the model is loaded and no token came yet)
+    or `writing_call` (Ollama holds a call back until its last line), then `answering`.
     """
 
     def __init__(self, turn: int, context: RequestContext, tell: Callable[[frames.ServerFrame], None]) -> None:
@@ -36,7 +36,7 @@ class SilenceReport:
         self._phase_before = "waiting"
 
     async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
-        """The same batches; the reports end with them."""
+        """Yield the same batches; the reports end with them."""
         reports = spawn(self._report())
         await asyncio.sleep(0)  # the question about the model goes first: the request itself makes the server load it
         try:
@@ -73,7 +73,7 @@ class SilenceReport:
         return "writing_call" if held_back else ""
 
     async def _is_loaded(self) -> bool | None:
-        """Whether the server has the model in memory; None where it does not tell."""
+        """Return whether the server has the model in memory; None if unknown."""
         with suppress(ProviderError, TimeoutError):
             async with asyncio.timeout(LOADED_LIMIT):
                 return await providers.is_loaded(self._endpoint, self._brief.model)

@@ -1,4 +1,4 @@
-"""Removes secrets from texts for people: the known ones, and everything that looks like one."""
+"""Removes secrets from texts for people: known secrets, and everything that looks like one."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _NAME = re.compile(rf"(?:proxy-)?authorization|\w{{0,40}}?{_NAMES}\w{{0,40}}", r
 
 
 def add_secrets(*secrets: str) -> None:
-    """Remember values that must never be read; empty and very short ones are left out."""
+    """Register values that must never be shown; empty and very short ones are ignored."""
     _known.update(secret for secret in secrets if len(secret) >= SHORTEST)
 
 
 def redact(text: str) -> str:
-    """The text without secrets."""
+    """Return the text without secrets."""
     # The longest first: one secret may be the beginning of another.
     for secret in sorted(_known, key=len, reverse=True):
         text = text.replace(secret, GONE)

@@ -1,4 +1,4 @@
-"""Error replies for programs whose model could not answer."""
+"""Builds error responses for programs whose model could not answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def status(failed: Failed) -> int:
 
 
 def body(failed: Failed) -> JSON:
-    """The object of the error; its code is a key of events.FAILURES."""
+    """Return the error object; its code is a key of events.FAILURES."""
     return api_errors.body(status(failed), failed.message, code=failed.kind)
 
 
@@ -38,7 +38,7 @@ def missing(error: NotFound) -> JsonResponse:
 
 
 def before(error: ToolsupportError) -> JsonResponse:
-    """Why the model was not even asked."""
+    """Return the response for an error before the model was asked."""
     if isinstance(error, NotFound):
         return missing(error)
     if isinstance(error, InvalidField):

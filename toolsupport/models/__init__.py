@@ -9,6 +9,7 @@ from toolsupport.models.mcp import McpServer, McpTool
 from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall
 from toolsupport.models.overrides import Override
 from toolsupport.models.people import Session, SignInTally
+from toolsupport.models.pulls import ModelPull
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.sources import SqlSource
 from toolsupport.models.system import Lease, Setting
@@ -25,6 +26,7 @@ __all__ = [
     "McpServer",
     "McpTool",
     "ModelProfile",
+    "ModelPull",
     "Override",
     "PromptCount",
     "ProvenCall",

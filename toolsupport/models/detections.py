@@ -12,7 +12,7 @@ OPEN = ("queued", "running")
 
 
 class Detection(models.Model):
-    """One test of one build. While it is open there is no second one of its kind, however many people ask."""
+    """One test of one build. Only one test of a kind can be open for a build, however many people request it."""
 
     profile = models.ForeignKey(ModelProfile, on_delete=models.PROTECT, related_name="detections")
     build_key = models.CharField(max_length=32)
@@ -55,7 +55,7 @@ class Detection(models.Model):
 
 
 class Trial(models.Model):
-    """One request of a detection with what came of it, redacted; kept as long as the detection."""
+    """One request of a detection with its result, redacted; kept as long as the detection."""
 
     detection = models.ForeignKey(Detection, on_delete=models.PROTECT, related_name="trials")
     seq = models.PositiveIntegerField(help_text="1, 2, 3 … for each detection.")

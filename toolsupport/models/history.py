@@ -1,4 +1,4 @@
-"""Rows of what happened to the knowledge about models, with what people thought of it."""
+"""Rows of the history of model profiles, and of people's reviews."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolsupport.models.servers import ModelProfile, Server
 
 
 class Review(models.Model):
-    """What a reviewer thought of one override or one detection: a note, never a change. Append-only."""
+    """A reviewer's opinion of one override or one detection: a note, never a change. Append-only."""
 
     override = models.ForeignKey(Override, null=True, blank=True, on_delete=models.PROTECT, related_name="reviews")
     detection = models.ForeignKey(Detection, null=True, blank=True, on_delete=models.PROTECT, related_name="reviews")
@@ -34,7 +34,7 @@ class Review(models.Model):
 
 
 class HistoryFacet(models.Model):
-    """What some entries have in common besides model and person; there are a few dozen. Append-only."""
+    """The kind, source and verdict that some entries share; there are a few dozen. Append-only."""
 
     kind = models.CharField(max_length=12)
     source = models.CharField(max_length=20, blank=True, default="")
@@ -49,10 +49,10 @@ class HistoryFacet(models.Model):
 
 
 class HistoryEntry(models.Model):
-    """One line of the timeline, written with the thing it tells of. Append-only.
+    """One line of the timeline, written together with its subject. Append-only.
 
-    One table for everything that is told, and an index for every pair of whom it is about, so that any page of any
-    filter is a few short walks, each along one index. `facet` says kind, source and verdict in one number.
+    One table holds all entries, with an index for each pair of subjects, so that any page of any filter needs a few
+    short index scans. `facet` combines kind, source and verdict in one number.
     """
 
     at = models.DateTimeField()
@@ -95,7 +95,7 @@ class HistoryEntry(models.Model):
 
 
 class ReadMark(models.Model):
-    """How far somebody has read the history: entries with a higher id are unread."""
+    """How far a person has read the history: entries with a higher id are unread."""
 
     person = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="read_mark")
     entry = models.BigIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""Rows of what people, tests and servers claim about a model."""
+"""Rows of the claims of people, tests and servers about a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How to talk to each kind of model server."""
+"""Protocols, codecs and HTTP for each kind of model server."""
 
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.embeddings import embed

@@ -1,4 +1,4 @@
-"""Asking a server of any kind which models it has, within a time limit."""
+"""Lists the models of a server of any kind, within a time limit."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SURVEYORS = {  # by Provider.wire
 
 
 async def survey(endpoint: Endpoint) -> ServerReport:
-    """Which version runs there and which models it has, within 2 s. Raises core.errors.ProviderError."""
+    """Return the version and the models of a server, within 2 s. Raises core.errors.ProviderError."""
     return await _in_time(_surveyor(endpoint).survey(endpoint), endpoint, SURVEY_SECONDS)
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
-    """What the server tells about one model, within 5 s. Raises core.errors.ProviderError."""
+    """Return the server's details about one model, within 5 s. Raises core.errors.ProviderError."""
     return await _in_time(_surveyor(endpoint).describe(endpoint, name), endpoint, DESCRIBE_SECONDS)
 
 

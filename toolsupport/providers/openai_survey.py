@@ -1,9 +1,9 @@
-"""Reads the description that an OpenAI-compatible server gives of itself and its models.
+"""Reads an OpenAI-compatible server's description of itself and its models.
 
-The list of models is the same question everywhere; most servers answer with names alone. What some add is read where it
-stands: in the list (OpenRouter, Mistral, vLLM, Groq, llama.cpp) or behind the path of `Provider.about`. A server that
-does not mention an ability has not denied it. The `capabilities` of llama.cpp's imitation of Ollama's list say
-"completion" for every model there is and are not read.
+The list of models is the same request everywhere; most servers return only names. Further facts are in the list
+(OpenRouter, Mistral, vLLM, Groq, llama.cpp) or at the path of `Provider.about`. A server that does not mention an
+ability has not denied it. llama.cpp imitates Ollama's list with `capabilities` "completion" for every model; these are
+ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ModelData = Mapping[str, Any]
 
 
 async def survey(endpoint: Endpoint) -> ServerReport:
-    """The models, each with all that is told of it, and the version where there is one. Raises ProviderError."""
+    """Return the models with all reported facts, and the version if there is one. Raises ProviderError."""
     entries = _entries(await http_client.get_json(endpoint, LIST))
     if entries is None:
         raise http_client.raised(error_text.failed(endpoint, "garbled", "it lists no models"))
@@ -45,7 +45,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
-    """What the list tells of one model. Raises ProviderError."""
+    """Return the details about one model from the list. Raises ProviderError."""
     report = await survey(endpoint)
     found = next((model.details for model in report.models if model.name == name), None)
     if found is None:
@@ -54,7 +54,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
 
 
 async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
-    """The further answer; nothing where there is none: only the list of models is indispensable."""
+    """Return the further answer, or nothing: only the list of models is indispensable."""
     owner = _text(entries[0], "owned_by") if entries else ""
     path = provider(endpoint.kind).about or OWNERS.get(owner, "")
     if not path:
@@ -69,7 +69,7 @@ async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
 
 
 def _entries(answer: Any) -> list[ModelData] | None:
-    """The models of a list, None where it is none. Some servers leave the envelope out."""
+    """Return the models of a list, None if it is not a list. Some servers omit the envelope."""
     listed = answer.get("data") if isinstance(answer, dict) else answer
     if not isinstance(listed, list):
         return None
@@ -106,7 +106,7 @@ def _details(told: ModelData) -> ModelDetails:
 
 
 def _one_call(caps: ModelData) -> bool | None:
-    """Of a template without tools llama.cpp says that it takes no parallel calls: that is no limit of calls in text."""
+    """Return whether the template takes one call per message; llama.cpp also reports that for one without tools."""
     parallel = _flag(caps, "supports_parallel_tool_calls")
     return None if parallel is None or not caps.get("supports_tool_calls") else not parallel
 

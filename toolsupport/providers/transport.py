@@ -38,9 +38,9 @@ ERROR_BODY = 5.0  # seconds to wait for the words of an error
 
 @dataclass(frozen=True, slots=True)
 class _FailedAttempt:
-    """A try that failed; `again` where another may help, `pause` in seconds where the server asks for one.
+    """A failed attempt; `again`: a retry may help, `pause` is the requested wait in seconds.
 
-    `loading`: the server is there, and its model will be.
+    `loading`: the server is up and still loads its model.
     """
 
     failure: Failed
@@ -50,7 +50,7 @@ class _FailedAttempt:
 
 
 class _Deadline:
-    """How long the next wait may take. Times are the loop's, in seconds."""
+    """The limit of the next wait. Times are the loop's, in seconds."""
 
     def __init__(self, endpoint: Endpoint, request: Request) -> None:
         self._now = asyncio.get_running_loop().time
@@ -66,7 +66,7 @@ class _Deadline:
         return min(self._end, self._now() + self._between if self.begun else self._first)
 
     def late(self) -> Failed:
-        """What to say when the deadline has passed."""
+        """Return the message for a passed deadline."""
         if self._now() >= self._end:
             return Failed("timeout", f"The answer was stopped: it took longer than {self.limits.total:g} s.")
         if self.begun:
@@ -76,7 +76,7 @@ class _Deadline:
 
 
 class _SizeLimit:
-    """How much of a reply has come: one that never ends would fill the memory long before its time is over."""
+    """Counts the size of a reply: an endless one would fill the memory long before its time is over."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -97,7 +97,7 @@ class _SizeLimit:
 
 @dataclass(slots=True)
 class _Sending:
-    """One request on its way; `exchange` is its latest try as it is recorded, None where nothing is."""
+    """One request with its attempts; `exchange` is the record of the latest one, None if nothing is recorded."""
 
     endpoint: Endpoint
     body: bytes
@@ -109,12 +109,12 @@ class _Sending:
         if self.recorder is not None:
             self.exchange = self.recorder.begin(str(sent.url), self.body)
 
-    def came(self, status: int) -> None:
+    def set_status(self, status: int) -> None:
         if self.exchange is not None:
             self.exchange.status = status
 
-    def heard(self, piece: bytes) -> None:
-        """Every piece of a reply passes through here."""
+    def add(self, piece: bytes) -> None:
+        """Record a piece of the reply; every token passes through here."""
         if self.exchange is not None:
             self.exchange.add(piece)
 
@@ -128,7 +128,10 @@ class _Sending:
 async def stream(
     endpoint: Endpoint, request: Request, recorder: ExchangeRecorder | None = None
 ) -> AsyncGenerator[list[Event], None]:
-    """Batches of events, none of them empty; the last event is Finished or Failed. `recorder` gets every try."""
+    """Yield batches of events, none of them empty; the last event is Finished or Failed.
+
+    `recorder` receives every attempt.
+    """
     row = provider(endpoint.kind)
     codec = row.codec(endpoint.limits.line_bytes)
     try:
@@ -151,7 +154,7 @@ async def stream(
 
 
 async def _open(sending: _Sending) -> httpx.Response | Failed:
-    """An answer with status 200 whose body is still to be read, after as many tries as are allowed."""
+    """Return an answer with status 200 and an unread body, after as many attempts as are allowed."""
     for pause in PAUSES:
         opened = await _loaded(sending)
         if isinstance(opened, httpx.Response):
@@ -165,7 +168,7 @@ async def _open(sending: _Sending) -> httpx.Response | Failed:
 
 
 async def _loaded(sending: _Sending) -> httpx.Response | _FailedAttempt:
-    """A try, repeated while the server reports that it loads its model, as llama-server does with status 503."""
+    """Repeat an attempt while the server reports that it loads its model, as llama-server does with status 503."""
     while True:
         opened = await _try(sending)
         if isinstance(opened, _FailedAttempt):
@@ -192,7 +195,7 @@ async def _try(sending: _Sending) -> httpx.Response | _FailedAttempt:
         return _FailedAttempt(error_text.not_reached(endpoint, error), error_text.cause_of(error).again)
     if response.status_code != 200:
         return await _refused(sending, response)
-    sending.came(response.status_code)
+    sending.set_status(response.status_code)
     if response.headers.get("content-type", "").startswith("text/html"):
         # Such as the sign-in page of a network, which some put in the place of every answer.
         await response.aclose()
@@ -201,7 +204,7 @@ async def _try(sending: _Sending) -> httpx.Response | _FailedAttempt:
 
 
 async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttempt:
-    """Read why, as far as it comes in time: the status alone tells enough to go on."""
+    """Read the reason, as far as it arrives in time; the status alone is enough to continue."""
     body = b""
     try:
         async with asyncio.timeout(ERROR_BODY):
@@ -211,8 +214,8 @@ async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttemp
     finally:
         await response.aclose()
     # Busy: Ollama's queue is full (503), a hosted server limits the rate (429). llama-server loads (503).
-    sending.came(response.status_code)
-    sending.heard(body)
+    sending.set_status(response.status_code)
+    sending.add(body)
     text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
     failure = error_text.answered(sending.endpoint, response.status_code, text)
     loading = response.status_code == 503 and load_failures.is_loading(text)
@@ -220,7 +223,7 @@ async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttemp
 
 
 def _asked_pause(response: httpx.Response) -> float | None:
-    """Retry-After in seconds; a date is taken as too long to wait for."""
+    """Return Retry-After in seconds; a date counts as too long."""
     asked = response.headers.get("retry-after", "")
     if not asked:
         return None
@@ -245,7 +248,7 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
                 yield last
                 return
             clock.begun = True
-            sending.heard(piece)
+            sending.add(piece)
             events = codec.feed(piece) if piece else codec.flush()
             if size.exceeded(piece, events):
                 events = [size.failure()]
@@ -259,10 +262,10 @@ async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> As
 
 
 def ended_well(events: list[Event]) -> bool:
-    """True where these events are the end of a whole reply."""
+    """Return True if these events end a complete reply."""
     return bool(events) and isinstance(events[-1], Finished)
 
 
 def ended(event: Event) -> bool:
-    """True for the event after which a codec says nothing more."""
+    """Return True for the event after which a codec emits nothing more."""
     return isinstance(event, Failed | Finished)

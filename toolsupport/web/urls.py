@@ -1,4 +1,4 @@
-"""The addresses of the pages of models, servers, people and accounts."""
+"""The URL patterns of the pages of models, servers, people and accounts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from toolsupport.web.pages import (
     insights,
     models,
     people,
+    server_page,
     servers,
     sign_in,
     sources,
@@ -60,6 +61,10 @@ urlpatterns = [
     path("servers/", servers.listed, name="servers"),
     path("servers/add/", servers.add, name="server-add"),
     path("servers/refresh/", servers.refresh, name="servers-refresh"),
+    path("servers/<int:server_id>/", server_page.shown, name="server"),
+    path("servers/<int:server_id>/edit/", server_page.edit, name="server-edit"),
+    path("servers/<int:server_id>/remove/", server_page.remove, name="server-remove"),
+    path("servers/<int:server_id>/status/", servers.status, name="server-status"),
     path("servers/<int:server_id>/check/", servers.check, name="server-check"),
     path("servers/<int:server_id>/switch/", servers.switch, name="server-switch"),
     path("people/", people.listed, name="people"),

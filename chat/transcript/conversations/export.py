@@ -1,4 +1,4 @@
-"""A whole conversation read for a file that leaves the site."""
+"""Reads a whole conversation for export."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class ExportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ExportedConversation:
-    """`messages` are those of every branch, in the order they were made; `shown` are the ids of the branch shown.
+    """`messages` are those of all branches, in order; `shown` are the ids of the shown branch.
 
-    `memory` is what the model is told with every message.
+    `memory` is the text that is sent to the model with every message.
     """
 
     id: str
@@ -52,9 +52,9 @@ class ExportedConversation:
 
 
 def export(person: Person, conversation_id: str, thinking: bool = False, raw: bool = False) -> ExportedConversation:
-    """Everything that was said and done in it, with `raw` also what is kept of the raw exchanges. Raises NotFound.
+    """Return the complete contents, with `raw` also the stored raw exchanges. Raises NotFound.
 
-    Addresses and keys of servers are no part of it, only their names.
+    It contains the names of servers, but not their addresses and keys.
     """
     conversation = own(person, conversation_id)
     rows = list(conversation.messages.select_related("turn__profile__server").order_by("id"))
@@ -98,7 +98,7 @@ def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessa
 
 
 def _call(run: ToolRun, beside: list[ToolRun]) -> dict[str, Any]:
-    """A call; `calls` are those that it made itself, where it is a program."""
+    """Return a call; `calls` are those that it made itself, if it is a program."""
     inner = [_call(one, []) for one in beside if one.program_id == run.pk]
     return {
         "id": run.call_id,

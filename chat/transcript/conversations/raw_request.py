@@ -1,4 +1,4 @@
-"""The raw exchanges of one answer as they were kept, else its request made again from rows."""
+"""Reads the stored raw exchanges of one answer, or rebuilds its request from rows if none are stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_WORD = 1000
 
 
 def table(person: Person, run_id: int) -> str:
-    """The whole table that a call in a person's own conversation gave, as CSV. Raises NotFound."""
+    """Return the complete table of a call in the person's own conversation, as CSV. Raises NotFound."""
     found = ResultTable.objects.filter(run_id=run_id, run__message__conversation__owner_id=person.pk).first()
     if found is None:
         raise NotFound("There is no such table.")
@@ -31,7 +31,7 @@ def table(person: Person, run_id: int) -> str:
 
 
 def result(person: Person, run_id: int) -> tuple[str, str]:
-    """The conversation and the result of a call in a person's own conversation. Raises NotFound."""
+    """Return the conversation and the result of a call in the person's own conversation. Raises NotFound."""
     mine = ToolRun.objects.filter(pk=run_id, message__conversation__owner_id=person.pk)
     found = mine.values_list("message__conversation", "result").first()
     if found is None:
@@ -41,9 +41,9 @@ def result(person: Person, run_id: int) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownRawRequest:
-    """`format` in words, "" where no tools were offered.
+    """`format` is its label, "" if no tools were offered.
 
-    Where no `exchanges` are kept, `request` is a body that was made again.
+    Without stored `exchanges`, `request` is a rebuilt body.
     """
 
     model: str
@@ -55,7 +55,7 @@ class ShownRawRequest:
 
 
 def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest:
-    """What went to the model server for one answer of one's own conversation. Raises NotFound, ConfigError."""
+    """Return the raw exchanges of one answer of the person's own conversation. Raises NotFound, ConfigError."""
     conversation = own(person, conversation_id)
     answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
     message = answers.filter(pk=message_id).first()
@@ -72,19 +72,19 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest
         model=turn.profile.name,
         format=format_choice.label(brief.format) if brief.format else "",
         reason=brief.format_reason,
-        request="" if exchanges else _made_again(conversation, turn, brief),
+        request="" if exchanges else _rebuilt(conversation, turn, brief),
         calls=present.cards(runs),
         exchanges=exchanges,
     )
 
 
-def _made_again(conversation: Conversation, turn: Turn, brief: RequestSpec) -> str:
+def _rebuilt(conversation: Conversation, turn: Turn, brief: RequestSpec) -> str:
     log = canonical(conversation, None, attachments.sees(turn.capabilities))
     return readable(providers.codec(turn.profile.server.kind).encode(exchange.make_request(brief, log)))
 
 
 def _as_then(brief: RequestSpec, written: str) -> RequestSpec:
-    """Today's brief in the format of then; without tools where there was none, or may be none today."""
+    """Return today's request in the former format; without tools if it had none, or may have none today."""
     if written and written != brief.format and brief.tools:
         brief = format_fallback.in_format(brief, written, "It was so when this answer was made.")
     if written and exchange.may_carry_tools(brief):
@@ -93,7 +93,7 @@ def _as_then(brief: RequestSpec, written: str) -> RequestSpec:
 
 
 def readable(body: bytes) -> str:
-    """A request as people read it: with indents, and long words such as images cut."""
+    """Return a request for people: indented, with long strings such as images cut."""
     return json.dumps(_cut(json.loads(body)), indent=2, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Reads the timeline of what happened to the knowledge about models, a page at a time."""
+"""Reads the timeline of the history, one page at a time."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ SOURCE_WORDS = {name: source.word for name, source in SOURCES.items()} | OTHER_S
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """One line. `state` of a proposal is open, accepted or rejected, of a claim it is withdrawn or "".
+    """One line. `state` is open, accepted or rejected for a proposal, withdrawn or "" for a claim.
 
-    `may_revert` and `may_review` say what there is to do, not who may do it. `older`: the line says that the model
-    changed, and its new build is not tested yet.
+    `may_revert` and `may_review` describe the possible actions, not who may do them. `older`: the line reports a
+    changed model whose new build is not tested yet.
     """
 
     id: int
@@ -72,14 +72,14 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePage:
-    """Entries, the newest first; `following` is where the next page begins, None at the end."""
+    """Entries, newest first; `following` is where the next page begins, None at the end."""
 
     entries: tuple[TimelineEntry, ...]
     following: TimelineCursor | None
 
 
 def page(wanted: TimelineFilter, after: TimelineCursor | None = None, most: int = PAGE) -> TimelinePage:
-    """The newest entries, or those that come after a place. Two queries: which, then what they say."""
+    """Return the newest entries, or those after a place. Two queries: the ids, then the rows."""
     ids = timeline_query.newest(wanted, after, most + 1)
     entries = _entries(ids[:most])
     more = len(ids) > most
@@ -87,7 +87,7 @@ def page(wanted: TimelineFilter, after: TimelineCursor | None = None, most: int 
 
 
 def entry(entry_id: int) -> TimelineEntry:
-    """One line. Raises NotFound."""
+    """Return one line. Raises NotFound."""
     found = _entries([entry_id])
     if not found:
         raise NotFound("There is no such entry.")
@@ -95,7 +95,7 @@ def entry(entry_id: int) -> TimelineEntry:
 
 
 def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
-    """Everything that matches, the newest first, so much at a time that nothing large is held."""
+    """Yield all matching entries, newest first, in batches of limited size."""
     place: TimelineCursor | None = None
     while True:
         found = page(wanted, place, BATCH)
@@ -107,9 +107,9 @@ def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
 
 
 def unread(person: int) -> int:
-    """How many entries of others somebody has not seen, at most one more than MOST_UNREAD.
+    """Count the entries of others that a person has not seen, up to one more than MOST_UNREAD.
 
-    What servers declare of themselves is no news to look through: a first start alone would bring dozens.
+    Servers' own claims are not counted: a first start alone would bring dozens.
     """
     mark = Coalesce(Subquery(ReadMark.objects.filter(person_id=person).values("entry")[:1]), 0)
     newer = HistoryEntry.objects.filter(pk__gt=mark).order_by("pk").exclude(actor_id=person)
@@ -118,7 +118,7 @@ def unread(person: int) -> int:
 
 
 def mark_read(person: int) -> None:
-    """Everything there is has been seen by this person."""
+    """Mark everything as seen by this person."""
     newest = HistoryEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     ReadMark.objects.update_or_create(person_id=person, defaults={"entry": newest})
 

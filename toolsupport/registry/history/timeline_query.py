@@ -18,7 +18,7 @@ from toolsupport.registry import raw_sql
 
 @dataclass(frozen=True, slots=True)
 class TimelineFilter:
-    """What is looked for; None and "" leave it open. `since` is included, `until` is not."""
+    """The filter; None and "" match everything. `since` is included, `until` is not."""
 
     profile: int | None = None
     server: int | None = None
@@ -30,19 +30,19 @@ class TimelineFilter:
     until: datetime | None = None
 
     def about(self) -> dict[str, int]:
-        """The columns that say whom it is about, with what they must hold."""
+        """The columns of the subjects with their required values."""
         given = {f"{name}_id": getattr(self, name) for name in ("profile", "server", "actor")}
         return {column: value for column, value in given.items() if value}
 
     def facet(self) -> dict[str, str]:
-        """What is looked for of kind, source and verdict."""
+        """The required kind, source and verdict."""
         given = {name: getattr(self, name) for name in ("kind", "source", "verdict")}
         return {name: value for name, value in given.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineCursor:
-    """Where a page ended: the next one begins with what is older."""
+    """The end of a page: the next one begins with older entries."""
 
     at: datetime
     id: int
@@ -52,7 +52,7 @@ class TimelineCursor:
 
     @classmethod
     def read(cls, written: str) -> TimelineCursor | None:
-        """The place that `str` wrote; None for none, and for what nobody wrote."""
+        """Parse the text that `str` wrote; None for an empty or invalid text."""
         at, _, number = written.rpartition("_")
         try:
             place = cls(datetime.fromisoformat(at), int(number[:18]))
@@ -76,7 +76,7 @@ TimelineRows = list[tuple[Any, int]]
 
 
 def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> list[int]:
-    """The ids of the newest entries, or of those that come after a place; at most so many."""
+    """Return at most so many ids of the newest entries, or of those after a place."""
     about = wanted.about()
     if "profile_id" in about and "server_id" in about:
         # A model has one server: either the second condition says nothing, or both together nothing at all.
@@ -104,7 +104,7 @@ def _time(wanted: TimelineFilter, after: TimelineCursor | None) -> Conditions:
 
 
 def _said(conditions: Conditions) -> tuple[str, list[object]]:
-    """The conditions with their values."""
+    """Return the conditions with their values."""
     return " AND ".join(said for said, _ in conditions) or "1 = 1", [value for _, value in conditions]
 
 
@@ -122,7 +122,7 @@ def _side_by_side(facets: list[int], conditions: Conditions, most: int) -> Timel
 
 
 def _walk(walks: list[Conditions], most: int) -> TimelineRows:
-    """(at, id) of the newest entries on all of these walks."""
+    """Return (at, id) of the newest entries from all of these index scans."""
     parts, values = [], list[object]()
     for conditions in walks:
         said, given = _said(conditions)

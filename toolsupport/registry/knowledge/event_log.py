@@ -1,4 +1,4 @@
-"""The timeline of what happened to the knowledge about models: one line for each thing, never changed."""
+"""Writes the timeline of the history: one line for each event, never changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ KINDS = ("override", "withdrawal", "proposal", "detection", "refusal", "review",
 
 @dataclass(frozen=True, slots=True)
 class HistoryEvent:
-    """A line to write: `before` and `after` are what held for everyone, None is unknown. Ids where a row is meant."""
+    """A line to write: `before` and `after` are the effective values for everyone, None is unknown.
+
+    Fields that refer to rows hold ids.
+    """
 
     kind: str
     profile: int
@@ -35,7 +38,7 @@ class HistoryEvent:
 
 
 def record(happening: HistoryEvent) -> int:
-    """Write a line; its id. Belongs into the transaction of the thing it tells of. Raises NotFound."""
+    """Write a line and return its id, in the same transaction as the event. Raises NotFound."""
     server = ModelProfile.objects.filter(pk=happening.profile).values_list("server_id", flat=True).first()
     if server is None:
         raise NotFound("There is no such model.")
@@ -57,7 +60,7 @@ def record(happening: HistoryEvent) -> int:
 
 
 def facet(kind: str, source: str, verdict: str) -> int:
-    """The number that stands for these three."""
+    """Return the number of this kind, source and verdict."""
     return HistoryFacet.objects.get_or_create(kind=kind, source=source, verdict=verdict)[0].pk
 
 

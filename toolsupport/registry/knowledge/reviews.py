@@ -1,4 +1,4 @@
-"""What reviewers think of decisions and tests: a note and a mark, never a value."""
+"""Stores reviewers' opinions of decisions and tests: a note and a mark, never a value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DECISIONS = ("override", "withdrawal")
 
 @dataclass(frozen=True, slots=True)
 class NewReview:
-    """What a reviewer wants done about an entry, with their note."""
+    """A reviewer's action on an entry, with a note."""
 
     entry: int
     reviewer: int
@@ -31,7 +31,7 @@ class NewReview:
 
 @transaction.atomic
 def act(deed: str, judgement: NewReview) -> None:
-    """Do one of DEEDS. Raises NotFound, Conflict (it was done already), ValueError with words for people."""
+    """Do one of DEEDS. Raises NotFound, Conflict (it was done already), ValueError with a message for people."""
     if deed not in DEEDS:
         raise ValueError(f"Choose one of {', '.join(DEEDS)}.")
     entry = HistoryEntry.objects.select_related("override").filter(pk=judgement.entry).first()
@@ -41,7 +41,7 @@ def act(deed: str, judgement: NewReview) -> None:
 
 
 def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
-    """The models somebody should look at: an open proposal, or something flagged that nobody answered since."""
+    """Return the models that need review: an open proposal, or an unanswered flag."""
     rows = HistoryEntry.objects.filter(facet__verdict__in=FLAGS).order_by()
     flagged = dict(rows.values_list("profile").annotate(newest=Max("pk")))
     open_ones = Override.objects.filter(proposed=True, accepted_by=None, withdrawn_by=None)
@@ -51,7 +51,7 @@ def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
 
 
 def contradicted(profile: int, override: int) -> bool:
-    """Whether it was noted already that a server refuses what this claim says."""
+    """Return whether it is recorded already that a server's refusal contradicts this claim."""
     rows = HistoryEntry.objects.filter(profile_id=profile, facet__verdict=CONTRADICTED, override_id=override)
     return rows.exists()
 

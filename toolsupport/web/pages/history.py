@@ -1,4 +1,4 @@
-"""The pages of the history: what happened to the knowledge about models, with what people do about it."""
+"""Views of the history of models' facts, and of people's reactions to it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ONE = "toolsupport/history_entry.html"
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """One page of the timeline; `after` is where the page before it ended."""
+    """Show one page of the timeline; `after` is the end of the page before."""
     form, after = HistoryForm(request.GET), TimelineCursor.read(request.GET.get("after", ""))
     found = timeline.page(filter_of(form), after)
     if after is None and not form.chosen():
@@ -43,7 +43,7 @@ def listed(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def entry(request: AuthedRequest, entry_id: int) -> HttpResponse:
-    """One entry with the evidence it rests on."""
+    """Show one entry with its evidence."""
     return _entry(request, entry_id, {})
 
 
@@ -64,7 +64,7 @@ def act(request: AuthedRequest, entry_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.EXPORT_HISTORY)
 def export(request: AuthedRequest, ending: str) -> StreamingHttpResponse:
-    """Everything the filter lets through, as a file."""
+    """Return everything that matches the filter, as a file."""
     if ending not in history_files.FILES:
         raise Http404("There is no such kind of file.")
     kind, write = history_files.FILES[ending]
@@ -83,7 +83,7 @@ DONE = {
 
 
 def filter_of(form: HistoryForm) -> TimelineFilter:
-    """What the form asks for; a field that makes no sense is left open."""
+    """Return the form's filter; invalid fields match everything."""
     form.is_valid()
     given = form.cleaned_data
     since, until = given.get("since"), given.get("until")
@@ -113,7 +113,7 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
 
 
 def _entry(request: AuthedRequest, entry_id: int, said: dict[str, Any]) -> HttpResponse:
-    """The page of one entry, or the entry alone."""
+    """Return the page of one entry, or the entry alone."""
     shown = timeline.entry(entry_id)
     trials = [_trial(trial) for trial in detection_reports.trials(shown.detection)] if shown.detection else []
     context = {"entry": shown, "trials": trials, "open": True} | _rights(request) | said

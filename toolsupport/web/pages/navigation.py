@@ -1,4 +1,4 @@
-"""The sections of the site a person may see."""
+"""Builds the navigation with the sections a person may see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolsupport.web.view_permissions import actions_of
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`begins` is how the addresses of the section begin; `action` is what one needs to see it."""
+    """`begins` is the prefix of the section's URLs; `action` is the permission needed to see it."""
 
     title: str
     url: str
@@ -35,9 +35,9 @@ SECTIONS = (
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context of every page: `navigation` [{title, url, current, unread, needs}, …], in the order of the top bar.
+    """Return the context of every page: `navigation` [{title, url, current, unread, needs}, …], in display order.
 
-    `needs` says what an administrator should see to there.
+    `needs` describes a task for an administrator there.
     """
     allowed = actions_of(request)
     unread = timeline.unread(request.user.pk or 0) if Action.SEE_MODELS in allowed else 0
