@@ -26,9 +26,11 @@ from toolsupport.models import (
     McpServer,
     McpTool,
     ModelProfile,
+    ModelPull,
     Override,
     PromptCount,
     ProvenCall,
+    ReadEntry,
     ReadMark,
     Review,
     Server,
@@ -82,6 +84,15 @@ class ServerAdmin(UndeletableAdmin):
         *("last_seen_at", "checked_at", "down_since", "last_error", "created_at"),
     )
     readonly_fields = tuple(name for name in fields if name != "enabled")
+
+
+@admin.register(ModelPull)
+class ModelPullAdmin(AppendOnlyAdmin):
+    """To look at: models are pulled on the page of their server."""
+
+    list_display = ("name", "server", "status", "asked_by", "created_at", "ended_at")
+    list_filter = ("status", "server")
+    list_select_related = ("server", "asked_by")
 
 
 @admin.register(McpServer)
@@ -189,7 +200,7 @@ class HistoryEntryAdmin(AppendOnlyAdmin):
 
 @admin.register(HistoryFacet)
 class HistoryFacetAdmin(AppendOnlyAdmin):
-    list_display = ("kind", "source", "verdict")
+    list_display = ("kind", "source", "verdict", "depth")
 
 
 @admin.register(Review)
@@ -201,6 +212,12 @@ class ReviewAdmin(AppendOnlyAdmin):
 
 @admin.register(ReadMark)
 class ReadMarkAdmin(AppendOnlyAdmin):
+    list_display = ("person", "entry", "at")
+    list_select_related = ("person",)
+
+
+@admin.register(ReadEntry)
+class ReadEntryAdmin(AppendOnlyAdmin):
     list_display = ("person", "entry", "at")
     list_select_related = ("person",)
 

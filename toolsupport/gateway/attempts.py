@@ -33,6 +33,7 @@ from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics.call_tally import CallTally
+from toolsupport.services import server_watch
 
 MOST_RETRIES = 2
 DRAFT = "A call of this stream does not count: what followed it showed that it was part of the model's reasoning."
@@ -202,7 +203,8 @@ async def _passed_on(
 async def _heard(
     attempt: Attempt, log: Sequence[ChatMessage], tally: RequestSummary
 ) -> AsyncGenerator[list[Event], None]:
-    async with aclosing(exchange.ask(attempt.prepared.endpoint, attempt.brief, log)) as batches:
+    asked = exchange.ask(attempt.prepared.endpoint, attempt.brief, log)
+    async with aclosing(server_watch.watched(attempt.prepared.watch, asked)) as batches:
         async for batch in batches:
             passed: list[Event] = []
             for event in batch:

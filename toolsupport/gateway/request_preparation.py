@@ -10,6 +10,7 @@ from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestS
 from toolsupport.gateway.chat_request import ChatCompletionRequest
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.registry.models import api_catalogue, picker, request_context
+from toolsupport.registry.servers.reachability import WatchedModel
 
 MUST_CALL = "required"
 
@@ -26,7 +27,7 @@ class Caller:
 class PreparedRequest:
     """One request, ready to send. `model` is its full name, `source` the source of its tool support.
 
-    `lacks_flag`: its server lacked a setting for tools so far.
+    `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows.
     """
 
     caller: Caller
@@ -41,6 +42,7 @@ class PreparedRequest:
     include_usage: bool = False
     build: str = ""
     lacks_flag: bool = False
+    watch: WatchedModel | None = None
 
     @property
     def source(self) -> str:
@@ -76,6 +78,7 @@ def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
         include_usage=asked.include_usage,
         build=briefing.build,
         lacks_flag=briefing.lacks_flag,
+        watch=briefing.watch,
     )
 
 

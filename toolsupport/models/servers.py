@@ -8,7 +8,7 @@ from toolsupport.core.types import Build
 
 
 class Server(models.Model):
-    """A model server. Disabled, never deleted: verdicts and turns point at its models."""
+    """A model server. Disabled or removed from the pages, never deleted: verdicts and turns point at its models."""
 
     name = models.CharField(max_length=80, unique=True)
     kind = models.CharField(max_length=40, help_text="A key of providers.PROVIDERS.")
@@ -22,6 +22,10 @@ class Server(models.Model):
     checked_at = models.DateTimeField(null=True, blank=True)
     down_since = models.DateTimeField(null=True, blank=True)
     last_error = models.TextField(blank=True, default="")
+    fault = models.CharField(max_length=20, blank=True, default="", help_text="A key of server_faults.FAULTS.")
+    failures = models.PositiveIntegerField(default=0, help_text="How often in a row it was asked in vain.")
+    next_check_at = models.DateTimeField(null=True, blank=True, help_text="When it is asked again by itself.")
+    removed_at = models.DateTimeField(null=True, blank=True)
     options = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

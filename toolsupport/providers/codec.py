@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from toolsupport.core.events import Event
+from toolsupport.core.quotation import quoted
 from toolsupport.core.types import Request
 
 
@@ -27,3 +28,10 @@ class Codec(Protocol):
     def flush(self) -> list[Event]:
         """Return the events that are certain after the last byte: a missing end mark is a Failed."""
         ...
+
+
+def failed_with(words: str) -> str:
+    """The sentence for an error inside a reply; `words` are the server's own."""
+    if not words:
+        return "The server failed while answering, and gave no reason."
+    return f"The server failed while answering: {quoted(words)}."

@@ -18,6 +18,7 @@ import aiohttp
 import httpx
 
 from toolsupport.core.events import Failed
+from toolsupport.core.quotation import quoted
 from toolsupport.core.refusals import classify
 from toolsupport.core.types import Endpoint
 from toolsupport.providers.server_kinds import provider
@@ -116,10 +117,10 @@ def broken_off(error: BaseException) -> Failed:
 
 def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
     """Return the failure for a status other than 200."""
-    words = classify(status, body).message.rstrip(".") or _phrase(status)
+    words = classify(status, body).message
     kind = _kind(status, words)
     said = LEADS[kind].format(server=shown(endpoint), status=status)
-    return Failed(kind, f"{said} {words}.", status, body)
+    return Failed(kind, f"{said} {quoted(words) if words else _phrase(status)}.", status, body)
 
 
 LEADS = {

@@ -25,6 +25,7 @@ from toolsupport.core.events import (
     finish_reason,
 )
 from toolsupport.core.types import JSON, Request
+from toolsupport.providers.codec import failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.ollama_calls import NativeCalls
 from toolsupport.providers.ollama_request import encode
@@ -119,8 +120,7 @@ class OllamaCodec:
             self._fail("empty", f"The model finished without an answer. Its finish reason was “{reason}”.", events)
 
     def _told(self, line: bytes, events: list[Event]) -> None:
-        words = unwrap(line.decode(errors="replace")).message or "an error without words"
-        self._fail("server", f"The server failed while answering: {words}", events, line)
+        self._fail("server", failed_with(unwrap(line.decode(errors="replace")).message), events, line)
 
     def _fail(self, kind: str, message: str, events: list[Event], body: bytes = b"") -> None:
         self._over = True

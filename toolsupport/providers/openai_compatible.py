@@ -27,6 +27,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.types import JSON, Request
 from toolsupport.providers import openai_request
+from toolsupport.providers.codec import failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
 from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
@@ -177,7 +178,7 @@ class OpenAICodec:
         if self._usage is not None:
             events.append(self._usage)
         if self._finish == "error":
-            self._fail("server", "The server failed while answering, and did not say why.", events)
+            self._fail("server", failed_with(""), events)
         elif self._finish == "tool_calls" and not calls:
             self._fail("garbled", CALL_LOST, events)
         elif self._said or calls:
@@ -191,8 +192,7 @@ class OpenAICodec:
     # -- failures --
 
     def _told(self, data: bytes, events: list[Event]) -> None:
-        words = unwrap(data.decode(errors="replace")).message or "an error without words"
-        self._fail("server", f"The server failed while answering: {words}", events, data)
+        self._fail("server", failed_with(unwrap(data.decode(errors="replace")).message), events, data)
 
     def _too_large(self, events: list[Event]) -> None:
         self._fail("too_large", f"The server sent a line of more than {self._limit:,} bytes.", events)

@@ -53,6 +53,7 @@ class JobRunner:
         """Start the periodic jobs and the queued tests; needs the running event loop."""
         self.spawn(self._begin())
         self.spawn(self.tester.serve())
+        self.spawn(refresh.keep_asking())
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Start a supervised task; it ends with `stop`."""

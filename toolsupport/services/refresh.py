@@ -11,11 +11,12 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from toolsupport import providers
+from toolsupport.core import server_faults
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails
 from toolsupport.registry.models import surveys
-from toolsupport.registry.servers import servers
+from toolsupport.registry.servers import reachability, servers
 from toolsupport.registry.servers.addresses import NamedAddress, named_servers, ollama_host
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import drift
@@ -23,6 +24,7 @@ from toolsupport.registry.testing import drift
 log = logging.getLogger(__name__)
 
 AT_ONCE = 8
+LOOK = 2.0  # seconds between two looks for servers whose pause is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,13 @@ class RefreshResult:
     described: int = 0
     why: str = ""
 
+    @property
+    def words(self) -> str:
+        """The result in a sentence."""
+        if self.why:
+            return f"The server could not be asked: {self.why}"
+        return f"The server answered with {self.models} model{'' if self.models == 1 else 's'}."
+
 
 async def refresh(server_id: int) -> RefreshResult:
     """Query one server and store its answer; the limit is 2 s. A failure is stored, never raised."""
@@ -41,7 +50,7 @@ async def refresh(server_id: int) -> RefreshResult:
         endpoint = await database_sync_to_async(servers.endpoint)(server_id)
         report = await providers.survey(endpoint)
     except (ProviderError, ConfigError) as error:
-        await database_sync_to_async(surveys.record_failure)(server_id, str(error))
+        await database_sync_to_async(reachability.record_failure)(server_id, str(error), _fault(error))
         return RefreshResult(server_id, why=str(error))
     wanted = await database_sync_to_async(surveys.record_survey)(server_id, report)
     told = {model.name: model.details for model in report.models}
@@ -57,6 +66,28 @@ async def refresh_all() -> tuple[RefreshResult, ...]:
     """Query all enabled servers concurrently."""
     ids = await database_sync_to_async(servers.enabled_ids)()
     return tuple(await asyncio.gather(*(refresh(server_id) for server_id in ids)))
+
+
+async def refresh_due() -> None:
+    """Ask the servers again that did not answer and whose pause is over."""
+    due = await database_sync_to_async(reachability.claim_due)()
+    await asyncio.gather(*(refresh(server_id) for server_id in due))
+
+
+async def keep_asking() -> None:
+    """Look for servers whose pause is over, until cancelled."""
+    while True:
+        await asyncio.sleep(LOOK)
+        try:
+            await refresh_due()
+        except Exception:
+            log.exception("could not ask servers again, retrying")
+
+
+def _fault(error: ProviderError | ConfigError) -> str:
+    if isinstance(error, ConfigError):  # the stored key cannot be read
+        return server_faults.WRONG_KEY
+    return server_faults.fault_of(error.kind, error.status, error.body)
 
 
 async def refresh_at_start() -> None:

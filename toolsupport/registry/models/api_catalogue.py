@@ -20,7 +20,8 @@ DETECTIONS = 10
 
 def listed() -> list[JSON]:
     """Return all models, including removed and disabled ones, in three queries at most."""
-    rows = list(ModelProfile.objects.select_related("server").order_by("server__name", "name"))
+    there = ModelProfile.objects.filter(server__removed_at=None).select_related("server")
+    rows = list(there.order_by("server__name", "name"))
     known = effective_values.known_of_each(rows)
     return [_model(row, known[row.pk]) for row in rows]
 

@@ -32,7 +32,7 @@ def define(server_id: int, name: str) -> int:
     """Add a model, whether or not its server lists it; return its id. Raises NotFound, ConfigError if it exists."""
     if why := name_checks.problem(name) or name_checks.path_problem(name):
         raise ConfigError(f"The name {why}. Write it as the server wants it in a request.")
-    server = Server.objects.select_for_update().filter(pk=server_id).first()
+    server = Server.objects.select_for_update().filter(pk=server_id, removed_at=None).first()
     if server is None:
         raise NotFound("There is no such server.")
     profile = ModelProfile.objects.filter(server=server, name=name).first()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from toolsupport import providers
 from toolsupport.core.errors import NotFound
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.tool_state_labels import state_word, tools_word
@@ -13,6 +12,7 @@ from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import effective_values, stale_tests
 from toolsupport.registry.models.picker_rows import ShownModel
+from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import team_settings
 from toolsupport.simulator import models as simulator
 
@@ -82,15 +82,26 @@ def size_text(row: ModelProfile) -> str:
 
 def why_not(row: ModelProfile) -> str:
     """Return why a model cannot be used now, with advice; "" if it can. A server never asked may be tried."""
+    if row.server.removed_at:
+        return servers.REMOVED
     if row.gone_since:
         return f"{row.server.name} has no model {row.name} any more. Pull it again, or choose another."
     if not row.chats:
         return NO_CHAT.format(model=row.name)
     if row.server.reachable is False:
         why = row.server.last_error or "The server does not answer."
-        hint = getattr(providers.PROVIDERS.get(row.server.kind), "hint", "")
+        hint = servers.hint_of(row.server)
         return why if hint in why else f"{why} {hint}"
     return ""
+
+
+def _trouble(row: ModelProfile) -> str:
+    """Return why a model cannot be used now, in a word or two."""
+    if row.gone_since or row.server.removed_at:
+        return "Gone"
+    if not row.chats:
+        return "No chat"
+    return servers.badge_of(row.server)[0] if row.server.reachable is False else ""
 
 
 def _offered() -> QuerySet[ModelProfile]:
@@ -153,6 +164,7 @@ def row_of(row: ModelProfile, capabilities: Capabilities, older: bool) -> ShownM
         reachable=row.server.reachable,
         why_not=why_not(row),
         gone=row.gone_since is not None,
+        trouble=_trouble(row),
         about=_about(row),
         older=older,
     )

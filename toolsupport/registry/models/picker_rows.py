@@ -12,8 +12,8 @@ class ShownModel:
     """A row of the model picker. `state` is tested, text, unknown or off (four looks and words).
 
     `tools_word` is the word in the chat: Enabled, Disabled, Text mode or Unknown. `why_not` is the reason why it cannot
-    be used now with advice, "" if it can. `about` describes a simulated model's behaviour, "" for others. `older`: it
-    was tested on another build than the running one.
+    be used now with advice, "" if it can; `trouble` is the reason in a word or two. `about` describes a simulated
+    model's behaviour, "" for others. `older`: it was tested on another build than the running one.
     """
 
     id: int
@@ -32,6 +32,7 @@ class ShownModel:
     reachable: bool | None = True
     why_not: str = ""
     gone: bool = False
+    trouble: str = ""
     about: str = ""
     older: bool = False
 

@@ -125,7 +125,8 @@ class ModelPage:
 
 def listed(wanted: str = "") -> tuple[ModelRow, ...]:
     """Return the matrix, filtered by a part of the model's or the server's name; removed models last. Three queries."""
-    rows = ModelProfile.objects.select_related("server").order_by("name", "server__name")
+    there = ModelProfile.objects.filter(server__removed_at=None)
+    rows = there.select_related("server").order_by("name", "server__name")
     for word in wanted.split():
         rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
     profiles = list(rows)

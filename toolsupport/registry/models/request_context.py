@@ -31,6 +31,7 @@ from toolsupport.registry.models import (
 from toolsupport.registry.servers import (
     servers,
 )
+from toolsupport.registry.servers.reachability import WatchedModel
 from toolsupport.registry.settings import (
     context_sizes,
     model_settings,
@@ -49,7 +50,8 @@ class RequestContext:
 
     `build` is the key of the model's build, `counts` its measured token counts, `toolbox` the reason why each tool is
     included or not. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
-    digests at the time of reading. `lacks_flag`: its server lacked a setting for tools so far.
+    digests at the time of reading. `lacks_flag`: its server lacked a setting for tools so far. `watch`: the model and
+    the server whose status the answer shows.
     """
 
     brief: RequestSpec
@@ -60,6 +62,7 @@ class RequestContext:
     window: ContextWindow = field(default_factory=ContextWindow)
     remotes: tuple[RemoteTool, ...] = ()
     lacks_flag: bool = False
+    watch: WatchedModel | None = None
 
     @property
     def usable(self) -> frozenset[str]:
@@ -132,7 +135,8 @@ def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, 
         made = replace(made, examples=proven_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, tools_digest(made))
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
-    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag)
+    watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
+    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch)
 
 
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:

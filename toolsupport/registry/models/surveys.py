@@ -12,7 +12,9 @@ from toolsupport.core import modelfile
 from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.models import context_profiles
+from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
 # What a server declares, by the word it uses for it.
@@ -54,19 +56,6 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
 
 
 @transaction.atomic
-def record_failure(server_id: int, why: str) -> None:
-    """Store that the server did not answer, with the time of the first failure; its models stay as they are."""
-    server = Server.objects.select_for_update().get(pk=server_id)
-    now = timezone.now()
-    server.reachable = False
-    server.checked_at = now
-    server.down_since = server.down_since or now
-    server.last_error = why
-    server.save(update_fields=["reachable", "checked_at", "down_since", "last_error"])
-    ModelProfile.objects.filter(server=server, loaded=True).update(loaded=False)
-
-
-@transaction.atomic
 def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
     """Store a server's details about some of its models (by profile id), with their declared capabilities."""
     theirs = ModelProfile.objects.filter(server_id=server_id, pk__in=list(details))
@@ -93,9 +82,10 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
         "default_context",
     ]
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
+    bundle = HistoryBundle()
     for row in rows:
         told = details[row.pk]
-        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call))
+        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call), bundle)
 
 
 def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> dict[str, bool]:
@@ -121,8 +111,9 @@ def _mark_reachable(server: Server, version: str, now: datetime) -> None:
     server.reachable = True
     server.last_seen_at = server.checked_at = now
     server.down_since = None
-    server.last_error = ""
-    server.save(update_fields=["version", "reachable", "last_seen_at", "checked_at", "down_since", "last_error"])
+    server.last_error = server.fault = ""
+    server.failures, server.next_check_at = 0, None
+    server.save(update_fields=["version", "last_seen_at", *reachability.STATUS])
 
 
 def _mark_gone(row: ModelProfile, now: datetime) -> None:

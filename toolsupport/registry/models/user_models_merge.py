@@ -74,7 +74,8 @@ class MergeConsent:
 
 def exported() -> UserModelsFile:
     """Return every model of every server except the Simulator, and all entries kept aside."""
-    rows = ModelProfile.objects.select_related("server").exclude(server__kind="simulator")
+    there = ModelProfile.objects.filter(server__removed_at=None).select_related("server")
+    rows = there.exclude(server__kind="simulator")
     profiles = list(rows.order_by("server__name", "name"))
     known = {pk: capabilities["tools"] for pk, capabilities in effective_values.known_of_each(profiles).items()}
     claims = Override.objects.in_bulk([tools.override for tools in known.values() if tools.override])
@@ -151,7 +152,7 @@ class _ExistingModels:
     """The existing servers and models, read once for a whole file."""
 
     def __init__(self) -> None:
-        self.servers = list(Server.objects.order_by("name"))
+        self.servers = list(Server.objects.filter(removed_at=None).order_by("name"))
         rows = ModelProfile.objects.select_related("server").order_by("server__name")
         self.profiles = {(row.server_id, row.name): row for row in rows}
         self.claims = effective_values.claims(row.pk for row in self.profiles.values())
@@ -264,7 +265,7 @@ def _build_key(profile: ModelProfile, entry: UserModel, said: list[Any]) -> str:
 
 def _written(plans: Sequence[MergePlan], ticks: MergeConsent) -> dict[int, ModelProfile]:
     """Write the models of these plans, without their tool support; return the rows by the index of their entry."""
-    servers = {server.name: server for server in Server.objects.all()}
+    servers = {server.name: server for server in Server.objects.filter(removed_at=None)}
     fresh = {one.index: _fresh(servers[one.server], one.entry) for one in plans if one.profile is None}
     team_families.assign(list(fresh.values()))
     ModelProfile.objects.bulk_create(fresh.values(), batch_size=200)

@@ -18,9 +18,15 @@ DEEDS = {
     "read_conversation": "read a conversation of somebody else",
     "approve_tool": "approved a tool of another program",
     "trust_server": "said whether what another program is told stays in the house",
+    "edit_server": "changed a model server",
+    "remove_server": "removed a model server",
+    "pull_model": "pulled a model",
+    "delete_model": "deleted a model from its server",
+    "unload_model": "unloaded a model",
     "switch_tool": "switched tools on or off that run code or reach outside",
 }
 REASON_LENGTH = 500
+MOST = 50
 BEFORE_THE_FIRST = "0" * 64
 
 
@@ -68,6 +74,12 @@ def _broken(rows: Iterable[Audit]) -> int | None:
             return row.pk
         previous = row.digest
     return None
+
+
+def of(subject: str) -> tuple[AuditEntry, ...]:
+    """Everything that was done to that thing; the newest first."""
+    rows = Audit.objects.filter(subject=subject).select_related("actor").order_by("-id")[:MOST]
+    return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)
 
 
 def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:

@@ -9,10 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
+from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.config import environment
-from toolsupport.core import name_checks
+from toolsupport.core import name_checks, server_faults
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
@@ -22,6 +23,7 @@ from toolsupport.registry.servers.missing_flags import MissingFlag
 from toolsupport.registry.settings import model_settings
 
 SIMULATOR = "Simulator"
+REMOVED = "The server of this model was removed. Choose another model."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class NewServer:
 class ListedServer:
     """A server as the page shows it; `why` and `hint` give a problem and advice, `models` counts those present.
 
+    `badge` and `tone` are its state in a word; `again_in` the seconds until it is asked again by itself, None where it
+    is not. `editable`: it is not defined by the environment. `keeps_models`: models are pulled and deleted there.
     `marks` are its models that get no tools until a setting of the server is changed.
     """
 
@@ -59,6 +63,11 @@ class ListedServer:
     hint: str
     has_key: bool
     models: int
+    badge: str
+    tone: str
+    again_in: int | None
+    editable: bool
+    keeps_models: bool
     marks: tuple[MissingFlag, ...] = ()
 
 
@@ -68,14 +77,8 @@ def add(server: NewServer) -> int:
 
     Raises ConfigError for a taken name, an unknown kind or a bad address.
     """
-    name = server.name.strip()
-    if not name or len(name) > 80 or "/" in name:
-        raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
-    if why := name_checks.problem(name) or name_checks.path_problem(name):
-        raise ConfigError(f"The name of a server cannot be used: it {why}.")
+    name = checked_name(server.name)
     url = server_url(server.kind, server.base_url.strip() or providers.provider(server.kind).default_url)
-    if Server.objects.filter(name__iexact=name).exists():
-        raise ConfigError(f"There is already a server called {name!r}; choose another name.")
     try:
         with transaction.atomic():
             row = Server.objects.create(
@@ -88,6 +91,18 @@ def add(server: NewServer) -> int:
     except IntegrityError:
         raise ConfigError(f"There is already a server called {name!r}; choose another name.") from None
     return row.pk
+
+
+def checked_name(text: str, but: int = 0) -> str:
+    """Return a name that is free for a server (`but`: the id of the server that may have it). Raises ConfigError."""
+    name = text.strip()
+    if not name or len(name) > 80 or "/" in name:
+        raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
+    if why := name_checks.problem(name) or name_checks.path_problem(name):
+        raise ConfigError(f"The name of a server cannot be used: it {why}.")
+    if Server.objects.filter(name__iexact=name).exclude(pk=but).exists():
+        raise ConfigError(f"There is already a server called {name!r}; choose another name.")
+    return name
 
 
 @transaction.atomic
@@ -131,7 +146,7 @@ def ensure_named(server: NamedAddress) -> int:
 @transaction.atomic
 def set_enabled(server_id: int, enabled: bool) -> None:
     """Enable or disable a server. Raises NotFound."""
-    if not Server.objects.filter(pk=server_id).update(enabled=enabled):
+    if not Server.objects.filter(pk=server_id, removed_at=None).update(enabled=enabled):
         raise NotFound("There is no such server.")
 
 
@@ -145,27 +160,27 @@ def enabled_ids() -> tuple[int, ...]:
 
 def names() -> frozenset[str]:
     """Return the names of all servers, enabled or not."""
-    return frozenset(Server.objects.values_list("name", flat=True))
+    return frozenset(Server.objects.filter(removed_at=None).values_list("name", flat=True))
 
 
 def has_url(base_url: str) -> bool:
-    """Return True if a server with this address exists, enabled or not."""
+    """Return True if a server with this address exists, enabled or not; a removed one counts, so it stays removed."""
     return Server.objects.filter(base_url=base_url).exists()
 
 
 def id_of(name: str) -> int:
     """Return the id of the server of this name. Raises NotFound with a list of the existing names."""
-    found = Server.objects.filter(name__iexact=name).values_list("pk", flat=True).first()
+    found = Server.objects.filter(name__iexact=name, removed_at=None).values_list("pk", flat=True).first()
     if found is None:
-        names = ", ".join(Server.objects.values_list("name", flat=True)) or "none yet"
-        raise NotFound(f"There is no server called {name!r}. Servers: {names}.")
+        known = ", ".join(sorted(names())) or "none yet"
+        raise NotFound(f"There is no server called {name!r}. Servers: {known}.")
     return found
 
 
 def listed() -> tuple[ListedServer, ...]:
     """Return all servers, those in use first, in three queries at most."""
     there = Count("profiles", filter=Q(profiles__gone_since=None))
-    rows = Server.objects.annotate(models=there).order_by("-enabled", "name")
+    rows = Server.objects.filter(removed_at=None).annotate(models=there).order_by("-enabled", "name")
     marks = missing_flags.by_server()
     return tuple(replace(_listed(row, row.models), marks=marks.get(row.pk, ())) for row in rows)
 
@@ -182,7 +197,12 @@ def endpoint(server_id: int) -> Endpoint:
 
 
 def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint:
-    """Return the endpoint with the server's limits, overridden by the profile's (options["timeouts"], in seconds)."""
+    """Return the endpoint with the server's limits, overridden by the profile's (options["timeouts"], in seconds).
+
+    Raises ConfigError if the key cannot be read or the server was removed.
+    """
+    if server.removed_at is not None:
+        raise ConfigError(REMOVED)
     timeouts = server.options.get("timeouts", {}) | (model_settings.limits(profile) if profile else {})
     key = key_encryption.decrypt(server.api_key)
     # With several processes each asks the Simulator it started itself: another's may be gone, or on another machine.
@@ -196,7 +216,7 @@ def _known_limits(timeouts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _get(server_id: int) -> Server:
-    row = Server.objects.filter(pk=server_id).first()
+    row = Server.objects.filter(pk=server_id, removed_at=None).first()
     if row is None:
         raise NotFound("There is no such server.")
     return row
@@ -204,6 +224,7 @@ def _get(server_id: int) -> Server:
 
 def _listed(row: Server, models: int) -> ListedServer:
     provider = providers.PROVIDERS.get(row.kind)
+    badge, tone = badge_of(row)
     copied = {
         name: getattr(row, name)
         for name in (
@@ -215,7 +236,37 @@ def _listed(row: Server, models: int) -> ListedServer:
         **copied,
         title=provider.title if provider else row.kind,
         why=row.last_error,
-        hint=provider.hint if provider else "This kind of server is not known any more.",
+        hint=hint_of(row),
         has_key=bool(row.api_key),
         models=models,
+        badge=badge,
+        tone=tone,
+        again_in=_again_in(row),
+        editable=row.origin != "environment" and not row.simulated,
+        keeps_models=provider is not None and provider.wire == "ollama",
     )
+
+
+def hint_of(row: Server) -> str:
+    """Return the advice for a server that does not answer."""
+    provider = providers.PROVIDERS.get(row.kind)
+    if provider is None:
+        return "This kind of server is not known any more."
+    return server_faults.hint(row.fault) or provider.hint
+
+
+def badge_of(row: Server) -> tuple[str, str]:
+    """Return the state of a server in a word, and the tone of its badge."""
+    if not row.enabled:
+        return "Switched off", ""
+    if row.reachable is None:
+        return "Not asked yet", "ask"
+    provider = providers.PROVIDERS.get(row.kind)
+    title = provider.title if provider else row.kind
+    return ("Online", "ok") if row.reachable else server_faults.badge(row.fault, title)
+
+
+def _again_in(row: Server) -> int | None:
+    if not row.enabled or row.reachable is not False or row.next_check_at is None:
+        return None
+    return max(0, round((row.next_check_at - timezone.now()).total_seconds()))

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from toolsupport import providers
 from toolsupport.core import format_choice
 from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
 from toolsupport.registry.history import timeline_filters
@@ -187,31 +186,3 @@ class InsightsForm(forms.Form):
         super().__init__(*args, **kwargs)
         for name, choices in insights.choices().items():
             self.fields[name].choices = [("", "All"), *choices]  # type: ignore[attr-defined]
-
-
-class ServerForm(forms.Form):
-    """A server to add. The key is write-only."""
-
-    name = forms.CharField(max_length=80, label="Name")
-    kind = forms.ChoiceField(label="Kind")
-    base_url = forms.CharField(
-        required=False,
-        max_length=300,
-        label="Address",
-        help_text="Empty: where this kind of server usually is.",
-        widget=forms.URLInput,
-    )
-    api_key = forms.CharField(
-        required=False,
-        max_length=500,
-        label="API key",
-        help_text="Only if the server wants one. It is kept encrypted and not shown again.",
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # The Simulator is a server of the house: it comes by itself.
-        rows = [row for row in providers.PROVIDERS.values() if row.kind != "simulator"]
-        self.fields["kind"] = forms.ChoiceField(choices=[(row.kind, row.title) for row in rows], label="Kind")
-        self.fields["base_url"].widget.attrs["placeholder"] = rows[0].default_url
