@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from functools import cache
+from tempfile import TemporaryFile
 from typing import Any, TextIO
 
 from tests import databases
@@ -52,6 +53,7 @@ IMPORTED = (
     "twisted.web.http",
 )
 LARGEST = 2**20  # bytes of a request
+PATIENCE = 60.0  # seconds between the end of what a command prints and its exit
 
 
 class ForkServer:
@@ -110,6 +112,18 @@ class ForkedProcess:
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
             os.kill(self.pid, number)
+
+
+def run_forked(words: tuple[str, ...], environment: dict[str, str]) -> str:
+    """What a management command printed. Raises CalledProcessError."""
+    with TemporaryFile("w+") as errors:
+        process = ForkedProcess(words, environment, errors)
+        with process.stdout:
+            printed = process.stdout.read()
+        if code := process.wait(PATIENCE):
+            errors.seek(0)
+            raise subprocess.CalledProcessError(code, words, printed, errors.read())
+        return printed
 
 
 def serve(requests: socket.socket) -> list[str]:

@@ -25,7 +25,7 @@ import django
 import httpx
 
 from tests import databases
-from tests.fork_server import ForkedProcess
+from tests.fork_server import ForkedProcess, run_forked
 
 ROOT = databases.ROOT
 ADMIN = ("ana", "a passphrase for tests")
@@ -62,7 +62,9 @@ class Site:
         return {**os.environ, **chosen, **self.environment}
 
     def manage(self, *words: str) -> str:
-        """Run a management command on this site; gives what it printed."""
+        """Run a management command on this site; gives what it printed. Raises CalledProcessError."""
+        if self.forked:
+            return run_forked(words, self.environ())
         command = [sys.executable, "manage.py", *words]
         ran = subprocess.run(command, cwd=ROOT, env=self.environ(), capture_output=True, text=True, check=True)
         return ran.stdout
