@@ -62,7 +62,7 @@ def addresses(patterns: list[Any]) -> Iterator[Address]:
 ADDRESSES = list(addresses(get_resolver().url_patterns))
 
 # Views that wait for servers reach the rows from other threads, which see only what was committed.
-WAITING = {"server-add", "server-check", "servers-refresh", "mcp-test", "source-example", "source-look"}
+WAITING = {"server-add", "server-check", "servers-refresh", "server-edit", "mcp-test", "source-example", "source-look"}
 # What an address needs besides, so that its own thing is found.
 QUERIES = {"conversation-files-download": {"path": "config.json"}, "conversation-image": {"path": "there.png"}}
 QUERIES["call-picture"] = {"path": KEPT}

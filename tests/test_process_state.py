@@ -52,9 +52,10 @@ def found() -> set[str]:
     names = set()
     for folder in FOLDERS:
         for file in sorted((ROOT / folder).rglob("*.py")):
-            if "migrations" in file.parts or "simulator" in file.parts:
+            inside = file.relative_to(ROOT).with_suffix("").parts
+            if "migrations" in inside or "simulator" in inside:
                 continue
-            module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+            module = ".".join(inside)
             names |= {f"{module}.{name}" for name in state(ast.parse(file.read_text()))}
     return names
 

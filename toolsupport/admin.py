@@ -1,4 +1,4 @@
-"""The rows of models and servers as an administrator may look at them."""
+"""Django admin pages for the rows of models, servers and people, mostly read-only."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ from toolsupport.models import (
     McpServer,
     McpTool,
     ModelProfile,
+    ModelPull,
     Override,
     PromptCount,
     ProvenCall,
+    ReadEntry,
     ReadMark,
     Review,
     Server,
@@ -51,12 +53,12 @@ VOCABULARY = {"call_format": CALL_FORMATS, "prompt_style": PROMPT_STYLES, "multi
 
 
 def is_names(value: Any) -> bool:
-    """True for a list of texts that are not empty."""
+    """Return True for a list of non-empty strings."""
     return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 class UndeletableAdmin(ModelAdmin):
-    """Rows that come from servers: switched off, never added or deleted by hand."""
+    """Rows that come from servers; an administrator can disable them, but not add or delete them."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -66,7 +68,7 @@ class UndeletableAdmin(ModelAdmin):
 
 
 class AppendOnlyAdmin(UndeletableAdmin):
-    """Rows that nobody changes, not even here."""
+    """Rows that cannot be changed, not even by an administrator."""
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -83,9 +85,18 @@ class ServerAdmin(UndeletableAdmin):
     readonly_fields = tuple(name for name in fields if name != "enabled")
 
 
+@admin.register(ModelPull)
+class ModelPullAdmin(AppendOnlyAdmin):
+    """To look at: models are pulled on the page of their server."""
+
+    list_display = ("name", "server", "status", "asked_by", "created_at", "ended_at")
+    list_filter = ("status", "server")
+    list_select_related = ("server", "asked_by")
+
+
 @admin.register(McpServer)
 class McpServerAdmin(AppendOnlyAdmin):
-    """To look at: servers of tools are defined and switched on their own page."""
+    """Read-only: MCP servers are defined and enabled on their own page."""
 
     list_display = ("name", "kind", "url", "enabled", "reachable", "last_seen_at")
     fields = (
@@ -96,7 +107,7 @@ class McpServerAdmin(AppendOnlyAdmin):
 
 @admin.register(McpTool)
 class McpToolAdmin(AppendOnlyAdmin):
-    """To look at: tools are approved on their own page, where the difference is shown."""
+    """Read-only: tools are approved on their own page, which shows the difference between definitions."""
 
     list_display = ("name", "server", "enabled", "read_only", "approved_by", "approved_at", "gone_since")
     list_filter = ("server", "enabled", "read_only")
@@ -118,7 +129,7 @@ class ModelProfileAdmin(UndeletableAdmin):
 
 
 class FamilyForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A family as the shipped table would take it."""
+    """Form for a model family, checked like a row of the shipped table."""
 
     class Meta:
         model = Family
@@ -139,7 +150,7 @@ class FamilyForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Family)
 class FamilyAdmin(ModelAdmin):
-    """Families of the team's own; the models follow at once."""
+    """Model families of the team; saving one updates the models at once."""
 
     form = FamilyForm
     list_display = ("name", "patterns", "tools", "call_format", "enabled")
@@ -186,7 +197,7 @@ class HistoryEntryAdmin(AppendOnlyAdmin):
 
 @admin.register(HistoryFacet)
 class HistoryFacetAdmin(AppendOnlyAdmin):
-    list_display = ("kind", "source", "verdict")
+    list_display = ("kind", "source", "verdict", "depth")
 
 
 @admin.register(Review)
@@ -198,6 +209,12 @@ class ReviewAdmin(AppendOnlyAdmin):
 
 @admin.register(ReadMark)
 class ReadMarkAdmin(AppendOnlyAdmin):
+    list_display = ("person", "entry", "at")
+    list_select_related = ("person",)
+
+
+@admin.register(ReadEntry)
+class ReadEntryAdmin(AppendOnlyAdmin):
     list_display = ("person", "entry", "at")
     list_select_related = ("person",)
 
@@ -240,7 +257,7 @@ class AuditAdmin(AppendOnlyAdmin):
 
 
 class ListOnlyAdmin(AppendOnlyAdmin):
-    """Rows whose key is a secret or a digest: a list without links, so that no address shows one."""
+    """Rows whose key is a secret or a digest, listed without links, so that no URL contains a key."""
 
     list_display_links = None
     actions = None
@@ -251,7 +268,7 @@ class ListOnlyAdmin(AppendOnlyAdmin):
 
 @admin.register(SqlSource)
 class SqlSourceAdmin(AppendOnlyAdmin):
-    """To look at: databases are defined on the page of the databases."""
+    """Read-only: databases are defined on their own page."""
 
     list_display = ("name", "kind", "enabled", "looked_at", "why")
     list_filter = ("kind", "enabled")
@@ -260,7 +277,7 @@ class SqlSourceAdmin(AppendOnlyAdmin):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(AppendOnlyAdmin):
-    """To look at, and to end: a key is made by the person whose it is."""
+    """Keys can be viewed and revoked; only their owners create them."""
 
     list_display = ("prefix", "name", "person", "scopes", "created_at", "used_at", "revoked_at")
     list_select_related = ("person",)
@@ -296,7 +313,7 @@ admin.site.unregister(User)
 
 @admin.register(User)
 class PersonAdmin(AppendOnlyAdmin):
-    """To look at: people are invited, changed and kept out on the page of the people."""
+    """Read-only: people are invited, changed and deactivated on their own page."""
 
     list_display = ("username", "is_active", "is_superuser", "last_login")
     list_filter = ("is_active", "groups")

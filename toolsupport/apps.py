@@ -1,4 +1,4 @@
-"""The Django app of what is known about models."""
+"""The Django application with the rows about models."""
 
 from django.apps import AppConfig
 

@@ -38,16 +38,23 @@ from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUP
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
+from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
 Trouble = ToolsRefused | CallGarbled
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 
 async def ask(
-    endpoint: Endpoint, brief: RequestSpec, messages: Sequence[ChatMessage]
+    endpoint: Endpoint,
+    brief: RequestSpec,
+    messages: Sequence[ChatMessage],
+    recorder: ExchangeRecorder | None = None,
 ) -> AsyncGenerator[list[Event], None]:
-    """Batches of events, one per read; the last event is Finished or Failed. Close it to stop the server."""
-    brief, asking = admitted(brief), _ExchangeState(messages)
+    """Yield batches of events, one per read; the last event is Finished or Failed. Close it to stop the server.
+
+    `recorder` receives every request with its raw reply.
+    """
+    brief, asking = admitted(brief), _ExchangeState(messages, recorder)
     while True:
         trouble: Trouble | None = None
         async with aclosing(_answer(endpoint, brief, asking)) as batches:
@@ -66,15 +73,16 @@ async def ask(
 
 
 def _only_streamed(trouble: Trouble | None, brief: RequestSpec) -> bool:
-    """Whether the same tools may be taken where the answer is not streamed."""
+    """Return whether the same tools may be accepted without streaming."""
     return isinstance(trouble, ToolsRefused) and trouble.rule == STREAMING and brief.stream
 
 
 @dataclass(slots=True)
 class _ExchangeState:
-    """One question, as it is put again where there was trouble. `reply` has the text of all attempts."""
+    """One exchange with its retries. `reply` has the text of all attempts."""
 
     question: Sequence[ChatMessage]
+    recorder: ExchangeRecorder | None = None
     messages: Sequence[ChatMessage] = ()
     reply: ReplyBuilder = field(default_factory=ReplyBuilder)
     silent: bool = True
@@ -97,14 +105,15 @@ class _ExchangeState:
 
 
 async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:
-    """One request. Trouble with its tools is told in the last batch.
+    """Send one request. A problem with its tools is in the last batch.
 
-    Tools can be refused before any word of an answer only, and once; a call can be unreadable at any time.
+    Tools can be refused only before the first token, and once; a call can be unreadable at any time.
     """
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.reply.text
     listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
     listener.know_results(results.hold)
-    async with aclosing(providers.stream(endpoint, request)) as batches:
+    sent = (endpoint, request) if asking.recorder is None else (endpoint, request, asking.recorder)
+    async with aclosing(providers.stream(*sent)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
             trouble = _trouble(batch[-1], brief)
@@ -124,7 +133,7 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
 
 
 def _begins_inside(brief: RequestSpec) -> bool | None:
-    """What is known of how the reply will begin. With thinking off a template closes the reasoning at once."""
+    """Return how the reply will begin, if known. With thinking off a template closes the reasoning at once."""
     if brief.think is False:
         return None if brief.begins_inside else False
     thinks_never = brief.begins_inside is None and brief.capabilities["thinking"].value is False
@@ -132,7 +141,7 @@ def _begins_inside(brief: RequestSpec) -> bool | None:
 
 
 def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
-    """The end of an attempt whose call could not be read: what is told of it, and how the reply goes on."""
+    """End an attempt with an unreadable call: return its events, and how the reply continues."""
     metrics.GARBLED.inc()
     told = [event for event in heard if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
     failed = next(event for event in heard if isinstance(event, Failed))
@@ -144,17 +153,17 @@ def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _ExchangeS
 
 
 def first_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
-    """What `ask` puts to the server first."""
+    """Return the first request that `ask` sends to the server."""
     return make_request(admitted(brief), messages)
 
 
 def admitted(brief: RequestSpec) -> RequestSpec:
-    """The brief, without tools where it may not carry any."""
+    """Return the spec, without tools if it may not carry any."""
     return brief if may_carry_tools(brief) else without_tools(brief, "unsupported", brief.format_reason)
 
 
 def may_carry_tools(brief: RequestSpec) -> bool:
-    """The second of three guards: whatever the registry put into the brief, the capabilities decide."""
+    """Check the capabilities, as the second of three guards, whatever the registry put into the spec."""
     if not brief.tools:
         return True
     supported = brief.capabilities["tools"].value is True or brief.permit is Permit.PROBE
@@ -162,14 +171,14 @@ def may_carry_tools(brief: RequestSpec) -> bool:
 
 
 def otherwise(brief: RequestSpec, refused: ToolsRefused) -> RequestSpec:
-    """How to ask again after the tools were refused: in a text format that works, else without any."""
+    """Return the spec for the retry after the tools were refused: in a text format that works, else without tools."""
     why = "lacks a setting for native tools" if refused.misconfigured else "refused native tools"
     reason = f"Its server {why}: {refused.message}"
     return in_text(brief, "refused", reason)
 
 
 def make_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request:
-    """What goes to the provider: history and system text rendered for what the model may see."""
+    """Build the provider's request: history and system text rendered for what the model may see."""
     brief = replace(brief, tools=tuple(tool.completed() for tool in brief.tools))
     return Request(
         model=brief.model,
@@ -185,7 +194,7 @@ def make_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request
 
 
 def _trouble(event: Event, brief: RequestSpec) -> Trouble | None:
-    """What a failure says of the tools. A probe judges calls that could not be read by itself."""
+    """Return the problem with the tools that a failure reveals. A probe judges unreadable calls itself."""
     if not isinstance(event, Failed):
         return None
     found = classify(event.status, event.body)
@@ -199,7 +208,7 @@ def _trouble(event: Event, brief: RequestSpec) -> Trouble | None:
 
 
 def _meant(event: Event, brief: RequestSpec, results: ResultIndex) -> bool:
-    """Prose that repeats what a tool gave calls nothing, and neither does a call that could not run."""
+    """Drop calls found in prose that repeat a tool's result, or that could not run."""
     if isinstance(event, ReasoningSeen):
         # With thinking off a template closes the reasoning at once: that shows nothing of other requests.
         return brief.think is not False
@@ -209,7 +218,7 @@ def _meant(event: Event, brief: RequestSpec, results: ResultIndex) -> bool:
 
 
 def _checked(event: Event, offered: Sequence[ToolSpec], before: str) -> Event:
-    """A call is held against its tool. `before` is the text of earlier attempts, which no mark of this one is about."""
+    """Check a call against its tool. `before` is the text of earlier attempts, to which no mark of this one refers."""
     if isinstance(event, TextReclassified):
         return replace(event, text=before + event.text)
     if isinstance(event, CallFound):

@@ -1,6 +1,8 @@
-"""The tool `tool_search`."""
+"""Defines the tool `tool_search`, which finds more tools."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from chat.tools.tool import Tool, ToolContext, text
 from toolsupport.core.errors import ToolError
@@ -28,7 +30,7 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """The tools that fit, each on a line; from now on they are offered."""
+    """Return the matching tools, each on a line; from now on they are offered."""
     query = text(arguments, "query")
     if not query.strip():
         raise ToolError("The query is empty: say what you want to do.")
@@ -37,7 +39,12 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
     found = await context.find_tools(query)
     if not found:
         return ToolResult("No tool was found for this. Say it in other words, or go on with the tools you have.")
-    return ToolResult("\n".join(["These tools can be called from now on:", *map(_line, found)]))
+    return ToolResult(listed(found))
+
+
+def listed(found: Sequence[ToolSpec]) -> str:
+    """The tools that were found, each on a line, as the model reads them."""
+    return "\n".join(["These tools can be called from now on:", *map(_line, found)])
 
 
 def _line(spec: ToolSpec) -> str:

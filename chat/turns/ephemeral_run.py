@@ -1,4 +1,4 @@
-"""Runs a call that belongs to no conversation, in a workspace that is made for it and gone afterwards."""
+"""Runs a call outside of any conversation, in a temporary workspace."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from chat.tools.tool import Tool, ToolContext
 from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.settings import turn_settings
 from chat.transcript.turns.requested_call import CallRequest, InvalidCall, checked
+from chat.turns.databases import PersonDatabases
 from chat.turns.tool_executor import tools_of
 from toolsupport.core.errors import NotAllowed
 from toolsupport.core.types import ToolCall
@@ -28,8 +29,8 @@ NEEDS_A_CONVERSATION = "{} changes something or runs code, so it needs a convers
 
 
 async def run(wish: CallRequest, person: int) -> dict[str, Any]:
-    """The call with its result. Raises InvalidCall, NotAllowed or ConfigError."""
-    briefing: RequestContext = await in_database(turn_settings.briefing_without_chat)(wish.profile)
+    """Return the call with its result. Raises InvalidCall, NotAllowed or ConfigError."""
+    briefing: RequestContext = await in_database(turn_settings.briefing_without_chat)(wish.profile, person, wish.name)
     asked, served = checked(wish, briefing.brief)
     tools = tools_of(briefing)
     tool = tools.get(served.name)
@@ -40,7 +41,8 @@ async def run(wish: CallRequest, person: int) -> dict[str, Any]:
     with TemporaryDirectory(prefix="toolsupport-scratch-") as directory:
         workspace = Workspace(Path(directory) / "files")
         await asyncio.to_thread(fill, workspace)
-        outcome = await policy.run(served, ToolContext(workspace, person=person), tools)
+        context = ToolContext(workspace, person=person, databases=PersonDatabases(person))
+        outcome = await policy.run(served, context, tools)
     log.info("tool %s ran for a program of person %s: %s", served.name, person, outcome.status)
     return {"call": _shown(asked, served, outcome, tool), "result": outcome.result.content}
 

@@ -1,24 +1,41 @@
-"""Finds tools for a conversation by the words of its messages."""
+"""Searches tools for a conversation by the words of its messages."""
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from channels.db import database_sync_to_async as in_database
 
 from chat.tools import tool_search
 from chat.transcript.turns import found_tools
 from chat.transcript.turns.begin import ClaimedTurn
+from toolsupport.core import sanitize
+from toolsupport.core.errors import Lost
+from toolsupport.core.own_words import own_words
 from toolsupport.core.tool_index import entry_of
 from toolsupport.core.tool_selection import Toolbox
-from toolsupport.core.types import ChatMessage, Role, ToolCall, ToolSpec
+from toolsupport.core.types import ToolCall, ToolResult, ToolSpec
 from toolsupport.services.tool_search import search
+
+log = logging.getLogger(__name__)
 
 LONGEST_QUERY = 500
 
 
+@dataclass(frozen=True, slots=True)
+class FirstSearch:
+    """A search that found tools, as the card of a call."""
+
+    call: ToolCall
+    result: ToolResult
+    duration_ms: int
+
+
 async def find(claimed: ClaimedTurn, query: str) -> Sequence[ToolSpec]:
-    """The tools that fit best, as many as the model can be given; they are offered from now on."""
+    """Return the best matching tools, as many as the model can get; they are offered from now on."""
     specs = found_tools.searchable(claimed.briefing)
     by_name = {spec.name: spec for spec in specs}
     best = await search([entry_of(spec) for spec in specs], query, room(claimed.briefing.toolbox))
@@ -28,18 +45,37 @@ async def find(claimed: ClaimedTurn, query: str) -> Sequence[ToolSpec]:
 
 
 def something_waits(toolbox: Toolbox) -> bool:
-    """Whether there are tools that a search could still find for a model that is given tools at all."""
+    """Return whether a search could still find tools for a model that gets tools at all."""
     return bool(toolbox.format) and any(verdict.rule == "deferred" for verdict in toolbox.verdicts)
 
 
-def first_call(history: Sequence[ChatMessage], turn: int) -> ToolCall:
-    """The search that is made before a model is asked for the first time, by its person's words."""
-    words = next((message.content for message in reversed(history) if message.role is Role.USER), "")
-    return ToolCall(f"search_{turn}", tool_search.NAME, {"query": words[:LONGEST_QUERY]})
+async def first_search(claimed: ClaimedTurn) -> FirstSearch | None:
+    """Search before a model is asked for the first time, by what the person wrote; None where nothing was found.
+
+    A message without own words, such as an image alone, leaves the search to the next one.
+    """
+    words = own_words(claimed.asked)[:LONGEST_QUERY]
+    if claimed.searched or not words or not something_waits(claimed.briefing.toolbox):
+        return None
+    begun = time.monotonic()
+    try:
+        found = await find(claimed, words)
+    except Lost:
+        raise
+    except Exception:
+        # Without it the model can still search by itself.
+        log.exception("could not search tools before turn %s", claimed.turn)
+        return None
+    if not found:
+        return None
+    call = ToolCall(f"search_{claimed.turn}", tool_search.NAME, {"query": words})
+    return FirstSearch(
+        call, ToolResult(sanitize.text(tool_search.listed(found))), round((time.monotonic() - begun) * 1000)
+    )
 
 
 def room(toolbox: Toolbox) -> int:
-    """How many tools of servers there is room for beside those that are built in."""
+    """Return how many MCP tools there is room for beside the built-in ones."""
     built_in = sum(verdict.included and verdict.candidate.kind != "mcp" for verdict in toolbox.verdicts)
     rooms = (limit.most - (0 if limit.mcp_only else built_in) for limit in toolbox.limits)
     return max(0, min(rooms, default=found_tools.MOST))

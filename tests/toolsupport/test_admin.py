@@ -21,7 +21,7 @@ from tests.factories import (
 )
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
 from toolsupport.core.types import ToolSpec
-from toolsupport.models import CallMetric, Family, Lease, ReadMark, Review
+from toolsupport.models import CallMetric, Family, HistoryEntry, Lease, ModelPull, ReadEntry, ReadMark, Review
 from toolsupport.registry.databases import (
     sql_sources,
 )
@@ -75,7 +75,8 @@ def said(bob: User) -> None:
 def rows(bob: User) -> list[str]:
     """One row of each kind; gives what must not be shown of them."""
     key = "tsk-canary-of-a-server"
-    ServerFactory(api_key=key_encryption.encrypt(key))
+    server = ServerFactory(api_key=key_encryption.encrypt(key))
+    ModelPull.objects.create(server=server, name="qwen3:8b", asked_by=bob)
     McpToolFactory(server=McpServerFactory(token=key_encryption.encrypt(key)))
     claim = OverrideFactory()
     overrides.add(NewOverride(profile=claim.profile_id, capability="tools", value=True, actor=bob.pk, newest=claim.seq))
@@ -93,6 +94,7 @@ def rows(bob: User) -> list[str]:
     detections.add_trial(test, "worker", detections.TrialRecord("called", 1, {}, {}, passed=True))
     Review.objects.create(detection_id=test, reviewer=bob, decision="agree")
     ReadMark.objects.create(person=bob, entry=1)
+    ReadEntry.objects.create(person=bob, entry=HistoryEntry.objects.latest("pk"))
     audit_log.write(bob.pk, "read_conversation", "subject", "why")
     canaries = ["canary-text", "canary-id", "canary-system", "canary-arguments", "canary-result", "canary-raw"]
     return [

@@ -1,4 +1,4 @@
-"""The front door: HTTP, websockets, start and stop."""
+"""The ASGI application: HTTP, websockets, startup and shutdown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 def start() -> None:
-    """Begin what runs beside requests: turns, periodic work, MCP servers. Needs the running event loop."""
+    """Start the background work: turns, periodic jobs, MCP servers. Needs the running event loop."""
     runner.current().start()
     background_jobs.current().tester.idle.in_use = busy_servers.servers
     background_jobs.current().start()
@@ -43,7 +43,7 @@ def start() -> None:
 
 
 async def stop() -> None:
-    """Let running answers finish for a while, those to programs too, then end everything."""
+    """Give running answers, also those to programs, some time to finish, then stop everything."""
     seconds = settings.ENV["TOOLSUPPORT_DRAIN_SECONDS"]
     await asyncio.gather(runner.shut_down(seconds), answer_runner.drained(seconds))
     await mcp_hosts.shut_down()
@@ -65,7 +65,7 @@ async def lifespan(scope: MutableMapping[str, Any], receive: Receive, send: Send
 
 
 class SameOriginMiddleware:
-    """Sockets only for pages of ours: full origins, since a host alone ignores scheme and port."""
+    """Accepts websockets only from pages of this site; compares full origins, as a host ignores scheme and port."""
 
     def __init__(self, application: Any) -> None:
         self.application = application
@@ -75,9 +75,9 @@ class SameOriginMiddleware:
 
 
 class ThreadedASGIHandler(ASGIHandler):
-    """Django's own, which gives every request a thread and so a connection to the database.
+    """Django's handler, but answers to programs share the thread of chats.
 
-    That costs more than all that an answer to a program asks of the database: those share the thread of the chats.
+    A thread per answer, and with it a database connection, would cost more than all of the answer's database work.
     """
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

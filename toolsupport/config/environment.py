@@ -1,4 +1,4 @@
-"""The settings that come from the environment, as one table with defaults and meanings."""
+"""Defines the settings that are read from environment variables, in one table with defaults and meanings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,16 @@ def switch(value: str) -> bool:
 
 
 def number(value: str) -> int:
-    return int(value)
+    try:
+        return int(value)
+    except ValueError:
+        raise ValueError("use a whole number") from None
+
+
+def count(value: str) -> int:
+    if number(value) < 1:
+        raise ValueError("use a whole number of 1 or more")
+    return number(value)
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -48,7 +57,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentVariable:
-    """`name` as in the environment; `default` as one would write it there."""
+    """One setting. `name` is the variable's name, `default` its value as written in the environment."""
 
     name: str
     default: str
@@ -57,7 +66,7 @@ class EnvironmentVariable:
 
 
 def _variable_of(declared: Switch) -> EnvironmentVariable:
-    """The variable of a switch of the team, from its declaration."""
+    """Build the environment variable of a team switch from the declaration of the switch."""
     parse = switch if isinstance(declared.default, bool) else one_of(*declared.values)
     default = str(int(declared.default)) if isinstance(declared.default, bool) else declared.default
     return EnvironmentVariable(declared.variable, default, parse, declared.text.reference)
@@ -105,19 +114,22 @@ VARIABLES = (
     EnvironmentVariable(
         "TOOLSUPPORT_REFRESH_MINUTES", "10", number, "Minutes between two listings of models. 0: never."
     ),
-    EnvironmentVariable("TOOLSUPPORT_RUNNING_TURNS", "200", number, "Answers that run at once in one process."),
-    EnvironmentVariable("TOOLSUPPORT_TURNS_PER_PERSON", "4", number, "Answers that run at once for one person."),
+    EnvironmentVariable("TOOLSUPPORT_RUNNING_TURNS", "200", count, "Answers that run at once in one process."),
+    EnvironmentVariable(
+        "TOOLSUPPORT_TURNS_PER_PERSON", "4", count, "Answers that run at once for one person in the chat."
+    ),
+    EnvironmentVariable(
+        "TOOLSUPPORT_ANSWERS_PER_KEY", "64", count, "Answers that run at once for one API key in one process."
+    ),
     EnvironmentVariable(
         "TOOLSUPPORT_PROGRAMS",
         "4",
-        number,
+        count,
         "Programs that run at once in one process, likewise shell commands, likewise database queries. Others wait.",
     ),
+    EnvironmentVariable("TOOLSUPPORT_SOCKETS_PER_PERSON", "50", count, "Open chat pages of one person in one process."),
     EnvironmentVariable(
-        "TOOLSUPPORT_SOCKETS_PER_PERSON", "50", number, "Open chat pages of one person in one process."
-    ),
-    EnvironmentVariable(
-        "TOOLSUPPORT_KEY_REQUESTS", "600", number, "Requests per minute with one API key in one process."
+        "TOOLSUPPORT_KEY_REQUESTS", "600", count, "Requests per minute with one API key in one process."
     ),
     EnvironmentVariable(
         "TOOLSUPPORT_MCP_STDIO", "", text, "JSON file with the MCP servers to start on this machine (docs/mcp.md)."
@@ -147,7 +159,7 @@ _SERVER_KEY = re.compile(r"TOOLSUPPORT_SERVER_([A-Z0-9_]+)_KEY")
 
 
 def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """All variables, parsed. Raises ConfigError that names the variable and what it should be."""
+    """Return all variables, parsed. Raises ConfigError with the variable's name and the expected value."""
     values: dict[str, Any] = {GIVEN: frozenset(one.name for one in VARIABLES if environ.get(one.name))}
     values[SERVER_KEYS] = {found[1]: environ[name] for name in environ if (found := _SERVER_KEY.fullmatch(name))}
     for variable in VARIABLES:
@@ -160,12 +172,12 @@ def read(environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
 
 
 def server_key(values: Mapping[str, Any], name: str) -> str:
-    """The API key that the environment has for a server of this name, or ""."""
+    """Return the API key in the environment for the server of this name, or ""."""
     return str(values[SERVER_KEYS].get(re.sub(r"[^A-Z0-9]", "_", name.upper()), ""))
 
 
 def data_dir(values: Mapping[str, Any]) -> Path:
-    """The data directory, made if it is missing (only its owner may read it)."""
+    """Return the data directory; create it, readable by its owner only, if it is missing."""
     path = Path(values["TOOLSUPPORT_DATA_DIR"]).expanduser()
     path = path if path.is_absolute() else BASE_DIR / path
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -173,7 +185,7 @@ def data_dir(values: Mapping[str, Any]) -> Path:
 
 
 def secret_key(values: Mapping[str, Any], directory: Path) -> str:
-    """The signing key: from the environment, else from a file that only its owner may read."""
+    """Return the signing key from the environment, else from a file that only its owner may read."""
     if values["TOOLSUPPORT_SECRET_KEY"]:
         return str(values["TOOLSUPPORT_SECRET_KEY"])
     path = directory / "secret_key"
@@ -188,7 +200,7 @@ def secret_key(values: Mapping[str, Any], directory: Path) -> str:
 
 
 def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
-    """Django's settings for DATABASE_URL. Raises ConfigError for what is neither SQLite nor PostgreSQL."""
+    """Return Django's settings for DATABASE_URL. Raises ConfigError unless it is SQLite or PostgreSQL."""
     try:
         url = urlsplit(values["DATABASE_URL"] or f"sqlite:///{directory / 'toolsupport.sqlite3'}")
         return DATABASES[url.scheme](url)
@@ -199,7 +211,7 @@ def database(values: Mapping[str, Any], directory: Path) -> dict[str, Any]:
 
 
 def sqlite(url: SplitResult) -> dict[str, Any]:
-    """Immediate transactions, a log beside the file, and nothing acknowledged that is not on the disk."""
+    """Return settings with immediate transactions, a write-ahead log and full synchronisation to disk."""
     pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
     return {
         "ENGINE": "django.db.backends.sqlite3",
@@ -210,7 +222,9 @@ def sqlite(url: SplitResult) -> dict[str, Any]:
 
 
 def postgresql(url: SplitResult) -> dict[str, Any]:
-    """Connections from a pool (a fresh one for each use costs six times as much); `?sslmode=…` goes to the driver."""
+    """Return settings with a connection pool (a new connection costs six times as much); `?sslmode=…` goes to the
+    driver.
+    """
     if not url.path.strip("/"):
         raise ValueError("the database has no name")
     return {
@@ -232,7 +246,7 @@ DATABASES = {"sqlite": sqlite, "postgresql": postgresql, "postgres": postgresql}
 
 
 def channel_layers(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Channels' settings for REDIS_URL: what several processes of one site tell each other."""
+    """Return the Channels settings for REDIS_URL, through which the processes of one site exchange messages."""
     url = values["REDIS_URL"]
     if not url:
         return {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}

@@ -1,4 +1,4 @@
-"""How log lines look: one line of text or one JSON object for each, without secrets."""
+"""Formats log records as a line of text or a JSON object, without secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 class TextFormatter(logging.Formatter):
-    """For people: time, level, logger, message, and the request's id where there is one."""
+    """Text for people: time, level, logger, message, and the request's id if there is one."""
 
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name}: {message}", style="{")
@@ -27,7 +27,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """For machines: time, level, logger, message, request, what was given as `extra`, traceback."""
+    """JSON for machines: time, level, logger, message, request, the `extra` fields, traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -44,7 +44,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def _extra(record: logging.LogRecord) -> dict[str, object]:
-    """Plain values only: an object's text could hold anything."""
+    """Return the extra fields with plain values; the text of an object could contain anything."""
     given = {name: value for name, value in vars(record).items() if name not in _ORDINARY}
     return {name: value for name, value in given.items() if isinstance(value, str | int | float | bool)}
 

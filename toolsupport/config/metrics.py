@@ -1,4 +1,4 @@
-"""What is counted about this process, in Prometheus' words."""
+"""Counts what happens in this process and renders the counts in the Prometheus format."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ CALL_TOKENS = Counter("toolsupport_call_tokens", "Tokens of the replies that hel
 
 
 def text() -> bytes:
-    """Everything, as Prometheus reads it."""
+    """Return all metrics in the Prometheus text format."""
     return generate_latest(REGISTRY)

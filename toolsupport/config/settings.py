@@ -1,4 +1,4 @@
-"""Django's settings; what people may change comes from environment.py."""
+"""Django's settings; values that an operator may change come from environment.py."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "toolsupport.web.request_log.Accounted",
     "toolsupport.web.security_headers.ContentSecurityPolicy",
+    "toolsupport.web.api_errors.JsonErrors",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     # Form tokens are masked anew in every answer, and the length varies, against BREACH.

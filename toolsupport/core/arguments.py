@@ -1,4 +1,4 @@
-"""Makes a call of what a model wrote: its name, and arguments that have the types of the tool's schema."""
+"""Builds a call from the text of a model: its name, and arguments converted to the types of the tool's schema."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "kwargs",
 ID_KEYS = ("id", "tool_call_id", "call_id")
 OTHER_KEYS = frozenset({*ID_KEYS, "type", "index", "thought", "reasoning"})
 WRAPPERS = ("function", "function_call", "tool_call")
+BRACKET_TOO_MANY = "left out a bracket too many"
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedCall:
-    """A call as it was read; `why_not` says why it could not be, in words for the model, else ""."""
+    """A parsed call; `why_not` is the reason, written for the model, why it could not be parsed, else ""."""
 
     name: str = ""
     arguments: JSON | None = None
@@ -31,12 +32,12 @@ class ParsedCall:
 
 
 def compact(value: Any) -> str:
-    """JSON as it is shown and streamed: without spaces, with all characters as themselves."""
+    """Serialise JSON without spaces and without escaping non-ASCII characters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_call(text: str, tools: Sequence[ToolSpec]) -> ParsedCall:
-    """A call from an object with a name and arguments, under any of the keys that models use for them."""
+    """Parse a call from an object with a name and arguments, under any key that models use for them."""
     read = read_json(text)
     if read is None or not isinstance(read.value, dict):
         return ParsedCall(why_not="This is not a JSON object. Write the call again as one, with a name and arguments.")
@@ -44,7 +45,7 @@ def read_call(text: str, tools: Sequence[ToolSpec]) -> ParsedCall:
 
 
 def call_from(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> ParsedCall:
-    """A call from an object that was read already."""
+    """Build a call from an object that is already parsed."""
     value, id_ = _unwrapped(value)
     key = next((one for one in NAME_KEYS if isinstance(value.get(one), str) and value[one].strip()), "")
     if not key:
@@ -55,7 +56,7 @@ def call_from(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) 
 
 
 def finished(name: str, arguments: Any, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> ParsedCall:
-    """A call from a name and whatever stood for its arguments."""
+    """Build a call from a name and its arguments in any form."""
     value, more = _as_object(arguments)
     if value is None:
         why = f"The arguments of {name[:200]} are not a JSON object. Call it again with arguments as one."
@@ -65,7 +66,7 @@ def finished(name: str, arguments: Any, repairs: tuple[str, ...], tools: Sequenc
 
 
 def typed(arguments: JSON, spec: ToolSpec | None) -> tuple[JSON, tuple[str, ...]]:
-    """The arguments with the types of the schema, and in words what was changed for that."""
+    """Return the arguments converted to the schema's types, and a description of each conversion."""
     if spec is None:
         return arguments, ()
     schemas = properties(spec.parameters)
@@ -81,7 +82,7 @@ def typed(arguments: JSON, spec: ToolSpec | None) -> tuple[JSON, tuple[str, ...]
 
 
 def _unwrapped(value: JSON) -> tuple[JSON, str]:
-    """The object with name and arguments, and the id, wherever it stands."""
+    """Find the object with name and arguments, and the id, at any nesting."""
     id_ = next((value[key] for key in ID_KEYS if isinstance(value.get(key), str)), "")
     for key in WRAPPERS:
         if is_json_object(value.get(key)) and any(isinstance(value[key].get(name), str) for name in NAME_KEYS):
@@ -90,7 +91,7 @@ def _unwrapped(value: JSON) -> tuple[JSON, str]:
 
 
 def _named_by_its_key(value: JSON, repairs: tuple[str, ...], tools: Sequence[ToolSpec]) -> ParsedCall:
-    """`{"get_weather": {"city": "Bonn"}}`: only a name that is offered can be one."""
+    """Parse `{"get_weather": {"city": "Bonn"}}`; only the name of an offered tool counts."""
     name = next(iter(value), "")
     if len(value) == 1 and is_json_object(value[name]) and find_tool(name, tools):
         return finished(name, value[name], repairs, tools)
@@ -109,7 +110,7 @@ def _arguments_in(value: JSON, name_key: str, spec: ToolSpec | None) -> tuple[An
 
 
 def _as_object(arguments: Any) -> tuple[JSON | None, tuple[str, ...]]:
-    """An object, also where it was written into a text, or alone in a list."""
+    """Return an object, also if it was written as a string, or as the only item of a list."""
     if arguments is None or arguments in ("", []):
         return {}, ()
     repairs: tuple[str, ...] = ()
@@ -124,7 +125,7 @@ def _as_object(arguments: Any) -> tuple[JSON | None, tuple[str, ...]]:
 
 
 def schema_of(key: str, spec: ToolSpec | None) -> Mapping[str, Any] | None:
-    """The schema of one parameter, None where the tool does not know it."""
+    """Return the schema of one parameter, None if the tool does not define it."""
     if spec is None:
         return None
     known = properties(spec.parameters)

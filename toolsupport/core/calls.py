@@ -33,7 +33,7 @@ PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000, size_limit=1
 
 
 def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallRejected:
-    """A call that may run (its name perhaps corrected), or why it may not."""
+    """Return a call that may run (its name perhaps corrected), or the rejection with its reason."""
     spec = find_tool(call.name, offered)
     if spec is None:
         return _unknown(call, offered)
@@ -50,7 +50,7 @@ def check(call: ToolCall, offered: Sequence[ToolSpec]) -> CallReady | CallReject
 
 
 def _typed(call: ToolCall, spec: ToolSpec, complaints: list[str]) -> tuple[ToolCall, list[str]]:
-    """The call with arguments of the schema's types where it fits then, and what is wrong with it otherwise."""
+    """Return the call with converted arguments if they then fit the schema, and the remaining errors otherwise."""
     arguments, repairs = typed(call.arguments, spec)
     if not repairs or complaints_about(arguments, spec.parameters):
         return call, complaints
@@ -78,7 +78,7 @@ def _rejected(call: ToolCall, reason: str, fault: str) -> CallRejected:
 
 
 def complaints_about(arguments: JSON, schema: JSON) -> list[str]:
-    """What is wrong with the arguments, at most five sentences, none where they fit."""
+    """Return what is wrong with the arguments, at most five sentences; empty if they fit."""
     checker = _checker_of(schema)
     if isinstance(checker, str):
         return [checker]
@@ -110,7 +110,7 @@ def _checker_of(schema: JSON) -> tuple[jsonschema_rs.Validator, SchemaBudget] | 
 
 @lru_cache(maxsize=1024)
 def _checker(schema: str) -> tuple[jsonschema_rs.Validator, SchemaBudget] | str:
-    """The compiled schema with its bound, or why it cannot be used: then nothing fits, as nothing can be checked."""
+    """Return the compiled schema with its bound, or the reason why it cannot be used; then every call is rejected."""
     try:
         if len(schema) > MOST_CHARACTERS:
             raise UnsupportedSchema(f"it has more than {MOST_CHARACTERS:,} characters")
@@ -126,5 +126,5 @@ def _json(value: JSON) -> str:
 
 
 def _refuse(uri: str) -> Any:
-    """A schema may not make us read a file or ask another machine."""
+    """Reject references to other documents: a schema must not make the site read a file or contact a host."""
     raise ValueError(f"{uri} is outside of the schema")

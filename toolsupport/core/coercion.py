@@ -1,4 +1,4 @@
-"""Gives a value the type its schema asks for, where what was written can only mean that."""
+"""Converts a value to the type that its schema requires, if only one reading is possible."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO = object()
 
 
 def resolved(schema: Any, root: JSON) -> JSON:
-    """The schema behind `$ref`s into the same document; {} where there is none to be found."""
+    """Follow `$ref`s within the same document; return {} if the target does not exist."""
     for _ in range(MOST_STEPS):
         if not isinstance(schema, Mapping):
             return {}
@@ -47,13 +47,13 @@ def _follow(reference: str, root: JSON) -> Any:
 
 
 def properties(schema: JSON) -> Mapping[str, Any]:
-    """The schemas of the parameters by name."""
+    """Return the schemas of the parameters by name."""
     found = resolved(schema, schema).get("properties")
     return found if isinstance(found, Mapping) else {}
 
 
 def types(schema: Any, root: JSON, steps: int = MOST_STEPS) -> frozenset[str]:
-    """All types that the schema allows; every type where it does not say."""
+    """Return all types that the schema allows; every type if it names none."""
     schema = resolved(schema, root)
     named = schema.get("type")
     if isinstance(named, str | list):
@@ -68,7 +68,7 @@ def types(schema: Any, root: JSON, steps: int = MOST_STEPS) -> frozenset[str]:
 
 
 def type_of(value: Any) -> str:
-    """The JSON type of a value; whole numbers are integers."""
+    """Return the JSON type of a value; whole numbers are integers."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
@@ -83,7 +83,7 @@ def fits(value: Any, allowed: frozenset[str]) -> bool:
 
 
 def coerce(value: Any, schema: Any, root: JSON) -> Any:
-    """The value as its schema wants it, where that is clear; else the value as it is."""
+    """Convert the value to its schema's type if the meaning is clear; else return it unchanged."""
     allowed = types(schema, root)
     if not fits(value, allowed):
         value = _converted(value, allowed)
@@ -99,12 +99,12 @@ def coerce(value: Any, schema: Any, root: JSON) -> Any:
 
 
 def _wants_texts(schema: Any, allowed: frozenset[str], root: JSON) -> bool:
-    """Whether a list of texts is wanted and nothing else: a single text is then a list of one."""
+    """Return whether the schema allows only a list of strings: a single string then becomes a list of one."""
     return "array" in allowed and "string" not in allowed and types(resolved(schema, root).get("items"), root) == TEXT
 
 
 def _chosen(value: Any, schema: JSON, root: JSON) -> JSON:
-    """Among several schemas the first one that takes values of this type."""
+    """Return the first of several schemas that accepts values of this type."""
     choices = schema.get("anyOf") or schema.get("oneOf")
     if not isinstance(choices, list):
         return schema
@@ -125,7 +125,7 @@ def _converted(value: Any, allowed: frozenset[str]) -> Any:
 
 
 def from_text(text: str, allowed: frozenset[str]) -> Any:
-    """What a text means where only these types are allowed; the text itself where it means none of them."""
+    """Parse a string as one of the allowed types; return it unchanged if it is none of them."""
     for kind in ORDER:
         if kind in allowed:
             value = READINGS[kind](text)

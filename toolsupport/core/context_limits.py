@@ -1,4 +1,4 @@
-"""Reads from a server's error by how much a request exceeded the context, and names the setting that raises it."""
+"""Parses from a server's error by how much a request exceeded the context, and names the setting that raises it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ContextExceeded:
 
 
 def exceeded(status: int, body: str) -> ContextExceeded | None:
-    """The numbers of an error that names both; None for every other."""
+    """Parse the two numbers of such an error; None for any other error."""
     if status and not 400 <= status < 500:
         return None
     body = body[:LONGEST]
@@ -73,5 +73,5 @@ def exceeded(status: int, body: str) -> ContextExceeded | None:
 
 
 def help_for(kind: str) -> str:
-    """What helps where a conversation is too long for a server of this kind."""
+    """Return advice for a conversation that is too long for a server of this kind."""
     return HELP.get(kind, OTHERWISE)

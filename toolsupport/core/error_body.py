@@ -45,10 +45,10 @@ TAGS = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """`texts` are the innermost words in order, `codes` the codes and types around them (as text, lower case).
+    """`texts` are the innermost messages in order, `codes` the codes and types around them (text, lower case).
 
-    `around` is what stood before and after an envelope that was found inside of a text ("upstream said 400: …").
-    `page` is whether the body is an HTML page, which something else than a model's server writes.
+    `around` is the text before and after an envelope that was found inside a text ("upstream error 400: …"). `page` is
+    True for an HTML page, which a proxy writes rather than a model server.
     """
 
     texts: tuple[str, ...]
@@ -58,13 +58,13 @@ class ErrorBody:
 
     @property
     def message(self) -> str:
-        """One line for people, at most 500 characters, "" where the server said nothing."""
+        """Return one line for people, at most 500 characters, "" if the body has no message."""
         unique = dict.fromkeys(" ".join(text.split()) for text in self.texts)
         return "; ".join(text for text in unique if text)[:500]
 
 
 def unwrap(body: str) -> ErrorBody:
-    """The words and codes of an error body."""
+    """Extract the messages and codes of an error body."""
     reader = _TextCollector()
     text = body[:LONGEST].strip(SPACES)
     reader.body(text)
@@ -73,7 +73,7 @@ def unwrap(body: str) -> ErrorBody:
 
 
 def _is_page(text: str) -> bool:
-    """Whether HTML begins here, after comments and declarations; a comment that never ends is a page cut off."""
+    """Return whether HTML begins here, after comments and declarations; an unclosed comment is a truncated page."""
     begin, found = 0, True
     while found:
         begin, found = SPACE.match(text, begin).end(), False  # type: ignore[union-attr]
@@ -87,7 +87,7 @@ def _is_page(text: str) -> bool:
 
 
 class _TextCollector:
-    """Gathers the words of one body."""
+    """Collects the messages of one body."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -131,9 +131,9 @@ class _TextCollector:
                 self.texts.append(f"{key}: {told}")
 
     def text(self, text: str, depth: int) -> None:
-        """The words inside the first JSON object or Python repr of a text, and what stands around it.
+        """Collect the messages inside the first JSON object or Python repr of a text, and the text around it.
 
-        One that holds no words of a server is an echo of the request: only its names stay in the sentence.
+        An object without a server's message is an echo of the request: only its keys stay in the sentence.
         """
         known = len(self.texts)
         if self.go_map(text):
@@ -147,7 +147,7 @@ class _TextCollector:
             self.texts.append(f"{before}{_names(value)}{after}")
 
     def go_map(self, text: str) -> bool:
-        """Takes the message out of an error that a Go program printed as a map (Ollama does with llama-server's)."""
+        """Extract the message from an error that a Go program printed as a map (Ollama does so for llama-server)."""
         opened = GO_MAP.search(text)
         if opened is None:
             return False
@@ -168,7 +168,7 @@ def _place(loc: Any) -> str:
 
 
 def _names(value: Any) -> str:
-    """What may stay of an echo: the names in a list, or the keys of an object without words; quoted."""
+    """Return the harmless part of an echo, quoted: the names in a list, or the keys of an object without messages."""
     if isinstance(value, dict) and not {_key(key) for key in value} & {*WORDS, "loc"}:
         return ", ".join(f"'{key}'" for key in list(value)[:20])
     if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
@@ -177,7 +177,7 @@ def _names(value: Any) -> str:
 
 
 def _nested(text: str) -> tuple[str, Any, str]:
-    """The text before the first object in a text, the object (None where there is none), the text after it."""
+    """Split a text at its first object: text before, object (None if there is none), text after."""
     opened = re.search(r"[\[{]\s*[\"'{]", text)
     if opened is not None:
         for read in READERS:

@@ -1,4 +1,4 @@
-"""Which status, code and close code an error has, wherever it is answered: page, JSON API, gateway or websocket."""
+"""Maps each error class to its HTTP status, code and websocket close code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLOSED = 4000  # what applications may use of the close codes of a websocket beg
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """`status` is that of HTTP, `code` stands in the JSON of the APIs, `frame` in the error frame of a websocket."""
+    """`status` is the HTTP status, `code` the code in the APIs' JSON, `frame` that of a websocket's error frame."""
 
     status: int
     code: str
@@ -21,7 +21,7 @@ class ErrorRow:
 
     @property
     def close(self) -> int:
-        """The code that a websocket is closed with."""
+        """The code with which the websocket is closed."""
         return CLOSED + self.status
 
 
@@ -40,7 +40,7 @@ KINDS = tuple(ERRORS)
 
 
 def row_of(error: Exception) -> ErrorRow:
-    """The row of an error, or of the nearest class that it is derived from. Raises KeyError for any other."""
+    """Return the row of an error or of its nearest base class. Raises KeyError for any other error."""
     for kind in type(error).__mro__:
         if kind in ERRORS:
             return ERRORS[kind]

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 
 class ToolsupportError(Exception):
-    """Base of all errors of this project; its text is fit for people."""
+    """Base of all errors of this project; its message can be shown to people."""
 
 
 class ProviderError(ToolsupportError):
-    """A model server is at fault. `kind` is a key of events.FAILURES."""
+    """A model server failed. `kind` is a key of events.FAILURES."""
 
     kind = "server"
 
@@ -48,23 +48,23 @@ class GarbledReply(ProviderError):
 
 
 class ConfigError(ToolsupportError):
-    """A setting is wrong; the text says which and what to do."""
+    """A setting is wrong; the message names it and the remedy."""
 
 
 class ToolError(ToolsupportError):
-    """A tool could not do it; the text is handed to the model as an error result."""
+    """A tool failed; the model receives the message as an error result."""
 
 
 class NotAllowed(ToolsupportError):
-    """The person may not do this."""
+    """The person lacks the permission."""
 
 
 class NotFound(ToolsupportError):
-    """It does not exist, or is not theirs."""
+    """It does not exist, or belongs to another person."""
 
 
 class Busy(ToolsupportError):
-    """A limit was reached. Nothing is queued."""
+    """A limit is reached. Nothing is queued."""
 
     def __init__(self, message: str, limit: str) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ class Busy(ToolsupportError):
 
 
 class Conflict(ToolsupportError):
-    """Somebody else was faster; `current` describes what stands now."""
+    """Another writer was faster; `current` describes the present state."""
 
     def __init__(self, message: str, current: str) -> None:
         super().__init__(message)
@@ -80,4 +80,4 @@ class Conflict(ToolsupportError):
 
 
 class Lost(ToolsupportError):
-    """The turn has another owner, or is over: this process stops it and writes nothing more of it."""
+    """The turn has another owner, or has ended: this process stops it and writes nothing more to it."""

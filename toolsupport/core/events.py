@@ -1,4 +1,4 @@
-"""What one reply is made of: the events every provider, parser and exchange speaks."""
+"""Defines the events of one reply, which all providers, parsers and exchanges use."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextReclassified:
-    """What came before is to be read otherwise, since a mark of reasoning came late, or never.
+    """The earlier text is classified again, because a reasoning mark arrived late or never.
 
-    `text` stands instead of all text so far. `taken` characters at the end of the reasoning are no reasoning, and
-    `thinking` is added to it. All calls so far are void.
+    `text` replaces all text so far. The last `taken` characters of the reasoning are not reasoning, and `thinking` is
+    added to it. All calls so far are void.
     """
 
     text: str
@@ -34,7 +34,7 @@ class TextReclassified:
     taken: int = 0
 
     def reasoning(self, so_far: str) -> str:
-        """The reasoning of the reply, which was `so_far`."""
+        """Return the new reasoning of the reply; `so_far` is the earlier one."""
         return so_far[: len(so_far) - self.taken] + self.thinking
 
 
@@ -42,7 +42,7 @@ class TextReclassified:
 class CallDelta:
     """A piece of the arguments of a call that is still being written (JSON text).
 
-    `outside`: nothing suggests that the call stands in reasoning, of which only a mark behind it would tell.
+    `outside`: nothing so far suggests that the call is inside reasoning; only a later closing mark could show that.
     """
 
     id: str
@@ -53,7 +53,7 @@ class CallDelta:
 
 @dataclass(frozen=True, slots=True)
 class CallReady:
-    """A whole call. One per call, whatever the wire looked like. `raw` is what the model really wrote."""
+    """A complete call, one event per call on every protocol. `raw` is the text that the model wrote."""
 
     call: ToolCall
     raw: str = ""
@@ -61,7 +61,7 @@ class CallReady:
 
 @dataclass(frozen=True, slots=True)
 class CallRejected:
-    """A call that will not run: `reason` is text the model can act on, `suggestion` an offered name or "".
+    """A call that will not run: `reason` is written for the model, `suggestion` is an offered name or "".
 
     `fault` is a key of FAULTS.
     """
@@ -84,7 +84,7 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class CallFound:
-    """A whole call that stood in the text of an answer, where none is awaited: it is never run unasked."""
+    """A complete call inside the text of an answer where no call is expected; it never runs without approval."""
 
     call: ToolCall
     raw: str
@@ -95,7 +95,7 @@ class CallFound:
 class ToolsRefused:
     """The server refused the tools of this request; `rule` names the rule that recognised it.
 
-    `misconfigured`: the server lacks a setting, which says nothing about the model.
+    `misconfigured`: the server lacks a setting, which proves nothing about the model.
     """
 
     message: str
@@ -106,9 +106,9 @@ class ToolsRefused:
 
 @dataclass(frozen=True, slots=True)
 class CallGarbled:
-    """The server could not read a call that its model wrote, and the model is asked again.
+    """The server could not parse a call of its model, and the model is asked again.
 
-    The reply goes on: its text and its reasoning stay, its calls do not count.
+    The reply continues: its text and reasoning stay, its calls do not count.
     """
 
     message: str
@@ -117,7 +117,7 @@ class CallGarbled:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Counts in tokens, durations in milliseconds; None where the server said nothing."""
+    """Counts in tokens, durations in milliseconds; None if the server does not report them."""
 
     prompt_tokens: int | None = None
     output_tokens: int | None = None
@@ -128,7 +128,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end mark was seen. `reason` is stop, length, tool_calls, load, unload or the server's own word."""
+    """The end mark arrived. `reason` is stop, length, tool_calls, load, unload or the server's own value."""
 
     reason: str
 
@@ -145,13 +145,13 @@ LIMITED = frozenset({"length", "max_tokens", "max_output_tokens", "max_length", 
 
 
 def finish_reason(written: str) -> str:
-    """A server's word for the end of a reply; every word for a limit of tokens becomes "length"."""
+    """Normalise a server's finish reason; every name for a token limit becomes "length"."""
     return "length" if written.lower() in LIMITED else written
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The reply ended badly. `kind` is one of FAILURES, `message` what a person can read and act on."""
+    """The reply failed. `kind` is one of FAILURES; `message` tells a person what to do."""
 
     kind: str
     message: str

@@ -1,4 +1,4 @@
-"""Chooses the format in which a model is offered tools, with a reason for every one that was not taken."""
+"""Chooses the format in which a model is offered tools, with a reason for each rejected format."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ READ_ONLY = frozenset({"auto"})
 
 @dataclass(frozen=True, slots=True)
 class FormatPreferences:
-    """What people and the team want of formats.
+    """The formats that people and the team prefer or exclude.
 
-    `preferred` are names, the strongest wish first: of the conversation, of the person, of the model's profile.
-    `disabled` are names that are switched off, for the team or for this model. `code_tool` says that the tool which
-    runs code is among the tools. `asked` is the text format that a person asked for now: nobody has to have found that
-    it works.
+    `preferred` are names in descending order: from the conversation, the person, the model's profile. `disabled` are
+    names that are switched off, for the team or for this model. `code_tool`: the tool that runs code is among the
+    tools. `asked` is the text format that a person requested now: it is used even if no test found that it works.
     """
 
     preferred: tuple[str, ...] = ()
@@ -35,7 +34,7 @@ class FormatPreferences:
 
 @dataclass(frozen=True, slots=True)
 class FormatDecision:
-    """One format: `usable` with the reason for it or against it; `label` is what people call it."""
+    """One format: whether it is `usable`, the reason, and its `label` for people."""
 
     name: str
     label: str
@@ -44,30 +43,30 @@ class FormatDecision:
 
 
 def names() -> tuple[str, ...]:
-    """Every format that may be chosen, in the general order of preference."""
+    """Return every format that may be chosen, in the general order of preference."""
     return (NATIVE, *(name for name in FORMATS if name not in READ_ONLY))
 
 
 def label(name: str) -> str:
-    """What people call a format."""
+    """Return the name of a format for people."""
     return FORMATS[name].label if name in FORMATS else name.capitalize()
 
 
 def text_for(capabilities: Capabilities) -> str:
-    """The text format to try with a model: what is known to work, what its family was taught, else the first."""
+    """Return the text format to try with a model: one that works, else the family's own, else the first."""
     known = (capabilities["format"].value, capabilities["call_format"].value)
     texts = [name for name in names() if name not in (NATIVE, CODE)]
     return next((name for name in known if name in texts), texts[0])
 
 
 def judged(capabilities: Capabilities, wishes: FormatPreferences) -> tuple[FormatDecision, ...]:
-    """Every format, the one to use first: usable ones in the order they would be tried, then the others."""
+    """Return every format: the usable ones in the order in which they would be tried, then the others."""
     verdicts = [_verdict(name, capabilities, wishes) for name in _ordered(capabilities, wishes)]
     return tuple(sorted(verdicts, key=lambda verdict: not verdict.usable))
 
 
 def _ordered(capabilities: Capabilities, wishes: FormatPreferences) -> list[str]:
-    """Wishes, then native, then what is known to work, what the family was taught, and the order of the table."""
+    """Sort: preferred, native, formats that work, the family's own format, then the order of the table."""
     known = (capabilities["format"].value, capabilities["call_format"].value)
     wanted = (*wishes.preferred, NATIVE, *(name for name in known if isinstance(name, str)), *names())
     existing = set(names())
@@ -98,28 +97,29 @@ def _code(name: str, _: Capabilities, wishes: FormatPreferences) -> str:
 
 
 def _text(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> str:
+    """The rule of every format that is text. Calls written as code have a switch of their own (`_code`)."""
     if name == NATIVE:
         return ""
-    if name == wishes.asked and wishes.switches.text_formats != "off" and not wishes.switches.filter_only:
-        return ""
-    works = capabilities["format"].value == name
-    if wishes.switches.allows_text_format(works):
-        return _unknown(capabilities, works) or _failed(name, capabilities)
-    if works or wishes.switches.filter_only or wishes.switches.text_formats == "off":
+    switches, works = wishes.switches, capabilities["format"].value == name
+    if name != CODE and not switches.allows_text_formats:
         return "The team has switched calls written as text off."
+    if name == wishes.asked:
+        return ""
+    if switches.allows_code(works) if name == CODE else switches.allows_text_format(works):
+        return _unknown(capabilities, works) or _failed(name, capabilities)
     native = capabilities["tools"].value is True and name in wishes.preferred
     return "" if native else "Nobody has found that this model writes it so that it can be read."
 
 
 def _unknown(capabilities: Capabilities, works: bool) -> str:
-    """Text for all is for models without tools of their own: what is unknown is asked first."""
+    """Reject text formats while support for native tools is unknown: that is tested first."""
     if works or capabilities["tools"].known:
         return ""
     return "It is unknown whether this model can call tools by itself: that is asked first."
 
 
 def _failed(name: str, capabilities: Capabilities) -> str:
-    """Text for all models does not reach one that was measured to write no such format."""
+    """Reject text formats for a model that failed them in a test, even if the team enables text for all models."""
     if name == CODE or capabilities["format"].value is not False:
         return ""
     return "A test found no text format in which calls of this model arrive."
@@ -144,5 +144,5 @@ def _why(name: str, capabilities: Capabilities, wishes: FormatPreferences) -> st
 
 
 def usable(verdicts: Sequence[FormatDecision]) -> tuple[str, ...]:
-    """The names of the usable ones, the first of which is used."""
+    """Return the names of the usable formats; the first is used."""
     return tuple(verdict.name for verdict in verdicts if verdict.usable)

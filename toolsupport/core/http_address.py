@@ -1,4 +1,4 @@
-"""Checks the addresses of servers: what may stand in one, and which machines are never asked."""
+"""Checks the addresses of servers: their form, and hosts that must never be contacted."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NUMERIC = re.compile(r"(?:.*\.)?(?:0x[0-9a-f]*|[0-9]+)\.?", re.I)
 
 
 def checked(text: str, secret: str = "an API key", query: bool = False) -> SplitResult:
-    """The parts of an http address. `secret` has a field of its own; `query`: what follows ? belongs to the address.
+    """Parse an http address. `secret` has a field of its own; `query`: the part after ? belongs to the address.
 
-    Raises ConfigError with words for the person who wrote it, and without a password they wrote into it.
+    Raises ConfigError with a message for the author, without any password in the address.
     """
     written = text.strip()
     try:
@@ -40,7 +40,7 @@ def checked(text: str, secret: str = "an API key", query: bool = False) -> Split
 
 
 def check_host(host: str) -> None:
-    """Raises ConfigError for a host that is written as an address which is never asked; a name is resolved later."""
+    """Raise ConfigError for a host written as a forbidden address; names are resolved later."""
     # People copy 0.0.0.0 from what a server says it listens on; for a connection it is this machine.
     if host in ("0.0.0.0", "::"):
         return
@@ -55,9 +55,9 @@ def check_host(host: str) -> None:
 
 
 def may_be_asked(address: str) -> bool:
-    """Whether a server can have this address (ValueError where it is none); inner networks are allowed.
+    """Return whether a server may have this address (ValueError if malformed); internal networks are allowed.
 
-    Link-local ones are left out: there machines in a cloud are given their secrets.
+    Link-local addresses are excluded: machines in a cloud fetch their secrets there.
     """
     parsed = ipaddress.ip_address(address.partition("%")[0])
     parsed = getattr(parsed, "ipv4_mapped", None) or parsed

@@ -1,4 +1,4 @@
-"""Characters that are invisible or reverse the text: people could not see what they approve."""
+"""Finds characters that are invisible or reverse the text, so that people see exactly what they approve."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ UNSEEN = re.compile(f"[{SIGNS}]")
 
 
 def written_out(text: str) -> str:
-    """The text with each of them as its number, for somebody who decides about it."""
+    """Replace each of them by its number, for a person who decides about the text."""
     return UNSEEN.sub(lambda sign: _number(ord(sign[0])), text)
 
 
 def _number(sign: int) -> str:
-    """As Python writes it: no digit of it could be taken for one that follows."""
+    """Return Python's escape; its digits cannot be confused with those that follow."""
     return f"\\u{sign:04x}" if sign <= 0xFFFF else f"\\U{sign:08x}"

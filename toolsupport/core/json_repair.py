@@ -33,18 +33,18 @@ ESCAPE = re.compile(r"""\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)""")
 
 @dataclass(frozen=True, slots=True)
 class RepairedJson:
-    """A value, and in words what had to be mended to read it."""
+    """A value, and descriptions of the repairs that were needed."""
 
     value: Any
     repairs: tuple[str, ...] = ()
 
 
 class _Unreadable(ValueError):
-    """The text is no value, however kindly it is read."""
+    """The text is not a value, even with repairs."""
 
 
 def read_json(text: str, depth: int | None = None) -> RepairedJson | None:
-    """The value, or None where there is none to be read. `depth` is how deep it nests, where that is known."""
+    """Return the value, or None if there is none. `depth` is its nesting depth, if known."""
     if (nesting(text) if depth is None else depth) > DEEPEST:
         return None
     twice: list[str] = []
@@ -56,7 +56,7 @@ def read_json(text: str, depth: int | None = None) -> RepairedJson | None:
 
 
 def nesting(text: str) -> int:
-    """How deep brackets nest at most, strings respected; a bound, exact for sound JSON."""
+    """Return how deep brackets nest at most, ignoring strings; an upper bound, exact for valid JSON."""
     depth = deepest = 0
     for found in _BRACKETS_AND_STRINGS.finditer(text):
         if found.group()[0] in "{[":
@@ -120,7 +120,7 @@ class _RepairingReader:
         return self._word()
 
     def _next(self) -> str:
-        """The next character that is no white space, "" at the end."""
+        """Return the next character that is not white space, "" at the end."""
         self.at = SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]  # matches everywhere
         return self.text[self.at : self.at + 1]
 
@@ -153,9 +153,9 @@ class _RepairingReader:
         return found
 
     def _over(self, closing: str) -> bool:
-        """Take the closing bracket; one that is missing or another one ends the value as well.
+        """Consume the closing bracket; a missing or different bracket ends the value too.
 
-        Models of the Hermes format leave out the last brace, or write one too many.
+        Models of the Hermes format omit the last brace, or write one too many.
         """
         character = self._next()
         if character == closing:
@@ -167,7 +167,7 @@ class _RepairingReader:
         return False
 
     def _between(self, closing: str) -> None:
-        """What separates two parts: one comma and nothing else is right."""
+        """Consume the separator between two items; anything but one comma is a repair."""
         self._next()
         found = BETWEEN.match(self.text, self.at)
         separators = "".join((found.group() if found else "").split())
@@ -189,7 +189,7 @@ class _RepairingReader:
         return found.group()
 
     def _string(self, closing: tuple[str, ...]) -> str:
-        """A string ends at a quote behind which something fits; other quotes belong to it."""
+        """Read a string: it ends at a quote followed by something valid; other quotes are part of it."""
         opening = self.text[self.at]
         quote = "”" if opening == "“" else opening
         if opening != '"':
@@ -221,7 +221,7 @@ class _RepairingReader:
         return not following or following in ",}];`"
 
     def _key_follows(self, at: int) -> bool:
-        """Whether a key in quotes and a colon stand here: then only the comma in front of it is missing."""
+        """Return whether a quoted key and a colon follow: then only the comma before it is missing."""
         return bool(_KEY.match(self.text, at))
 
     def _unescaped(self, text: str) -> str:
@@ -265,7 +265,7 @@ _QUOTES = {quote: re.compile(rf"[{quote}\\]") for quote in "\"'”"}
 
 
 def _quote_at(text: str, quote: str, at: int) -> int:
-    """The place of the next quote that no backslash stands before, -1 where there is none."""
+    """Return the position of the next quote without a backslash before it, -1 if there is none."""
     while found := _QUOTES[quote].search(text, at):
         if found.group() == quote:
             return found.start()
@@ -274,7 +274,7 @@ def _quote_at(text: str, quote: str, at: int) -> int:
 
 
 def _sound_escape(found: re.Match[str]) -> str:
-    """The escape as JSON has it; a backslash before an apostrophe is needed in other languages, it may go."""
+    """Return a valid JSON escape; the backslash before an apostrophe, needed in other languages, is dropped."""
     if not found[1]:
         return found.group()
     return "" if found.string[found.end() : found.end() + 1] == "'" else r"\\"

@@ -28,7 +28,7 @@ BARE = re.compile(r"""[^"'{}\[\],:<\s]*""")
 
 
 class WalkObserver(Protocol):
-    """Hears what is read while it is read. `depth` counts the brackets that are open (after an opening one)."""
+    """Receives each part of a value while it is read. `depth` is the number of open brackets (after an opening one)."""
 
     def mark(self, character: str, depth: int) -> None: ...
 
@@ -41,14 +41,14 @@ class WalkObserver(Protocol):
     def bare(self, piece: str, depth: int) -> None: ...
 
     def strange(self) -> None:
-        """From here on it is not JSON."""
+        """The rest is not JSON."""
 
 
 class JsonWalk:
-    """Takes one value from `{` or `[` to its end.
+    """Consumes one value, from `{` or `[` to its end.
 
-    `settled` tells that nothing of the record may be unread. After the end `whole` tells whether all brackets were
-    closed, `cut_off` whether the text ended within a value.
+    `settled`: nothing of the record can be unread any more. After the end `whole` is True if all brackets were closed,
+    `cut_off` if the text ended within a value.
     """
 
     def __init__(self, source: TextSource, ends: MarkerSet, listener: WalkObserver) -> None:
@@ -72,7 +72,7 @@ class JsonWalk:
         return self.depth == 0
 
     def value(self) -> Steps[None]:
-        """Stops behind the last bracket, in front of a marker that ends it, or at the end of the text."""
+        """Stop after the last bracket, before a marker that ends the value, or at the end of the text."""
         source = self._source
         while True:
             character = yield from source.space()
@@ -113,7 +113,7 @@ class JsonWalk:
         self.cut_off = True
 
     def _string(self, quote: str) -> Steps[bool]:
-        """False where the string never ended and a marker inside of it was the end."""
+        """Return False if the string never ended and a marker inside it was the end."""
         source, listener = self._source, self._listener
         source.take(source.at + 1)
         if quote == "'":
@@ -137,7 +137,7 @@ class JsonWalk:
                 return self._suspect < 0 or not self._gave_up_at_suspect()
 
     def _plain(self, quote: str) -> Steps[str]:
-        """Take what is nothing special; the next character, "" at the end."""
+        """Consume ordinary characters; return the next character, "" at the end."""
         source = self._source
         while True:
             end = self._unmarked[quote].match(source.buffer, source.at).end()  # type: ignore[union-attr]  # matches everywhere
@@ -150,7 +150,7 @@ class JsonWalk:
             yield
 
     def _escape(self) -> Steps[None]:
-        """Take a whole escape; both halves of a character that is written as two."""
+        """Consume a whole escape; both halves of a surrogate pair."""
         source = self._source
         yield from source.ready(2)
         size = 6 if source.buffer[source.at + 1 : source.at + 2] == "u" else 2
@@ -164,7 +164,7 @@ class JsonWalk:
         self._heard(source.take(min(source.at + size, len(source.buffer))))
 
     def _marker_inside(self) -> Steps[None]:
-        """A mark under suspicion, or only its first sign. A mark before an escape is quoted in a text."""
+        """Note a possible marker, or its first character. A marker before an escape is quoted text."""
         source = self._source
         found = yield from source.marker(self._inside)
         size = len(found) or 1
@@ -187,7 +187,7 @@ class JsonWalk:
             self._listener.string(piece, self.depth)
 
     def _closes(self, quote: str) -> Steps[bool]:
-        """Take a quote: True where the string ends here; an apostrophe in single quotes is no end."""
+        """Consume a quote; return True if the string ends here. An apostrophe within single quotes is not an end."""
         source = self._source
         place = source.recorded
         source.take(source.at + 1)

@@ -24,12 +24,12 @@ LOADING = re.compile(r"\bloading (?:the )?model\b|\bmodel is (?:still )?(?:being
 
 
 def is_loading(body: str) -> bool:
-    """Whether the body of a 503 says that the model is being loaded."""
+    """Return whether the body of a 503 reports that the model is still loading."""
     return bool(LOADING.search(unwrap(body).message or body[:1000])) and not NOT_LOADED.search(body[:10_000])
 
 
 def why(failed: Failed) -> str:
-    """The server's words where it says that it could not load the model, "" where it says something else."""
+    """Return the server's message if it could not load the model, "" for any other error."""
     if failed.status < 500 and failed.kind != "server":
         return ""
     said = unwrap(failed.body).message or failed.message

@@ -1,4 +1,4 @@
-"""How large a model is, by its name and its family, where its server does not say it."""
+"""Estimates the size of a model by its name and family, if its server does not report it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST = 10_000_000
 
 
 def parameters(name: str, family: Family | None) -> int | None:
-    """All the parameters, not only the active ones; None where nothing says it."""
+    """Return the number of all parameters, not only the active ones; None if unknown."""
     words = names.words(name)
     found = next((size for word in words if (size := _size(word)) is not None), None)
     experts = next((int(match[1]) for word in words if (match := _OF_EXPERTS.fullmatch(word))), 1)
@@ -32,7 +32,7 @@ def parameters(name: str, family: Family | None) -> int | None:
 
 
 def hosted(name: str) -> bool:
-    """Whether the name is one of a large model that hosts alone run."""
+    """Return whether the name is that of a large model which only hosting services run."""
     return _HOSTED.match(" ".join(names.words(name))) is not None
 
 
@@ -47,7 +47,7 @@ def _size(word: str) -> int | None:
 
 
 def _of_family(family: Family | None) -> int | None:
-    """The smallest published size, where all of them mean the same limits."""
+    """Return the smallest published size if all sizes lead to the same limits."""
     written = (re.split(r"[ -]", size)[0] for size in (family.sizes if family else ()))
     sizes = [_size(size) for size in written]
     known = [size for size in sizes if size is not None]

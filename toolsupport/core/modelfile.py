@@ -1,4 +1,4 @@
-"""Reads what the Modelfile of a model sets, from the answer of Ollama's /api/show."""
+"""Reads the settings in the Modelfile of a model, from the answer of Ollama's /api/show."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NUMBER = re.compile(r"(num_ctx|temperature)[ \t]{1,80}\"?(\d{1,9}(?:\.\d{1,9})?
 
 
 def settings(system: str, parameters: str) -> dict[str, Any]:
-    """The keys `system` (text), `num_ctx` (tokens) and `temperature` (0 to 2), each only where it is set.
+    """Return the keys `system` (text), `num_ctx` (tokens) and `temperature` (0 to 2), each only if set.
 
-    `parameters` has one parameter a line, its name and its value with spaces between.
+    `parameters` has one parameter per line, its name and its value separated by spaces.
     """
     found: dict[str, Any] = {"system": system[:LONGEST_SYSTEM]} if system.strip() else {}
     for line in parameters[:65_536].split("\n"):

@@ -1,4 +1,4 @@
-"""What one trial of a model came to."""
+"""Defines the outcome of one trial of a model."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ CODES: Mapping[str, bool | None] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
-    """What one trial came to. `code` is a key of CODES, `subject` the text format or the tool it was about.
+    """The outcome of one trial. `code` is a key of CODES, `subject` the text format or the tool under test.
 
-    `think` is the setting of the request: True, False, or None where the server chose. `thought`: the model thought.
+    `think` is the setting of the request: True, False, or None if the server chose. `thought`: the model thought.
     """
 
     step: str
@@ -55,20 +55,20 @@ class TrialOutcome:
 
 
 def of_step(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> list[TrialOutcome]:
-    """The outcomes of one step, or of one subject within it."""
+    """Return the outcomes of one step, or of one subject within it."""
     return [outcome for outcome in outcomes if outcome.step == step and subject in ("", outcome.subject)]
 
 
 def counting(outcomes: Iterable[TrialOutcome]) -> list[TrialOutcome]:
-    """Those that say something about the model."""
+    """Return the outcomes that prove something about the model."""
     return [outcome for outcome in outcomes if outcome.passed is not None]
 
 
 def subjects(outcomes: Iterable[TrialOutcome], step: str) -> list[str]:
-    """What a step was about, each name once, in order."""
+    """Return the subjects of a step, each once, in order."""
     return list(dict.fromkeys(outcome.subject for outcome in outcomes if outcome.step == step and outcome.subject))
 
 
 def share(tried: Sequence[TrialOutcome]) -> str:
-    """`2 of 3`: how many of these passed."""
+    """Return `2 of 3`: how many of the outcomes passed."""
     return f"{sum(bool(outcome.passed) for outcome in tried)} of {len(tried)}"

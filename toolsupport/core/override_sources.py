@@ -1,4 +1,4 @@
-"""Where a claim about a model may come from, ranked."""
+"""Ranks the sources of claims about a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OverrideSource:
-    """`rank` 0 is the highest; `letter` marks a cell of the models page; `word` is what people read."""
+    """`rank` 0 is the highest; `letter` marks a cell of the models page; `word` is its name for people."""
 
     name: str
     rank: int
@@ -34,5 +34,5 @@ STORED = ("user_confirmed", "auto_detected", "runtime_error", "declared")
 
 
 def outranks(one: str, other: str) -> bool:
-    """True when a claim from source `one` beats a claim from source `other`. Raises KeyError for a stranger."""
+    """Return True if source `one` has precedence over source `other`. Raises KeyError for an unknown source."""
     return SOURCES[one].rank < SOURCES[other].rank

@@ -1,4 +1,4 @@
-"""The overrides of a model, row by row, weighed for one build and one conversation."""
+"""Ranks the overrides of a model for one build and one conversation."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ BOUND_TO_BUILD = ("user_confirmed", "auto_detected")
 
 @dataclass(frozen=True, slots=True)
 class OverrideRow:
-    """One row of what was said about a model; rows are only ever added.
+    """One override of a model; rows are only added, never changed.
 
     `source` is one of sources.STORED, `session` "" means everyone, `actor` is "" for machines, `created_at` ISO 8601.
-    `withdraws` is the id of a row this one takes back; such a row has no value of its own.
+    `withdraws` is the id of the row that this one withdraws; such a row has no value of its own.
     """
 
     id: int
@@ -54,23 +54,23 @@ class OverrideStatus:
 
 
 def weigh(claims: Sequence[OverrideRow], build_key: str, session: str) -> list[OverrideStatus]:
-    """An entry for each row that speaks of a value, in the order of the rows; withdrawals are applied, not listed."""
+    """Return an entry for each row with a value, in the order of the rows; withdrawals are applied, not listed."""
     withdrawn = _withdrawn(claims, session)
     return [_entry(claim, build_key, session, withdrawn) for claim in claims if claim.withdraws is None]
 
 
 def ranked(entries: Iterable[OverrideStatus]) -> list[OverrideStatus]:
-    """The highest rank first, within a rank the newest."""
+    """Sort by rank, highest first, and newest first within a rank."""
     return sorted(entries, key=lambda entry: (rank(entry), -(entry.claim.seq if entry.claim else 0)))
 
 
 def rank(entry: OverrideStatus) -> int:
-    """0 is the highest; what has no rank comes last."""
+    """Return the rank, 0 for the highest; entries without a rank come last."""
     return SOURCES[entry.source].rank if entry.source in SOURCES else len(SOURCES)
 
 
 def _withdrawn(claims: Iterable[OverrideRow], session: str) -> set[int]:
-    """Ids of the rows taken back. Newest first, so that a withdrawal that was itself taken back does nothing."""
+    """Return the ids of withdrawn rows. Newest first, so that a withdrawn withdrawal has no effect."""
     withdrawn: set[int] = set()
     for claim in sorted(claims, key=lambda claim: claim.seq, reverse=True):
         counts = claim.session in ("", session) and not claim.proposed and claim.id not in withdrawn

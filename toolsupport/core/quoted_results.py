@@ -1,4 +1,4 @@
-"""Recognises calls that a tool wrote: an answer that quotes a result calls nothing with it."""
+"""Recognises calls that a tool wrote: an answer that quotes a tool's result makes no call with it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ AS_WRITTEN = str.maketrans({alike: mark for mark, alike in LOOKS_ALIKE.items()})
 
 
 class ResultIndex:
-    """The results of tools that stand in a history."""
+    """An index over the tool results in a history."""
 
     def __init__(self, messages: Sequence[ChatMessage]) -> None:
         self._contents = [message.content for message in messages if message.role is Role.TOOL]
         self._squeezed: list[str] | None = None
 
     def hold(self, raw: str) -> bool:
-        """Whether one of them holds this text, but for white space and the marks of a quotation."""
+        """Return whether a result contains this text, ignoring white space and quotation marks."""
         if self._squeezed is None:
             self._squeezed = [squeezed(content) for content in self._contents]
         wanted = squeezed(raw)
@@ -31,6 +31,6 @@ class ResultIndex:
 
 
 def squeezed(text: str) -> str:
-    """The text without white space, fences and marks of a quotation; signs that look alike are one."""
+    """Remove white space, fences and quotation marks from the text, and unify characters that look alike."""
     plain = QUOTE_MARKS.sub("", FENCE_LINE.sub("", text.translate(AS_WRITTEN)))
     return SPACE.sub("", plain)

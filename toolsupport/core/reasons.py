@@ -1,4 +1,4 @@
-"""Why a capability has its value, in sentences."""
+"""Writes the sentences that explain why a capability has its value."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def label(capability: str) -> str:
-    """What people call a capability: `tool:bash` is `the tool bash`."""
+    """Return the name of a capability for people: `tool:bash` is `the tool bash`."""
     return LABELS.get(capability, capability.replace("tool:", "the tool "))
 
 
 def of_winner(winner: OverrideStatus, beaten: Sequence[OverrideStatus], family: Family | None) -> str:
-    """A sentence that names the winner with the best of each rank it beat. `beaten` is ranked."""
+    """Return a sentence that names the winner and the best entry of each lower rank. `beaten` is ranked."""
     if winner.claim is None:
         return _of_family(winner, family.name if family else "")
     losers = [_phrase(next(group), family) for _, group in groupby(beaten, rank)]
@@ -44,7 +44,7 @@ def of_winner(winner: OverrideStatus, beaten: Sequence[OverrideStatus], family: 
 
 
 def of_nothing(capability: str, family: Family | None) -> str:
-    """The sentence for a capability nobody spoke of."""
+    """Return the sentence for a capability without any claim."""
     table = f", and the family table leaves it open for {family.name} models" if family else ""
     return f"Nobody has said anything about {label(capability)}{table}: unknown, which is not no."
 
@@ -72,7 +72,7 @@ def _said(claim: OverrideRow) -> str:
 
 
 def day(moment: str) -> str:
-    """`2026-11-03T10:00:00Z` is `3 Nov 2026`; what is no ISO date stays as it is."""
+    """Format `2026-11-03T10:00:00Z` as `3 Nov 2026`; return anything but an ISO date unchanged."""
     try:
         date = datetime.fromisoformat(moment)
     except ValueError:

@@ -14,7 +14,7 @@ _FOREIGN = r"(?:tools|functions|(?:tool|function)[ _-]?(?:calling|calls?|use))(?
 
 
 def _sentences(before: str, between: str, things: str, after: str) -> str:
-    """`before` + `things`, or `things` + `after`."""
+    """Build the patterns `before` + `things` and `things` + `after`."""
     things = rf"(?:{things}|{_FOREIGN})"
     return rf"(?:{before})(?:{between})*{things}|{things}(?:{between})*(?:{after})"
 
@@ -221,7 +221,7 @@ _AVAILABLE = re.compile(
 
 
 def of_the_model_only(found: Match[str]) -> bool:
-    """Whether nothing but a model stands beside a refusal: no route, plan, hour, number or name of a tool."""
+    """Return whether the sentence names nothing but a model: no route, plan, hour, number or tool."""
     text = found.string
     begin = max((end.end() for end in _ENDS.finditer(text, 0, found.start())), default=0)
     pause = _PAUSES.search(text, found.end())

@@ -43,7 +43,7 @@ LOOKED = re.compile(
 
 
 def claims_no_file_access(text: str) -> bool:
-    """Whether the model says of itself that files are out of its reach."""
+    """Return whether the model claims that it has no access to files."""
     plain = " ".join(text[:BEGINNING].replace("’", "'").lower().replace("i'm ", "i am ").split())
     sentences = re.split(r"(?<=[.!?])\s", plain)[:SENTENCES]
     return any(_denies(sentence) for sentence in sentences)

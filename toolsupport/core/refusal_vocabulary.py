@@ -1,4 +1,4 @@
-"""The words that the rules of refusal_rules.py are written in."""
+"""Defines the vocabulary of the rules in refusal_rules.py."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MOST_MATCHES = 20
 
 @dataclass(frozen=True, slots=True)
 class RefusalRule:
-    """`pattern` is looked for in lower case text on one line, as `refusals._plain` makes it.
+    """`pattern` is searched in lower-case text on one line, as `refusals._plain` makes it.
 
-    `holds` judges a match by what stands around it.
+    `holds` accepts or rejects a match by the text around it.
     """
 
     label: str
@@ -80,7 +80,7 @@ SHORT = {
 
 
 def rule(label: str, name: str, *phrases: str) -> RefusalRule:
-    """Any of the phrases; the words of SHORT stand for their patterns."""
+    """Build a rule that matches any of the phrases; the words of SHORT are replaced by their patterns."""
     pattern = "|".join(f"(?:{phrase})" for phrase in phrases)
     for _ in range(3):  # a short word may stand for a pattern that holds another one
         for short, full in SHORT.items():

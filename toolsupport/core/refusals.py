@@ -47,7 +47,7 @@ SAYS_NOTHING = frozenset({401, 402, 403, 408, 429, 502, 503, 504, 529})
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`rule` names the rule that decided; `message` is the server's own words on one line, "" if it said nothing."""
+    """`rule` names the rule that decided; `message` is the server's own message on one line, "" if there is none."""
 
     label: str
     rule: str
@@ -87,7 +87,7 @@ ECHOES = (
 
 
 def classify(status: int, body: str) -> Refusal:
-    """What an error body means for tools. `status` is the HTTP status (200 for an error inside a stream)."""
+    """Classify an error body with regard to tools. `status` is the HTTP status (200 for an error inside a stream)."""
     envelope = unwrap(body)
     rule = _says_nothing(status, envelope) or _first_rule(envelope)
     return Refusal(rule.label, rule.name, envelope.message) if rule else Refusal(OTHER, "", envelope.message)
@@ -108,7 +108,7 @@ def _first_rule(envelope: ErrorBody) -> RefusalRule | None:
 
 
 def _plain(text: str) -> str:
-    """Lower case, straight quotes, single spaces, without echoes; at most 4,000 characters."""
+    """Return lower case, straight quotes, single spaces, without echoes; at most 4,000 characters."""
     plain = " ".join(text[:4000].replace("’", "'").lower().split())
     for echo, instead in ECHOES:
         plain = echo.sub(instead, plain)

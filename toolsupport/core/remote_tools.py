@@ -1,4 +1,4 @@
-"""What is known of a tool that another program offers: whether it can be taken, its digest, how a model sees it."""
+"""Checks, identifies and describes tools that other programs offer."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ UNWRITABLE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class RemoteServer:
-    """How one server is reached: the address of an http one, or the command of one that is started here.
+    """How one server is reached: the address of an http server, or the command of one that is started here.
 
-    `env` holds the variables it is given by their values, and is never shown.
+    `env` holds its environment variables with their values, and is never shown.
     """
 
     id: int
@@ -44,10 +44,10 @@ class RemoteServer:
 
 @dataclass(frozen=True, slots=True)
 class RemoteTool:
-    """A tool as it was approved. `approved`: it is offered as it was approved; `enabled`: nobody switched it off.
+    """A tool with its approved definition. `approved`: it may be offered in that form; `enabled`: it is switched on.
 
-    `connected`: its server is in use. `in_house`: what models tell it goes nowhere else.
-    `missing` says why it cannot be called although all of that is so, or "".
+    `connected`: its server is in use. `in_house`: data that models send to it stays internal. `missing` is any other
+    reason why it cannot be called, or "".
     """
 
     server: RemoteServer
@@ -63,22 +63,22 @@ class RemoteTool:
 
     @property
     def level(self) -> str:
-        """Reads where an administrator said so; whatever the server says of its own tool counts for nothing."""
+        """Read-only if an administrator marked it so; the server's own claims are ignored."""
         return "A1" if self.read_only else "A3"
 
 
 def canonical(definition: JSON) -> str:
-    """The definition as one text that depends on nothing but what it says."""
+    """Serialise the definition in one canonical form."""
     return json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def digest(definition: JSON) -> str:
-    """What a definition is pinned by: all of it, those parts too that nobody reads here."""
+    """Return the digest that pins a definition: all of it, including the parts that nothing reads here."""
     return hashlib.sha256(canonical(definition).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def why_not(definition: Any) -> str:
-    """Why a definition cannot be taken, "" where it can."""
+    """Return the reason why a definition is rejected, "" if it is accepted."""
     name = definition.get("name") if isinstance(definition, dict) else None
     if not isinstance(name, str) or not name or len(name) > 128 or UNSEEN.search(name):
         return "A tool without a name of up to 128 characters that can be seen was left out."
@@ -98,9 +98,9 @@ def why_not(definition: Any) -> str:
 
 
 def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]:
-    """The definitions that can be taken, by name, with words for those that cannot.
+    """Return the accepted definitions by name, and the reasons for the rejected ones.
 
-    A name that stands twice is left out both times: nobody could say which of the two was approved.
+    A name that occurs twice is rejected both times: it would be unclear which of the two was approved.
     """
     found: dict[str, JSON] = {}
     twice: set[str] = set()
@@ -118,7 +118,7 @@ def taken(definitions: Sequence[Any]) -> tuple[dict[str, JSON], tuple[str, ...]]
 
 
 def callable_name(server: str, tool: str) -> str:
-    """`server__tool` within what model servers take for a name; where signs had to go, a digest keeps it unique."""
+    """Return `server__tool` as model servers accept it; if characters had to be removed, a digest keeps it unique."""
     written = f"{server}{MARK}{tool}"
     name = re.sub(r"[^A-Za-z0-9_-]", "_", written)
     if name == written and len(name) <= NAME_LENGTH:
@@ -128,7 +128,7 @@ def callable_name(server: str, tool: str) -> str:
 
 
 def spec_of(server: str, definition: JSON) -> ToolSpec:
-    """A definition that was taken, as a model sees it: the description bounded, and without letters nobody sees."""
+    """Build the spec for the model from an accepted definition: bounded description, no invisible characters."""
     described = definition.get("description")
     text = UNSEEN.sub("", described if isinstance(described, str) else "").strip()
     if len(text) > DESCRIPTION_LENGTH:
@@ -138,7 +138,7 @@ def spec_of(server: str, definition: JSON) -> ToolSpec:
 
 
 def difference(before: JSON, after: JSON) -> str:
-    """What changed between two definitions, line by line; the whole of the second where there was none before."""
+    """Return the difference of two definitions line by line; the whole second one if there was none before."""
     return "\n".join(difflib.unified_diff(_lines(before), _lines(after), "approved", "offered now", n=3, lineterm=""))
 
 

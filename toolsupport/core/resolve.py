@@ -1,4 +1,4 @@
-"""The fold of a family with the claims made since into what holds for one build and one conversation."""
+"""Resolves the family's facts and the later claims into the effective values for one build and one conversation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OF_FAMILY = {
 
 
 def resolve(family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str = "") -> Capabilities:
-    """All capabilities, each with source, since and reason; what nobody spoke of is unknown (value None).
+    """Return all capabilities, each with source, since and reason; without any claim it is unknown (value None).
 
     Highest first: this conversation, user_confirmed, auto_detected on this build, declared, auto_detected on another
     build, the family. Within a rank the newest row that was not withdrawn.
@@ -52,7 +52,7 @@ def resolve(family: Family | None, claims: Sequence[OverrideRow], build_key: str
 def explain(
     family: Family | None, claims: Sequence[OverrideRow], build_key: str, session: str = ""
 ) -> Mapping[str, tuple[OverrideStatus, ...]]:
-    """All that was said, by capability: the winner, then what it beat, then what never counted."""
+    """Return all claims by capability: the winner, then the overridden ones, then those that never counted."""
     said = _said(family, claims, build_key, session)
     return {name: _judged(entries) for name, entries in said.items()}
 

@@ -1,4 +1,4 @@
-"""How a model is asked again after it wrote a call that its server could not read."""
+"""Builds the retry prompt after a model wrote a call that its server could not parse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GIVEN_UP = (
 
 
 def messages(asked: Sequence[ChatMessage], shown: str, why: str) -> tuple[ChatMessage, ...]:
-    """What the model is asked next: with the text it has shown, and with what was wrong."""
+    """Return the messages of the retry: the text that the model has shown, and the error."""
     note = NOTE.format(why=_short(why))
     if not shown.strip() and asked and asked[-1].role is Role.USER:
         return (*asked[:-1], replace(asked[-1], content=f"{asked[-1].content}\n\n{note}"))
@@ -33,7 +33,7 @@ def messages(asked: Sequence[ChatMessage], shown: str, why: str) -> tuple[ChatMe
 
 
 def given_up(failed: Failed, garbled: CallGarbled) -> Failed:
-    """The end of a reply that was asked for often enough; the server's own body stays as evidence."""
+    """Return the final event after the last retry; the server's own body is kept as evidence."""
     message = GIVEN_UP.format(times=MOST_RETRIES + 1, why=_short(garbled.message))
     return Failed("unreadable_call", message, failed.status, failed.body)
 

@@ -1,4 +1,4 @@
-"""Reads the number of a row as an address or a form has it."""
+"""Parses the number of a row from an address or a form."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ MOST_DIGITS = 18  # whatever has more is no number of a row, and no database wou
 
 
 def row_number(text: str) -> int:
-    """The number, 0 for whatever is none."""
+    """Return the number, 0 for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 0

@@ -1,4 +1,4 @@
-"""Finds or replaces what no database and no socket takes in a text: NUL, and halves of characters."""
+"""Finds or replaces characters that databases and sockets reject in a text: NUL, and unpaired surrogates."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ UNTAKEN = re.compile("[\0\ud800-\udfff]")
 
 
 def replaced(value: Any) -> Any:
-    """A text, or texts in lists and mappings, with U+FFFD for each of them; anything else as it is."""
+    """Replace each of them by U+FFFD in a text, or in the texts of lists and mappings; return others unchanged."""
     return _with_texts(value, text)
 
 
 def joined(value: Any) -> Any:
-    """The same value; two halves of a character that belong together become that character."""
+    """Return the same value with the two halves of a surrogate pair joined into one character."""
     return _with_texts(value, _joined_text)
 
 
@@ -34,9 +34,9 @@ def _joined_text(value: str) -> str:
 
 
 def complaint(arguments: Any) -> str:
-    """What is wrong with the arguments of a call that hold such a character, "" where none does.
+    """Return the error for a call whose arguments contain such a character, "" if none does.
 
-    To replace it would be to run something else than what was asked for.
+    The character is not replaced: then another call would run than the model requested.
     """
     waiting: list[tuple[str, Any]] = [("", arguments)]
     while waiting:
@@ -60,7 +60,7 @@ def _sentence(key: str, found: re.Match[str]) -> str:
 
 
 def text(value: str) -> str:
-    """The same for a text; two halves that belong together become their character."""
+    """Replace them in one text; two halves that belong together become their character."""
     if UNTAKEN.search(value) is None:
         return value
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "\ufffd")

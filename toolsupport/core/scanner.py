@@ -23,7 +23,7 @@ SPACE = re.compile(r"\s*")
 
 
 class MarkerSet:
-    """A set of markers that are looked for all at once; the longest one that fits wins."""
+    """A set of markers that are searched for all at once; the longest match wins."""
 
     def __init__(self, markers: Iterable[str]) -> None:
         self.markers = tuple(sorted(markers, key=len, reverse=True))
@@ -43,20 +43,20 @@ class MarkerSet:
         return self._any.finditer(text)
 
     def last(self, text: str) -> re.Match[str] | None:
-        """The last marker in the text."""
+        """Return the last marker in the text."""
         return next(iter(deque(self.all(text), 1)), None)
 
     def match(self, text: str, at: int) -> str:
-        """The marker that stands at this place, or ""."""
+        """Return the marker at this position, or ""."""
         found = self._any.match(text, at)
         return found.group() if found else ""
 
     def begins(self, text: str) -> bool:
-        """True where more text could make a (longer) marker of this one."""
+        """Return True if more text could make a (longer) marker of this one."""
         return text in self._beginnings
 
     def unsure_from(self, text: str, at: int) -> int:
-        """Where the end of the text begins to look like the beginning of a marker; the text's length if nowhere."""
+        """Return where the end of the text may be the beginning of a marker; the text's length if nowhere."""
         start = max(at, len(text) - self.longest + 1)
         for possible in self._first.finditer(text, start):
             if text[possible.start() :] in self._beginnings:
@@ -65,7 +65,7 @@ class MarkerSet:
 
 
 class TextSource:
-    """The text of one reply. Whatever is taken is also recorded, until the record is cut or given back."""
+    """The text of one reply. Consumed text is recorded until the record is cut or given back."""
 
     def __init__(self) -> None:
         self.buffer = ""
@@ -79,7 +79,7 @@ class TextSource:
         self.at = 0
 
     def unread(self, text: str) -> None:
-        """Read this text (again) before what is left."""
+        """Put this text back before the rest."""
         self.buffer, self.at = text + self.buffer[self.at :], 0
 
     @property
@@ -87,29 +87,29 @@ class TextSource:
         return len(self.buffer) - self.at
 
     def peek(self) -> str:
-        """The next character, "" where none is there (yet)."""
+        """Return the next character, "" if none has arrived (yet)."""
         return self.buffer[self.at : self.at + 1]
 
     def skip(self, to: int) -> str:
-        """Leave what stands before that place of the buffer, without a record; it is given back."""
+        """Remove the text before that position of the buffer, unrecorded, and return it."""
         piece, self.at = self.buffer[self.at : to], to
         return piece
 
     def take(self, to: int) -> str:
-        """Read up to that place of the buffer."""
+        """Consume the text up to that position of the buffer."""
         piece = self.skip(to)
         self._record.append(piece)
         self.recorded += len(piece)
         return piece
 
     def cut(self) -> str:
-        """What was taken since the last cut."""
+        """Return the text consumed since the last cut."""
         text = "".join(self._record)
         self._record, self.recorded = [], 0
         return text
 
     def since(self, recorded: int) -> str:
-        """What was taken after that length of the record."""
+        """Return the text consumed after that length of the record."""
         wanted = self.recorded - recorded
         pieces: list[str] = []
         for piece in reversed(self._record):
@@ -120,7 +120,7 @@ class TextSource:
         return "".join(reversed(pieces))
 
     def back_to(self, recorded: int) -> None:
-        """Unread what was taken after that length of the record."""
+        """Put back the text consumed after that length of the record."""
         pieces: list[str] = []
         while self.recorded > recorded:
             pieces.append(self._record.pop())
@@ -136,7 +136,7 @@ class TextSource:
         self.at -= unread
 
     def ready(self, characters: int) -> Steps[bool]:
-        """Wait for so many characters; False where the text ends before."""
+        """Wait for this many characters; return False if the text ends earlier."""
         while self.left < characters:
             if self.ended:
                 return False
@@ -144,7 +144,7 @@ class TextSource:
         return True
 
     def space(self) -> Steps[str]:
-        """Take all white space; the character behind it, "" at the end."""
+        """Consume all white space; return the character after it, "" at the end."""
         while True:
             end = SPACE.match(self.buffer, self.at).end()  # type: ignore[union-attr]  # matches everywhere
             if end > self.at:
@@ -156,13 +156,13 @@ class TextSource:
             yield
 
     def marker(self, markers: MarkerSet) -> Steps[str]:
-        """The marker that stands here, not taken yet, or "" as soon as it is clear that none does."""
+        """Return the marker at this position without consuming it, or "" as soon as none is possible."""
         while not self.ended and markers.begins(self.buffer[self.at : self.at + markers.longest]):
             yield
         return markers.match(self.buffer, self.at)
 
     def through(self, pattern: re.Pattern[str]) -> Steps[str]:
-        """Take the characters that the pattern (a class with a star) allows; all of them in one string."""
+        """Consume the characters that the pattern (a class with a star) allows; return them as one string."""
         pieces = []
         while True:
             found = pattern.match(self.buffer, self.at)
@@ -172,7 +172,7 @@ class TextSource:
             yield
 
     def word(self, pattern: re.Pattern[str], most: int) -> Steps[str]:
-        """Take the characters that the pattern (a class with a star) allows, as long as there are not too many."""
+        """Consume the characters that the pattern (a class with a star) allows, up to a maximum number."""
         while True:
             end = pattern.match(self.buffer, self.at).end()  # type: ignore[union-attr]  # matches everywhere
             if end < len(self.buffer) or self.ended or end - self.at > most:
@@ -180,13 +180,13 @@ class TextSource:
             yield
 
     def found(self, marker: MarkerSet) -> Steps[str]:
-        """Take the marker where one stands here."""
+        """Consume the marker if one stands at this position."""
         found = yield from self.marker(marker)
         self.take(self.at + len(found))
         return found
 
     def closed(self, ends: MarkerSet) -> Steps[str]:
-        """Take the end mark where one stands here, and its repetitions: some models close a call twice."""
+        """Consume the end mark if one stands at this position, and its repetitions: some models close a call twice."""
         first = found = yield from self.found(ends)
         while found and "`" not in found:  # the second of two fences opens another one
             end = self.recorded

@@ -21,14 +21,14 @@ AGAIN = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "depe
 
 
 class UnsupportedSchema(ValueError):
-    """The schema is not for us; the text says why."""
+    """The schema is not supported; the message gives the reason."""
 
 
 class SchemaBudget:
-    """How much work one schema makes."""
+    """The amount of work that validation against one schema needs."""
 
     def __init__(self, schema: JSON) -> None:
-        """Raises Unbounded where it would be too much for any arguments."""
+        """Raise Unbounded if it would be too much for any arguments."""
         self._root = schema
         self._sizes: dict[str, int] = {}
         self._open: set[str] = set()
@@ -36,11 +36,11 @@ class SchemaBudget:
         self._size = self._count(schema, 0, False)
 
     def too_much(self, arguments: JSON) -> bool:
-        """Whether these arguments would make more work than is allowed."""
+        """Return whether validating these arguments would exceed the limit."""
         return self._cycles > 1 and self._size * self._cycles ** depth_of(arguments) > MOST_STEPS
 
     def _count(self, node: Any, depth: int, again: bool) -> int:
-        """The size of a part of the schema; `again` is true within one of AGAIN."""
+        """Return the size of a part of the schema; `again` is true within one of AGAIN."""
         if depth > DEEPEST:
             raise UnsupportedSchema(f"it is more than {DEEPEST} levels deep")
         size = 1 + sum(self._count(inner, depth + 1, again or name in AGAIN) for name, inner in _named(node))
@@ -63,7 +63,7 @@ class SchemaBudget:
 
 
 def depth_of(value: Any) -> int:
-    """How many levels of objects and lists there are, without recursion."""
+    """Return the number of levels of objects and lists, without recursion."""
     level, depth = [value], 0
     while level := [inner for node in level for _, inner in _named(node)]:
         depth += 1
@@ -78,7 +78,7 @@ def _named(node: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _target(root: JSON, reference: str) -> Any:
-    """What a reference within the schema means; None for any other, which is refused elsewhere."""
+    """Return the target of a reference within the schema; None for any other, which is rejected elsewhere."""
     found: Any = root if reference.startswith("#") else None
     for step in filter(None, reference.removeprefix("#").split("/")):
         step = step.replace("~1", "/").replace("~0", "~")

@@ -1,4 +1,4 @@
-"""The settings that servers need for tools, with the parser of a model's family."""
+"""Lists the settings that servers need for tools, with the parser of a model's family."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _CURED = frozenset({"flag", "old-server", "switched-off"})
 
 
 def of(kind: str, parsers: Mapping[str, str]) -> str:
-    """How a server of this kind is started for a family with these `parsers`, "" where we know of nothing."""
+    """Return how to start a server of this kind for a family with these `parsers`, "" if unknown."""
     return FLAGS.get(kind, "").format(parser=parser_of(kind, parsers) or NO_PARSER)
 
 
 def sentence(flag: str) -> str:
-    """What people read about a setting that a server lacks."""
+    """Return the sentence for people about a setting that a server lacks."""
     return SENTENCE.format(flag=flag.replace("`", "'"))
 
 
 def left_in_text(kind: str, written: str, parsers: Mapping[str, str]) -> str:
-    """The setting with which this kind of server would have read a call written in this format.
+    """Return the setting with which this kind of server would have parsed a call in this format.
 
-    "" where no parser of the server reads the format: then the model writes its calls as text.
+    "" if no parser of the server reads the format: then the model writes its calls as text.
     """
     reading = _readers(kind).get(OF_FAMILIES.get(written, written), ())
     own = parser_of(kind, parsers)
@@ -55,7 +55,7 @@ def left_in_text(kind: str, written: str, parsers: Mapping[str, str]) -> str:
 
 @cache
 def _readers(kind: str) -> Mapping[str, tuple[str, ...]]:
-    """Format → the parsers of this kind of server that read it: those of the families that write it."""
+    """Map each format to the parsers of this kind of server that read it: those of the families that write it."""
     found: dict[str, tuple[str, ...]] = {}
     for family in FAMILIES if kind in LEAVE_IN_TEXT else ():
         parser = parser_of(kind, family.parsers)
@@ -65,13 +65,13 @@ def _readers(kind: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def parser_of(kind: str, parsers: Mapping[str, str]) -> str:
-    """The name for the command line; the table has remarks and alternatives behind it."""
+    """Return the name for the command line, without the table's remarks and alternatives."""
     found = re.match(r"[\w.-]+", parsers.get(kind, ""))
     return found[0] if found else ""
 
 
 def needed(words: str, rule: str, kind: str, parsers: Mapping[str, str]) -> str:
-    """What to set after a server said these words; "" where they tell nothing."""
+    """Return the setting to change after this message of a server; "" if it names none."""
     server = _server(words, rule, kind)
     written = " and ".join(dict.fromkeys(_FLAG.findall(words)))
     if server == "llamacpp" or (server and (server == kind or parser_of(server, parsers))):
@@ -80,7 +80,7 @@ def needed(words: str, rule: str, kind: str, parsers: Mapping[str, str]) -> str:
 
 
 def _server(words: str, rule: str, kind: str) -> str:
-    """Whose settings are meant."""
+    """Return the server that the setting belongs to."""
     told = next((server for mark, server in _MARKS if mark in words), "")
     if told or kind not in FLAGS:
         return told

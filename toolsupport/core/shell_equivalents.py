@@ -18,7 +18,7 @@ ShellCall = tuple[str, JSON]
 
 
 def understood(command: str) -> ShellCall | None:
-    """(tool, arguments) that do what this command would do; None where no tool for files does exactly that."""
+    """Return (tool, arguments) with the same effect as this command; None if no file tool does exactly that."""
     found = _windows(read_windows(command)) or _posix(read(command))
     return found if found and _inside(found[1]["path"]) else None
 
@@ -34,7 +34,7 @@ def _windows(words: Sequence[str]) -> ShellCall | None:
 
 
 def _inside(path: str) -> bool:
-    """Whether a shell and a tool mean the same by a path: of where the top is, they have ideas of their own."""
+    """Return whether a shell and a tool resolve a path alike: their root directories differ."""
     return bool(path) and not path.startswith(("/", "-")) and not path.endswith("/")
 
 
@@ -48,7 +48,7 @@ def _cat(command: ShellCommand) -> ShellCall | None:
 
 
 def _lines(end: str) -> Callable[[ShellCommand], ShellCall | None]:
-    """`head` and `tail`: so many lines of one end, ten where nothing is said."""
+    """Parse `head` and `tail`: a number of lines from one end, ten by default."""
 
     def shape(command: ShellCommand) -> ShellCall | None:
         if len(command.words) < 2 or command.output or command.document is not None:
@@ -109,7 +109,7 @@ def _echo(command: ShellCommand) -> ShellCall | None:
 
 
 def _with_meanings(text: str, meanings: Mapping[str, str]) -> str | None:
-    """The text with its escapes read; None where one of them is none that is known."""
+    """Return the text with its escapes resolved; None if one of them is unknown."""
     pieces = re.findall(r"\\.?|%%|[^\\%]+|%", text, re.DOTALL)
     if any(piece.startswith("\\") and piece not in meanings for piece in pieces):
         return None
@@ -125,7 +125,7 @@ def _printf(command: ShellCommand) -> ShellCall | None:
 
 
 def _printed(form: str, values: Sequence[str]) -> str | None:
-    """What printf makes of a form, which it uses again as long as there are values; %s and %% are understood."""
+    """Return printf's output; the format repeats as long as there are values; only %s and %% are supported."""
     texts = [_with_meanings(text, PRINTED) for text in _between_slots(form)]
     slots = len(texts) - 1
     rounds = max(1, -(-len(values) // slots)) if slots else 1
@@ -137,7 +137,7 @@ def _printed(form: str, values: Sequence[str]) -> str | None:
 
 
 def _between_slots(form: str) -> list[str]:
-    """The texts before, between and after each %s; [] where the form holds anything else than that and %%."""
+    """Return the texts before, between and after each %s; [] if the format has anything else but %%."""
     pieces = re.findall(r"%.?|[^%]+", form, re.DOTALL)
     if any(piece[0] == "%" and piece not in ("%s", "%%") for piece in pieces):
         return []
@@ -169,8 +169,10 @@ def _sed(command: ShellCommand) -> ShellCall | None:
 
 
 def _parts(script: str) -> tuple[str, str, str] | None:
-    """(delimiter, pattern, replacement) of `s/pattern/replacement/`, with a g or without: where the pattern occurs
-    once, that makes no difference."""
+    """Return (delimiter, pattern, replacement) of `s/pattern/replacement/`, with or without g.
+
+    If the pattern occurs once, the flag makes no difference.
+    """
     told = SCRIPT.fullmatch(script)
     if told is None:
         return None
@@ -180,7 +182,7 @@ def _parts(script: str) -> tuple[str, str, str] | None:
 
 
 def _literal(text: str, special: str, delimiter: str) -> str | None:
-    """The one text that a part of a script stands for; None where it may stand for several."""
+    """Return the single text that a part of a script matches; None if it may match several."""
     known = {*special, "\\", *("/" if delimiter == "/" else "")}
     pieces = re.findall(r"\\.|[^\\]", text)
     if any(piece[1:] not in known if piece[0] == "\\" else piece in special for piece in pieces):

@@ -27,9 +27,9 @@ IN_DOUBLE = re.compile(r'\\([$`"\\])')
 
 @dataclass(frozen=True, slots=True)
 class ShellCommand:
-    """A command in words. `output` is the file it writes into, "" for none, `append` at the end of that file.
+    """A parsed command. `output` is the file it writes to, "" for none; `append`: at the end of that file.
 
-    `document` is the text that it is given to read (`<<EOF`), None where there is none.
+    `document` is its standard input (`<<EOF`), None if there is none.
     """
 
     words: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class ShellCommand:
 
 
 def read(command: str) -> ShellCommand | None:
-    """The command; None for what is not one simple command."""
+    """Return the parsed command; None unless it is one simple command."""
     found, words, delimiter, end = ShellCommand(), [], "", 0
     while step := POSIX.match(command, end):
         operator, word = step.groups()
@@ -58,7 +58,7 @@ def read(command: str) -> ShellCommand | None:
 
 
 def read_windows(command: str) -> tuple[str, ...]:
-    """The words of a command as it is written on Windows; () where it is more than words."""
+    """Return the words of a command in Windows syntax; () if it is more than words."""
     words, end = [], 0
     while step := WINDOWS.match(command, end):
         if step[1]:
@@ -69,7 +69,7 @@ def read_windows(command: str) -> tuple[str, ...]:
 
 
 def plain(word: str) -> str:
-    """What a word says once its quotes are taken off."""
+    """Return a word without its quotes."""
     return "".join(_unquoted(part) for part in PART.finditer(word))
 
 
@@ -83,7 +83,7 @@ def _unquoted(part: re.Match[str]) -> str:
 
 
 def _whole(found: ShellCommand, delimiter: str, rest: str) -> ShellCommand | None:
-    """The command with the document that stands under it; None where anything else follows, or nothing was read."""
+    """Return the command with its here-document; None if anything else follows, or nothing was read."""
     if not found.words:
         return None
     if not delimiter:

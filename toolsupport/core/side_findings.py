@@ -33,7 +33,7 @@ SAMPLED = (*STEPS, "per_tool")
 
 
 def found(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
-    """The capabilities that were measured; what is too mixed, or was tried once only, is left out."""
+    """Return the capabilities that were measured; mixed ones, and those tried only once, are left out."""
     values: dict[str, Any] = {}
     for step, capability in STEPS.items():
         value = decided(results(outcomes, step), step)
@@ -47,13 +47,13 @@ def found(outcomes: Sequence[TrialOutcome]) -> dict[str, Any]:
 
 
 def results(outcomes: Iterable[TrialOutcome], step: str, subject: str = "") -> list[bool]:
-    """Passed or not, trial by trial. A tool's work that was done by a shell says nothing about calling the tool."""
+    """Return passed or failed for each trial. A tool's work done by a shell proves nothing about calling the tool."""
     made = counting(of_step(outcomes, step, subject))
     return [bool(outcome.passed) for outcome in made if outcome.code != "via_bash"]
 
 
 def decided(tried: Sequence[bool], step: str = "") -> bool | None:
-    """What these trials prove, None where they are too few or too mixed."""
+    """Return what these trials prove, None if they are too few or too mixed."""
     right, wrong = tried.count(True), tried.count(False)
     if right > wrong:
         outweighed = wrong == 0 or (wrong == 1 and right >= AGAINST_ONE and step != "control")
@@ -63,12 +63,12 @@ def decided(tried: Sequence[bool], step: str = "") -> bool | None:
 
 
 def least_passes(step: str) -> int:
-    """How many passes a yes needs at least."""
+    """Return the number of passes that a yes needs."""
     return LEAST_ALONE if step == "control" else LEAST
 
 
 def way_of(outcomes: Sequence[TrialOutcome], tool: str) -> str:
-    """How a model gets a file tool's work done: native, via_bash, refused, or "" where that is not proved."""
+    """Return how a model does a file tool's work: native, via_bash, refused, or "" if unproven."""
     tried = results(outcomes, "per_tool", tool)
     native = decided(tried)
     if native is not False:
@@ -80,7 +80,7 @@ def way_of(outcomes: Sequence[TrialOutcome], tool: str) -> str:
 
 
 def begun(outcomes: Sequence[TrialOutcome], step: str, subject: str = "") -> bool:
-    """True when the first round has sampled enough: as few as may agree, or that they differ."""
+    """Return True when the first round has enough samples: as few as may agree, or that they differ."""
     made = of_step(outcomes, step, subject)
     tried = results(made, step)
     agreeing = max(tried.count(True), tried.count(False))
@@ -88,13 +88,13 @@ def begun(outcomes: Sequence[TrialOutcome], step: str, subject: str = "") -> boo
 
 
 def all_called(outcomes: Sequence[TrialOutcome], tools: Iterable[str]) -> bool:
-    """True where no tool was ever left uncalled: their trials are counted together, as all are about the same."""
+    """Return True if every tool was always called: their trials are counted together, as they test much the same."""
     tried = [results(outcomes, "per_tool", tool) for tool in tools]
     return all(len(made) >= LEAST and all(made) for made in tried) and not in_doubt(outcomes)
 
 
 def settled(outcomes: Sequence[TrialOutcome], step: str, agreeing: int, subject: str = "") -> bool:
-    """True when a step has sampled enough: `agreeing` passes, or failures enough for a no, or a mixture."""
+    """Return True when a step has enough samples: `agreeing` passes, enough failures for a no, or a mixture."""
     made = of_step(outcomes, step, subject)
     tried = results(made, step)
     right, wrong = tried.count(True), tried.count(False)
@@ -108,12 +108,12 @@ def settled(outcomes: Sequence[TrialOutcome], step: str, agreeing: int, subject:
 
 
 def needed(outcomes: Sequence[TrialOutcome], agreeing: int) -> int:
-    """How many passes have to agree: more of a model that does something now and then only."""
+    """Return how many passes must agree: more for a model that succeeds only now and then."""
     return agreeing + IN_DOUBT if in_doubt(outcomes) else agreeing
 
 
 def in_doubt(outcomes: Sequence[TrialOutcome]) -> bool:
-    """Whether trials of one kind differ: of calling with one setting of thinking, of a side finding, of a tool."""
+    """Return whether trials of one kind differ: one setting of thinking, one side finding, or one tool."""
     called = {(outcome.think, outcome.passed) for outcome in counting(of_step(outcomes, "called"))}
     sampled = [*((step, "") for step in STEPS), *(("per_tool", tool) for tool in subjects(outcomes, "per_tool"))]
     differ = any(len({*results(outcomes, step, subject)}) > 1 for step, subject in sampled)

@@ -1,4 +1,4 @@
-"""CSV that a spreadsheet program opens without running anything in it."""
+"""Writes CSV that a spreadsheet program opens without running any formula in it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _LONGEST_CELL = 16 * 1024 * 1024
 
 
 def cell(value: Any) -> str:
-    """A value as a cell; a text that would be taken for a formula gets an apostrophe in front. None is empty."""
+    """Return a value as a cell; a text that looks like a formula gets a leading apostrophe. None is empty."""
     text = "" if value is None else str(value)
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def lines(rows: Iterable[Iterable[Any]]) -> str:
-    """Rows of values as CSV with safe cells."""
+    """Return rows of values as CSV with safe cells."""
     written = io.StringIO()
     csv.writer(written).writerows([cell(value) for value in row] for row in rows)
     return written.getvalue()
 
 
 def safe(text: str) -> str:
-    """A CSV text with safe cells. A lone carriage return ends a row, as in programs that open it."""
+    """Return a CSV text with safe cells. A lone carriage return ends a row, as in programs that open it."""
     csv.field_size_limit(_LONGEST_CELL)
     return lines(csv.reader(io.StringIO(text, newline="")))

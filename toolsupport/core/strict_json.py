@@ -1,4 +1,4 @@
-"""Reads JSON that others wrote, and refuses what readers of JSON understand differently."""
+"""Reads JSON from outside, and rejects whatever JSON readers interpret differently."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def _refused(number: str) -> int:
 
 
 def read(data: str | bytes, wide: Callable[[str], Any] = _refused) -> Any:
-    """The value in a text. `wide` reads a whole number of more than 64 bits.
+    """Return the parsed value. `wide` accepts whole numbers of more than 64 bits.
 
-    Raises ValueError with the reason: double keys, NaN, numbers beyond a double, half characters, deep nesting.
+    Raises ValueError with the reason: duplicate keys, NaN, numbers beyond a double, unpaired surrogates, deep nesting.
     """
     # orjson is strict about everything but double keys, of which it keeps the last without a word.
     orjson.loads(data)

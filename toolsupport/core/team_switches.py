@@ -1,4 +1,4 @@
-"""The switches of the team: each declared once, with the answers that the rest of the code asks for."""
+"""Declares the team's switches, each once, with the questions that the rest of the code asks of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ON_OFF = {"on": True, "off": False}
 
 @dataclass(frozen=True, slots=True)
 class SwitchText:
-    """What a switch is called, what it does, its choices (as in a form → for people), its line in the reference."""
+    """The label of a switch, its help text, its choices (form value → label), its line in the reference."""
 
     title: str
     meaning: str
@@ -28,10 +28,10 @@ def _text(title: str, meaning: str, choices: Mapping[str, str], reference: str) 
 
 @dataclass(frozen=True, slots=True)
 class TeamSwitches:
-    """The switches as they are set; callers ask the properties, which apply what outranks what.
+    """The current values of the switches; callers use the properties, which apply the precedence between them.
 
-    None of them touches what is stored, what a person decides by hand, approvals of tools, or the rule that tools
-    never reach a model that is not known to take them. The settings page shows them in this order.
+    No switch changes stored values, people's decisions, approvals of tools, or the rule that tools never reach a model
+    that is not known to support them. The settings page lists them in this order.
     """
 
     filter_only: bool = field(
@@ -48,7 +48,8 @@ class TeamSwitches:
         default="measured",
         metadata=_text(
             "Calls written as text",
-            "For models without tools of their own: calls are written in the answer and read from it.",
+            "For models without tools of their own: calls are written in the answer and read from it. Calls written as"
+            " code have a switch of their own.",
             {"measured": "Where it was found to work", "all": "For all models", "off": "Never"},
             "Calls written as text: where a test found a format that works, for all models, never.",
         ),
@@ -93,7 +94,7 @@ class TeamSwitches:
 
     @property
     def asks_about_models(self) -> bool:
-        """Whether people are asked what an unknown model can do."""
+        """Whether people are asked about the capabilities of an unknown model."""
         return not self.filter_only
 
     @property
@@ -103,36 +104,44 @@ class TeamSwitches:
 
     @property
     def learns(self) -> bool:
-        """Whether a refusal in a running answer leads to a question, and to something being written down.
+        """Whether a refusal during an answer leads to a question and to a stored claim.
 
-        The answer itself goes on without tools either way.
+        The answer itself continues without tools either way.
         """
         return self.runtime_learning and not self.filter_only
 
     @property
     def translates(self) -> bool:
-        """Whether one tool may be served by another, or a refusal in words be answered with another offer."""
+        """Whether one tool may replace another, or a refusal in text lead to another offer."""
         return not self.filter_only
 
+    @property
+    def allows_text_formats(self) -> bool:
+        """Whether calls may be written as text at all; code is not meant."""
+        return self.text_formats != "off" and not self.filter_only
+
     def allows_text_format(self, works: bool) -> bool:
-        """Whether calls may be written as text; `works` says that a test or a person found that they arrive."""
-        allowed = {"off": False, "measured": works, "all": True}
-        return allowed[self.text_formats] and not self.filter_only
+        """Whether calls may be written as text; `works`: a test or a person confirmed that it works."""
+        return self.allows_text_formats and (works or self.text_formats == "all")
 
     @property
     def allows_code_mode(self) -> bool:
-        """Whether a model may write code that calls tools; the tool that runs it has to be enabled besides."""
+        """Whether a model may write code that calls tools; the tool that runs it must be enabled as well."""
         return self.code_mode and not self.filter_only
+
+    def allows_code(self, works: bool) -> bool:
+        """Whether calls may be written as code by this model; with text off, still where it `works`."""
+        return self.allows_code_mode and (works or self.text_formats == "all")
 
     @property
     def on_drift(self) -> Drift:
-        """What is done when a tested model has changed: nothing, a question, or a new test when there is time."""
+        """The reaction to a change of a tested model: nothing, a question, or a new test when there is time."""
         return "off" if self.filter_only else self.drift
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """One switch as it is declared. `values` are its choices, as in a form → as stored."""
+    """The declaration of one switch. `values` maps its choices from form value to stored value."""
 
     name: str
     default: Any
@@ -144,7 +153,7 @@ class Switch:
 
     @property
     def variable(self) -> str:
-        """The environment variable that outranks what the page sets."""
+        """The environment variable that has precedence over the settings page."""
         return f"TOOLSUPPORT_{self.name.upper()}"
 
     def valid(self, value: Any) -> bool:
@@ -152,7 +161,7 @@ class Switch:
         return any((type(value), value) == (type(one), one) for one in self.values.values())
 
     def written(self, value: Any) -> str:
-        """A stored value as it is written in a form."""
+        """Return a stored value as it appears in a form."""
         return next(choice for choice, meant in self.values.items() if meant == value)
 
 

@@ -1,4 +1,4 @@
-"""Cuts names and sentences into the words that a search compares."""
+"""Splits names and sentences into the words that a search compares."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _IRREGULAR = {"people": "people", "children": "child", "indices": "index", "inde
 
 
 def terms(text: str) -> list[str]:
-    """The words of a text in their plain form, in order: `listOpenIssues` gives list, open, issue."""
+    """Return the words of a text in their base form, in order: `listOpenIssues` gives list, open, issue."""
     plain = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS])
     words = (part.casefold() for word in WORD.findall(plain) for part in _parts(word))
     return [stem(word) for word in words if word not in FILLERS]
@@ -76,7 +76,7 @@ def _parts(word: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """One form for the forms of an English word, near enough: files, file; running, run; copied, copy."""
+    """Return an approximate base form of an English word: files, file; running, run; copied, copy."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) > 4 and word.endswith("ies"):
@@ -99,7 +99,7 @@ def _without_verb_ending(word: str) -> str:
 
 
 def _undoubled(word: str) -> str:
-    """`runn` gives run; `call` and `miss` stay."""
+    """Return run for `runn`, but leave `call` and `miss`."""
     doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz"
     return word[:-1] if doubled else word
 
@@ -111,6 +111,6 @@ for _group in ALIKE:
 
 
 def alike(words: list[str]) -> list[str]:
-    """Other words for the given ones, none of which are among them."""
+    """Return synonyms of the given words, without the words themselves."""
     others = {other for word in words for other in _GROUPS.get(word, ())}
     return sorted(others - set(words))

@@ -1,7 +1,7 @@
-"""Finds among many descriptions those that fit some words, by the words themselves and by meaning where that is known.
+"""Searches descriptions by words (BM25) and, if vectors are available, by meaning.
 
-Words count by BM25, most in a name. Meaning comes as vectors that the caller got from a server. The two orders are
-joined by reciprocal rank: what stands high in either stands high in the end.
+A match in a name counts most. The caller gets the vectors from a server. The two rankings are joined by reciprocal
+rank: an entry that is high in either is high in the result.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ Vector = Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """Something that can be found: `text` is searched, and so is `name`, which counts more."""
+    """A searchable entry: `text` and `name` are searched, and `name` counts more."""
 
     name: str
     text: str
 
     @property
     def whole(self) -> str:
-        """What a vector is made of."""
+        """The text that a vector is computed from."""
         return f"{' '.join(terms(self.name))}: {self.text}"
 
 
 def entry_of(spec: ToolSpec) -> IndexEntry:
-    """A tool by its name, its description and what its parameters are called."""
+    """Build the entry of a tool from its name, its description and the names of its parameters."""
     return IndexEntry(spec.name, f"{spec.description} {' '.join(_parameters(spec.parameters))}".strip())
 
 
@@ -55,7 +55,7 @@ def _parameters(schema: JSON) -> list[str]:
 
 
 class ToolIndex:
-    """An index over entries, made once and asked often. `vectors` are those of the entries' `whole`, in their order."""
+    """An index over entries, built once and queried often. `vectors` belong to the entries' `whole`, in their order."""
 
     def __init__(self, entries: Sequence[IndexEntry], vectors: Sequence[Vector] | None = None) -> None:
         self.entries = tuple(entries)
@@ -66,7 +66,7 @@ class ToolIndex:
         self._vectors = _normalised(vectors) if vectors and len(vectors) == len(self.entries) else None
 
     def find(self, query: str, count: int, vector: Vector | None = None) -> list[IndexEntry]:
-        """The best `count` entries, best first; none where no word of the query is known and no vector is given."""
+        """Return the best `count` entries, best first; none if no word of the query matches and no vector is given."""
         orders = [self._by_words(query)]
         if vector is not None and self._vectors is not None:
             orders.append(self._by_meaning(vector))
@@ -93,7 +93,7 @@ class ToolIndex:
 
 
 def fused(orders: Sequence[Sequence[int]]) -> list[int]:
-    """One order out of several: each gives a place that it names the reciprocal of its rank."""
+    """Merge several rankings by reciprocal rank."""
     scores: dict[int, float] = {}
     for order in orders:
         for rank, place in enumerate(order):
@@ -102,7 +102,7 @@ def fused(orders: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _by_bm25(bags: list[list[str]]) -> Any:
-    """The index of the words. Both libraries are large, so that only a site with something to search has them."""
+    """Return the BM25 index. Both libraries are large, so they are imported only on a site with something to search."""
     import bm25s
 
     bm25s.logger.setLevel("WARNING")  # it would write a line for every index that is made
@@ -112,7 +112,7 @@ def _by_bm25(bags: list[list[str]]) -> Any:
 
 
 def _descending(scores: Any, most: int) -> list[int]:
-    """The places whose score is above nothing, best first; equal ones in their own order."""
+    """Return the positions with a positive score, best first; ties keep their order."""
     import numpy
 
     order = numpy.argsort(-scores, kind="stable")[:most]
@@ -120,7 +120,7 @@ def _descending(scores: Any, most: int) -> list[int]:
 
 
 def _normalised(vectors: Sequence[Vector]) -> Any:
-    """The vectors as rows of length 1."""
+    """Return the vectors as rows of length 1."""
     import numpy
 
     rows = numpy.asarray(vectors, dtype=numpy.float32)

@@ -1,4 +1,4 @@
-"""How many tools a model can be given at once, by what was measured, else by its size."""
+"""Limits how many tools a model gets at once, by measurement, else by its size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GENERAL = frozenset({"profile", "default"})
 
 @dataclass(frozen=True, slots=True)
 class ToolLimit:
-    """At most `most` tools, of every kind or (`mcp_only`) of those from MCP servers; the reason is for people."""
+    """At most `most` tools, of all kinds or (`mcp_only`) of those from MCP servers; the reason is for people."""
 
     rule: str
     most: int
@@ -26,7 +26,7 @@ class ToolLimit:
 
 
 def limits_of(capabilities: Capabilities, parameters: int | None, hosted: bool = False) -> tuple[ToolLimit, ...]:
-    """The limits that hold for a model. The rule by size gives way to a number that is known of the model itself."""
+    """Return the limits for a model. A number known for the model itself replaces the rule by size."""
     known = capabilities["max_tools"]
     most = _number(known)
     limits = [] if most is None else [ToolLimit("max_tools", most, f"This model takes at most {most} tools at once.")]
@@ -35,7 +35,7 @@ def limits_of(capabilities: Capabilities, parameters: int | None, hosted: bool =
 
 
 def _by_size(parameters: int | None, hosted: bool) -> ToolLimit:
-    """The rule for tools of MCP servers, by all the parameters a model has."""
+    """Return the limit for tools of MCP servers, by the number of all parameters of the model."""
     if parameters is None and hosted:
         most, size = 10, "A large model that hosts run"
     elif parameters is None:

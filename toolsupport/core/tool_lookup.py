@@ -1,4 +1,4 @@
-"""Finds which of the offered tools a name means, where one single tool can be meant."""
+"""Finds the offered tool that a name means, if exactly one is possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolsupport.core.types import ToolSpec
 
 
 def find_tool(name: str, offered: Sequence[ToolSpec]) -> ToolSpec | None:
-    """The tool of that name; else the only one that differs in case; else the only one that differs by a prefix."""
+    """Return the tool of that name; else the only one that differs by case; else by a prefix."""
     by_name = {spec.name: spec for spec in offered}
     if name in by_name:
         return by_name[name]
@@ -26,10 +26,9 @@ def _same_but_case(asked: str, offered: str) -> bool:
 
 
 def _same_but_prefix(asked: str, offered: str) -> bool:
-    """`read_file` for `mcp__fs__read_file`, or `functions.read_file` for `read_file`.
+    """Match `read_file` to `mcp__fs__read_file`, or `functions.read_file` to `read_file`.
 
-    A prefix that the model put there itself must end in a mark of a namespace: an underscore would let `file` serve
-    for `delete_file`.
+    A prefix added by the model must end in a namespace mark: with an underscore `file` would match `delete_file`.
     """
     shorter = re.search(rf"[^a-z0-9]{re.escape(asked)}$", offered) if asked else None
     longer = re.search(rf"(?:[.:/|]|__){re.escape(offered)}$", asked) if offered else None

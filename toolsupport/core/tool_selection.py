@@ -1,4 +1,4 @@
-"""Which tools a request carries in which format, with the rule that decided for each of them."""
+"""Chooses which tools a request carries in which format, with the rule that decided for each tool."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 from toolsupport.core import format_choice
 from toolsupport.core.format_choice import FormatDecision, FormatPreferences
 from toolsupport.core.formats.code_mode import TOOL as CODE_TOOL
+from toolsupport.core.formats.code_mode import callable_name
 from toolsupport.core.tool_limits import ToolLimit, limits_of
 from toolsupport.core.types import Capabilities, Exclusion, ToolFilter, ToolSpec
 
@@ -34,9 +35,10 @@ NATIVE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class Candidate:
     """A tool that might be offered.
 
-    `enabled` is the team's switch, `missing` says why it cannot work here ("" where it can). `connected`: what it
-    reaches is enabled, the MCP server `server` or any database. `approved`: somebody approved its definition as it
-    stands. `materialised`: it was found for this conversation; the most relevant ones stay under a limit.
+    `enabled` is the team's switch, `missing` the reason why it cannot work here ("" if it can). `connected`: its MCP
+    server (`server`) or any database is enabled. `approved`: a person approved its present definition. `materialised`:
+    a search found it for this conversation; the most relevant ones stay under a limit.
+    `in_programs`: a program of the model may call it.
     """
 
     spec: ToolSpec
@@ -48,20 +50,21 @@ class Candidate:
     approved: bool = True
     materialised: bool = False
     relevance: float = 0.0
+    in_programs: bool = True
 
     @property
     def usable(self) -> bool:
-        """Whether it may run at all, whatever a model or a conversation makes of it."""
+        """Whether it may run at all, for any model or conversation."""
         return self.enabled and not self.missing and self.connected and self.approved
 
 
 @dataclass(frozen=True, slots=True)
 class ToolPreferences:
-    """What the team and the people of a conversation want.
+    """The preferences of the team and of the people in a conversation.
 
-    `tools_on` False switches tools off, None and True leave it to what is known of the model. `team` and `chat` name
-    what is left out. `formats` is what they want of formats. `may_call` False: the options of the model say that it is
-    to call none. `parameters` is how large the model is, where that is known; `hosted`: a large one that hosts run.
+    `tools_on` False switches tools off; None and True leave it to the model's capabilities. `team` and `chat` name
+    excluded tools. `formats` are their preferred formats. `may_call` False: the model's options forbid calls.
+    `parameters` is the model's size, if known; `hosted`: a large model that hosting services run.
     """
 
     tools_on: bool | None = None
@@ -75,7 +78,7 @@ class ToolPreferences:
 
 @dataclass(frozen=True, slots=True)
 class ToolDecision:
-    """One tool, in or out, with the name of the rule that decided: for what is in, that is its kind."""
+    """One tool, included or not, with the name of the deciding rule: its kind if it is included."""
 
     candidate: Candidate
     included: bool
@@ -89,11 +92,11 @@ class ToolDecision:
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """What is offered. `format` is native, a text format, or "" where nothing is; the reasons are for people.
+    """The offered tools. `format` is native, a text format, or "" if no tool is offered; the reasons are for people.
 
-    `verdicts` has every candidate. `fallbacks` are the formats to go on with, in order, where this one fails in a
-    turn; `formats` all there are, with the reason for or against each. `limits` are those that hold for this model.
-    `usable` names what may run in this chat, whether the model is told of it or not.
+    `verdicts` has every candidate. `fallbacks` are the formats to continue with, in order, if this one fails in a turn;
+    `formats` are all formats with the reason for or against each. `limits` are those of this model. `usable` names the
+    tools that may run in this chat, whether or not the model is offered them.
     """
 
     verdicts: tuple[ToolDecision, ...]
@@ -110,13 +113,13 @@ class Toolbox:
 
     @property
     def hidden(self) -> tuple[ToolSpec, ...]:
-        """What a model may call without having been told of it: the search, where a limit left it out."""
+        """The tools that a model may call without being offered them: the search, if a limit excluded it."""
         searches = (one for one in self.verdicts if one.candidate.kind == "search" and not one.included)
         return tuple(one.candidate.spec for one in searches if self.format and one.rule in LIMITS)
 
     @property
     def spare(self) -> tuple[str, ...]:
-        """What may be left out where room is lacking, in the order in which it goes; the first of all stays."""
+        """The tools that may be left out if room is short, in that order; the first tool always stays."""
         return tuple(self.verdicts[number].name for number in reversed(_ranked(self.verdicts)[1:]))
 
     @property
@@ -126,7 +129,7 @@ class Toolbox:
 
 @dataclass(frozen=True, slots=True)
 class _ServedModel:
-    """What the barriers look at: what is known, and in which formats it can be served."""
+    """The input of the barriers: the capabilities, and the formats in which the model can be served."""
 
     capabilities: Capabilities
     usable: tuple[str, ...]
@@ -135,7 +138,7 @@ class _ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class _RuleInput:
-    """What the rules look at. `deferred`: there are tools that wait until they are found."""
+    """The input of the rules. `deferred`: some tools wait until a search finds them."""
 
     candidate: Candidate
     wishes: ToolPreferences
@@ -146,8 +149,8 @@ class _RuleInput:
 def choose(capabilities: Capabilities, candidates: Sequence[Candidate], wishes: ToolPreferences) -> Toolbox:
     """Decide for each candidate; under a limit built-in tools stay first, then the most relevant ones.
 
-    Native tools are offered to a model known to call them and to no other; in text, to one that is known to write
-    calls that can be read, or where the team wants it for all.
+    Native tools are offered only to a model known to call them; tools in text to a model known to write parseable
+    calls, or if the team enables that for all.
     """
     unwanted = [_first(WANTED, _RuleInput(one, wishes)) for one in candidates]
     wanted = frozenset(one.spec.name for one, against in zip(candidates, unwanted, strict=True) if against is None)
@@ -238,8 +241,10 @@ def _left_out(what: str, name: str, kind: Literal["tools", "servers"], wishes: T
 
 def _unnameable(case: _RuleInput) -> str:
     name = case.candidate.spec.name
-    if case.format == format_choice.CODE and not name.isidentifier():
+    if case.format == format_choice.CODE and not callable_name(name):
         return "Calls are written as code here, and its name is none that code can call."
+    if case.format == format_choice.CODE and name != CODE_TOOL and not case.candidate.in_programs:
+        return "Calls are written as code here, and programs cannot call it."
     if case.format == format_choice.NATIVE and case.candidate.kind == "mcp" and not NATIVE_NAME.fullmatch(name):
         return "Servers take names of up to 64 letters, digits, _ and - only."
     return ""
@@ -286,7 +291,7 @@ RULES = MappingProxyType({**WANTED, **OFFERED})
 
 
 def _first(rules: Mapping[str, Callable[[Subject], str]], subject: Subject) -> tuple[str, str] | None:
-    """The name and the reason of the first rule that objects."""
+    """Return the name and the reason of the first rule that objects."""
     for name, rule in rules.items():
         if reason := rule(subject):
             return name, reason
@@ -299,7 +304,7 @@ def _judged(case: _RuleInput, unwanted: tuple[str, str] | None) -> ToolDecision:
 
 
 def _ranked(verdicts: Sequence[ToolDecision]) -> list[int]:
-    """The places of what is in: built-in tools first, then the most relevant ones."""
+    """Return the positions of the included tools: built-in tools first, then the most relevant ones."""
     return sorted(
         (number for number, verdict in enumerate(verdicts) if verdict.included),
         key=lambda number: (verdicts[number].rule == "mcp", -verdicts[number].candidate.relevance),
@@ -307,7 +312,7 @@ def _ranked(verdicts: Sequence[ToolDecision]) -> list[int]:
 
 
 def _within(limits: Sequence[ToolLimit], verdicts: Sequence[ToolDecision]) -> tuple[ToolDecision, ...]:
-    """What is over a limit falls out; what stays keeps its order, so that a prompt begins as it did before."""
+    """Drop tools over a limit; the rest keeps its order, so that the beginning of the prompt stays the same."""
     ranked = _ranked(verdicts)
     kept = list(verdicts)
     for limit in limits:

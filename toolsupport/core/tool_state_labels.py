@@ -1,4 +1,4 @@
-"""Labels for the state of a model's tools: on the chip of the picker, in a notice."""
+"""Returns labels for the state of a model's tools, for the picker's chip and for notices."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ STATES = {
 
 
 def state_word(capabilities: Capabilities) -> tuple[str, str]:
-    """One of STATES with the words of its chip: ("tested", "Tools ✓ tested").
+    """Return one of STATES with the label of its chip: ("tested", "Tools ✓ tested").
 
-    Where nobody measured it, the words say whose claim it is: "Tools ✓ declared".
+    Without a measurement the label names the source of the claim: "Tools ✓ declared".
     """
     state = _state(capabilities)
     sign, word, _ = STATES[state]
@@ -25,7 +25,9 @@ def state_word(capabilities: Capabilities) -> tuple[str, str]:
 
 
 def tools_word(capabilities: Capabilities) -> str:
-    """What a notice says of tools: Enabled, Disabled, Text mode or Unknown, as in `Tools: Disabled (profile)`."""
+    """Return the word for tools in a notice: Enabled, Disabled, Text mode or Unknown, as in `Tools: Disabled
+    (profile)`.
+    """
     return STATES[_state(capabilities)][2]
 
 

@@ -1,6 +1,6 @@
-"""Serves what a model asks of a shell by the tool for files that does the same, and offers it a shell in their place.
+"""Runs a file tool for a shell command with the same effect, and can offer the model a shell in place of file tools.
 
-A command is never made out of arguments: it only goes the other way.
+A call of a file tool is never turned into a shell command.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from toolsupport.core.formats.code_mode import FORMAT as CODE_MODE
 from toolsupport.core.shell_equivalents import understood
 from toolsupport.core.types import Capabilities, Exclusion, RequestSpec, ToolCall, ToolSpec
 
@@ -41,14 +42,14 @@ REFUSES = ("via_bash", "refused")
 
 @dataclass(frozen=True, slots=True)
 class TranslatedCall:
-    """`call` is what runs; `reason` is why that is not what was asked for, "" where it is."""
+    """`call` is the call that runs; `reason` explains a difference from the requested call, "" if there is none."""
 
     call: ToolCall
     reason: str = ""
 
 
 def serve(call: ToolCall, brief: RequestSpec) -> TranslatedCall:
-    """What runs for a call: a tool that this model may use, whether it was told of it or not."""
+    """Return the call to run: of a tool that this model may use, whether or not it was offered."""
     if not brief.translates:
         return TranslatedCall(call)
     same = equivalent(call)
@@ -60,22 +61,23 @@ def serve(call: ToolCall, brief: RequestSpec) -> TranslatedCall:
 
 
 def equivalent(call: ToolCall) -> ToolCall | None:
-    """The call of a tool for files that does what this command of a shell would do; None where there is none."""
+    """Return the call of a file tool with the effect of this shell command; None if there is none."""
     command = call.arguments.get("command")
     found = understood(command) if call.name == BASH and isinstance(command, str) else None
     return replace(call, name=found[0], arguments=found[1]) if found else None
 
 
 def rerouted(brief: RequestSpec) -> RequestSpec:
-    """The brief for a model as it is known: with a shell in place of tools that it does not take, where it speaks it.
+    """Return the request with a shell in place of tools that the model cannot call, if it can call the shell.
 
-    Tools nobody knows anything of stay as they are. Whatever it is told, a command for files is understood.
+    Tools without any measurement stay as they are. A command for files is understood with any offer.
     """
     if not brief.offers_tools:
         return brief
     brief = replace(brief, translates=True)
     gone = {name for name, known in KNOWN_BY.items() if brief.capabilities[known].value in REFUSES}
-    if gone and _speaks_bash(brief.capabilities):
+    # Programs have no shell: their functions stay, whatever the model makes of the tools natively.
+    if gone and brief.format != CODE_MODE.name and _speaks_bash(brief.capabilities):
         return through_bash(brief, gone)
     offered = {spec.name for spec in brief.tools}
     understands = BASH not in offered and offered & set(KNOWN_BY)
@@ -86,12 +88,12 @@ LEFT_OUT_BY_PEOPLE = frozenset({"disabled", "filtered"})
 
 
 def after_refusal(brief: RequestSpec) -> RequestSpec | None:
-    """The brief to ask with once more, after a model said that it cannot reach files; None where that is of no use.
+    """Return the request to retry with after a model denied access to files; None if a retry is useless.
 
-    Where people left out a tool for files, the model may only have told the truth.
+    If people excluded a file tool, the model's answer may simply be true.
     """
     offered = {spec.name for spec in brief.tools}
-    if not brief.translates or BASH in offered or not offered & set(KNOWN_BY):
+    if not brief.translates or brief.format == CODE_MODE.name or BASH in offered or not offered & set(KNOWN_BY):
         return None
     if any(out.tool in KNOWN_BY and out.rule in LEFT_OUT_BY_PEOPLE for out in brief.excluded):
         return None
@@ -99,7 +101,7 @@ def after_refusal(brief: RequestSpec) -> RequestSpec | None:
 
 
 def through_bash(brief: RequestSpec, gone: set[str]) -> RequestSpec:
-    """The same with a shell in place of those tools; they stay behind it, and do what it is asked for."""
+    """Return the request with a shell in place of those tools; they stay behind it and do its work."""
     behind = tuple(spec for spec in brief.tools if spec.name in gone)
     told = tuple(spec for spec in brief.tools if spec.name not in gone)
     shell = () if any(spec.name == BASH for spec in told) else (COMMANDS,)
@@ -111,7 +113,7 @@ def through_bash(brief: RequestSpec, gone: set[str]) -> RequestSpec:
 
 
 def only_commands(brief: RequestSpec) -> bool:
-    """Whether a call of a shell means the tools for files and nothing else: no shell may be run for this model."""
+    """Return whether a call of the shell may only mean file tools: no shell may run for this model."""
     return COMMANDS in brief.callable
 
 

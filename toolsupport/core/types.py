@@ -1,4 +1,4 @@
-"""The nouns every room of the house speaks in, as frozen dataclasses."""
+"""Defines the shared domain types as frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JSON = dict[str, Any]
 
 
 class Role(StrEnum):
-    """Who speaks in a conversation. NOTICE is for people: it never reaches a model."""
+    """The author of a message. A NOTICE is for people: it is never sent to a model."""
 
     SYSTEM = "system"
     USER = "user"
@@ -23,7 +23,7 @@ class Role(StrEnum):
 
 
 class Permit(StrEnum):
-    """Why a request may carry tools: an ordinary turn needs support, a probe measures it."""
+    """The reason why a request may carry tools: an ordinary turn needs support, a probe measures it."""
 
     TURN = "turn"
     PROBE = "probe"
@@ -39,10 +39,9 @@ class ToolSpec:
 
     @classmethod
     def from_openai(cls, tool: Mapping[str, Any]) -> ToolSpec:
-        """Read `{"type": "function", "function": {name, description?, parameters?}}` or the bare function.
+        """Parse `{"type": "function", "function": {name, description?, parameters?}}` or the bare function.
 
-        Missing parts get description "", properties {} and required [].
-        Raises ValueError where there is no name.
+        Missing parts become description "", properties {} and required []. Raises ValueError without a name.
         """
         function = tool.get("function", tool)
         name = function.get("name") if isinstance(function, Mapping) else None
@@ -51,18 +50,18 @@ class ToolSpec:
         return cls(name, str(function.get("description") or ""), function.get("parameters") or {}).completed()
 
     def completed(self) -> ToolSpec:
-        """The same with properties {} and required [] where its schema leaves them out, as some servers want it."""
+        """Return the same spec with properties {} and required [] filled in, which some servers require."""
         return replace(self, parameters={"type": "object", "properties": {}, "required": []} | self.parameters)
 
     def to_openai(self) -> JSON:
-        """The shape that both Ollama and OpenAI-style servers take in `tools`."""
+        """Return the form that both Ollama and OpenAI-style servers accept in `tools`."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return {"type": "function", "function": function}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call a model asked for; `repairs` says in words what had to be mended to read it."""
+    """One call that a model requested; `repairs` describes the repairs that were needed to parse it."""
 
     id: str
     name: str
@@ -72,7 +71,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gave back: `content` is the text the model reads, `table` as CSV what people may save."""
+    """The result of a tool: `content` is the text for the model, `table` the CSV that people may save."""
 
     content: str
     is_error: bool = False
@@ -94,9 +93,9 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """A value that is never bare: where it comes from, since when (ISO 8601, or "") and why.
+    """A value with its source, its time (ISO 8601, or "") and its reason.
 
-    `value` None means unknown, which is not no. `override` is the row's id, where a row decided.
+    `value` None means unknown, which is not no. `override` is the row's id, if a row decided.
     """
 
     name: str
@@ -117,7 +116,7 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """All capabilities of one model, by name; a name nobody ever spoke of is unknown."""
+    """All capabilities of one model, by name; a name without any claim is unknown."""
 
     values: Mapping[str, Capability]
 
@@ -131,7 +130,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The identity a measurement holds for: change one part and the measurement is stale."""
+    """The identity that a measurement holds for; if one part changes, the measurement is stale."""
 
     server: str
     name: str
@@ -141,7 +140,7 @@ class Build:
 
     @property
     def key(self) -> str:
-        """A stable digest (32 hex characters), never empty."""
+        """Return a stable digest (32 hex characters), never empty."""
         parts = (self.server, self.name, self.digest, self.template_hash, self.server_version)
         return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
 
@@ -150,7 +149,7 @@ class Build:
 class Limits:
     """Times in seconds. `first_token` covers loading the model; `between` is the longest silence after it.
 
-    A reply may have `answer_bytes` on the wire and `answer_text` characters of text and thinking in it.
+    A reply may have `answer_bytes` bytes and `answer_text` characters of text and thinking.
     """
 
     connect: float = 5.0
@@ -164,7 +163,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a server is and how long it may take; an argument, never stored and never part of a Brief."""
+    """The address of a server and its time limits; passed as an argument, never stored, not part of a RequestSpec."""
 
     kind: str
     base_url: str
@@ -183,16 +182,14 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True)
 class RequestSpec:
-    """Everything one request to one model needs to know besides the messages and the endpoint.
+    """All parameters of one request to one model, except the messages and the endpoint.
 
-    `format` is "native", the name of a text format, or "" (no tools are offered, `format_reason` says why);
-    `fallbacks` are the formats to go on with where it fails.
-    `options` are the server's sampling options (num_ctx, temperature …); `think` None leaves it to the server.
-    `translates`: a call may be served by another tool; `hidden` are tools that serve calls and are not told of.
-    `turn_context` is a key of prompt's TURN_CONTEXTS or "" (what is known of the model decides), `documents` are texts
-    by the name of their file, `examples` calls of this model that worked, `strong_nudge` pushes it to use its tools.
-    `hidden` tools may be called though it is not told of them. `begins_inside`: replies begin inside reasoning (None:
-    that is not known).
+    `format` is "native", the name of a text format, or "" (no tools are offered, for the reason `format_reason`);
+    `fallbacks` are the formats to continue with if it fails. `options` are the server's sampling options (num_ctx,
+    temperature …); `think` None leaves it to the server. `translates`: another tool may serve a call; `hidden` tools
+    may be called although they are not offered. `turn_context` is a key of prompt's TURN_CONTEXTS or "" (the model's
+    capabilities decide), `documents` are texts by file name, `examples` successful calls of this model, `strong_nudge`
+    adds the tool-use reminder. `begins_inside`: replies begin inside reasoning (None: unknown).
     """
 
     model: str
@@ -218,22 +215,21 @@ class RequestSpec:
 
     @property
     def callable(self) -> tuple[ToolSpec, ...]:
-        """What may be called: what is offered, and what is hidden beside it."""
+        """The tools that may be called: the offered and the hidden ones."""
         return (*self.tools, *self.hidden) if self.tools else ()
 
     @property
     def offers_tools(self) -> bool:
-        """True where the model is told of tools, natively or in a text format."""
+        """True if the model is offered tools, natively or in a text format."""
         return bool(self.format and self.tools)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a codec encodes: a brief and a history that were already rendered for the target.
+    """The input of a codec: a request and a history that are already rendered for the target.
 
-    `tools` is empty wherever the model must not see native tools; a codec never sends an empty list.
-    `supports_tools` repeats the capability (None: unknown), so that a codec can refuse on its own what slipped
-    past those who decide: see `may_carry_tools`.
+    `tools` is empty if the model must not see native tools; a codec never sends an empty list. `supports_tools` repeats
+    the capability (None: unknown), so that a codec can refuse on its own: see `may_carry_tools`.
     """
 
     model: str
@@ -248,20 +244,20 @@ class Request:
 
     @property
     def may_carry_tools(self) -> bool:
-        """True where the model is known to take tools, and for a probe, which measures just that."""
+        """True if the model is known to support tools, and for a probe, which measures that."""
         return self.supports_tools is True or self.permit is Permit.PROBE
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFilter:
-    """Tools and MCP servers, by name, that people do not want offered; whatever is not named is allowed."""
+    """Tools and MCP servers, by name, that people excluded; all others are allowed."""
 
     tools: frozenset[str] = frozenset()
     servers: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, stored: object) -> ToolFilter:
-        """What was kept as `{"tools": [name, …], "servers": [name, …]}`; anything else leaves nothing out."""
+        """Parse `{"tools": [name, …], "servers": [name, …]}`; anything else excludes nothing."""
         kept = stored if isinstance(stored, Mapping) else {}
         lists = (kept.get(kind) for kind in ("tools", "servers"))
         return cls(*(frozenset(map(str, names)) if isinstance(names, list) else frozenset() for names in lists))
@@ -272,11 +268,11 @@ class ToolFilter:
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """What a person set for one conversation; None and "" leave it to the model's profile and the team.
+    """The settings of one conversation; None and "" leave the value to the model's profile and the team.
 
     `tools_on` is the conversation's own switch, `system` replaces the team's base prompt, `temperature` is 0 to 2.
-    `format` is the call format that this conversation prefers, `left_out` the tools it does not want. `asked_format` is
-    the text format that a person asked for in one answer, whether or not it was found to work.
+    `format` is the call format that this conversation prefers, `left_out` are its excluded tools. `asked_format` is the
+    text format that a person requested for one answer, whether or not a test found that it works.
     """
 
     tools_on: bool | None = None
@@ -288,5 +284,5 @@ class ChatSettings:
 
 
 def is_json_object(value: object) -> TypeGuard[JSON]:
-    """True for a dict whose keys are all text, as JSON has them."""
+    """Return True for a dict whose keys are all strings, as in JSON."""
     return isinstance(value, dict) and all(isinstance(key, str) for key in value)

@@ -1,4 +1,4 @@
-"""The file user_models.json: read strictly, with the place of the first fault, and written in one way only."""
+"""Reads the file user_models.json strictly, with the place of the first error, and writes it in one canonical form."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ DEFAULT_CONTEXT = 4096
 
 @dataclass(frozen=True, slots=True)
 class UserModel:
-    """One model of the file. `server` and `build` are ours: which server it belongs to, what was measured.
+    """One model of the file. `server` and `build` are our extensions: its server, and the measured build.
 
-    `build` holds digest, template_hash and server_version, and is empty where nothing was measured or nobody wrote
-    down on what. `extra` holds every field that is not known here.
+    `build` holds digest, template_hash and server_version; it is empty if nothing was measured, or on an unknown build.
+    `extra` holds every unknown field.
     """
 
     id: str
@@ -49,20 +49,20 @@ class UserModel:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes an entry one of a kind in its file."""
+        """The identity of an entry within its file."""
         return self.server, self.source, self.id
 
 
 @dataclass(frozen=True, slots=True)
 class UserModelsFile:
-    """A whole file; `extra` holds what stands beside the list."""
+    """A whole file; `extra` holds the fields beside the list."""
 
     entries: tuple[UserModel, ...]
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read(data: bytes) -> UserModelsFile:
-    """The file's content. Raises ConfigError with the place of what is wrong, in words for people."""
+    """Parse the file. Raises ConfigError with the place and a description of the error for people."""
     if len(data) > MOST_BYTES:
         raise ConfigError(f"The file has more than {MOST_BYTES // 1024**2} MiB.")
     value = _loaded(_decoded(data))
@@ -77,13 +77,13 @@ def read(data: bytes) -> UserModelsFile:
 
 
 def write(document: UserModelsFile) -> str:
-    """The text of the file: keys in alphabetical order, two spaces, one line end at the end."""
+    """Return the text of the file: keys in alphabetical order, two spaces, one newline at the end."""
     value = {**document.extra, LIST: [entry_json(entry) for entry in document.entries]}
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def entry_json(entry: UserModel) -> JSON:
-    """An entry as it stands in the file."""
+    """Return an entry as JSON, as in the file."""
     known: JSON = {
         "id": entry.id,
         "name": entry.name,
@@ -102,7 +102,7 @@ def entry_json(entry: UserModel) -> JSON:
 
 
 def read_entry(value: Any, place: str = "entry") -> UserModel:
-    """One entry from its JSON. Raises ConfigError that begins with the place."""
+    """Parse one entry from its JSON. Raises ConfigError that begins with the place."""
     if not isinstance(value, dict):
         raise _wrong(place, "an object", value)
     if not isinstance(value.get("id"), str) or not 0 < len(value["id"]) <= LONGEST_ID:
@@ -221,7 +221,7 @@ def _no_number(constant: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _FieldPath:
-    """Where a value stands: written out only when something is wrong with it."""
+    """The path of a value; it is formatted only for an error."""
 
     parent: _FieldPath | None
     key: str | int
@@ -237,7 +237,7 @@ class _FieldPath:
 
 
 def _check_tree(value: Any) -> None:
-    """Whatever a database or another reader would not take back unchanged is refused here."""
+    """Reject values that a database or another JSON reader would not return unchanged."""
     for place, one in _nodes(value):
         if place.depth > DEEPEST:
             raise ConfigError(f"{place}: nested deeper than {DEEPEST} levels.")
@@ -248,7 +248,7 @@ def _check_tree(value: Any) -> None:
 
 
 def _nodes(value: Any) -> Iterator[tuple[_FieldPath, Any]]:
-    """Every value and every key with its place, without recursion."""
+    """Yield every value and every key with its path, without recursion."""
     waiting: list[tuple[_FieldPath, Any]] = [(_FieldPath(None, "", 0), value)]
     while waiting:
         place, one = waiting.pop()

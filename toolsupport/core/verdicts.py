@@ -60,7 +60,7 @@ VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`name` is a key of VERDICTS, `values` the capabilities that were measured, `detail` what the page shows."""
+    """`name` is a key of VERDICTS, `values` the measured capabilities, `detail` the text of the page."""
 
     name: str
     reason: str
@@ -69,7 +69,7 @@ class Verdict:
 
 
 def judge(outcomes: Sequence[TrialOutcome]) -> Verdict:
-    """The verdict on everything tried so far."""
+    """Return the verdict on all trials so far."""
     side = side_findings.found(outcomes)
     if not any(outcome.step in MEASURES_CALLING for outcome in outcomes):
         return _alone(outcomes, side)
@@ -85,7 +85,7 @@ def judge(outcomes: Sequence[TrialOutcome]) -> Verdict:
 
 
 def _alone(outcomes: Sequence[TrialOutcome], side: Mapping[str, Any]) -> Verdict:
-    """The verdict of a test of formats or of single tools, which leaves open what else the model can do."""
+    """Return the verdict of a test of formats or of single tools, which leaves other capabilities open."""
     works = _text(outcomes)
     if works:
         return Verdict("text", works.reason, {**side, **works.values}, works.detail)
@@ -97,7 +97,7 @@ def _alone(outcomes: Sequence[TrialOutcome], side: Mapping[str, Any]) -> Verdict
 
 
 def sure(outcomes: Sequence[TrialOutcome], think: bool | None = None) -> bool:
-    """True when more trials of calling with this setting of thinking could not change the verdict, or are too many."""
+    """Return True when more trials with this setting of thinking could not change the verdict, or are too many."""
     made = [outcome for outcome in of_step(outcomes, "called") if outcome.think is think]
     tried, right = counting(made), _passed(made)
     if len(made) >= (MOST_EACH_WAY if _streaming_decides(made, 3) else MOST) or (not tried and len(made) >= GIVE_UP):
@@ -112,7 +112,7 @@ def sure(outcomes: Sequence[TrialOutcome], think: bool | None = None) -> bool:
 
 
 def _settles(made: Sequence[TrialOutcome]) -> bool:
-    """Mixed trials that could not become a yes any more: they are one already, or they prove a no."""
+    """Return whether mixed trials can no longer become a yes: they are a verdict already, or prove a no."""
     return _enough_for_no(made) or _is_yes(made)
 
 
@@ -130,7 +130,7 @@ def _enough_for_no(made: Sequence[TrialOutcome]) -> bool:
 
 
 def acceptance_settled(outcomes: Sequence[TrialOutcome]) -> bool:
-    """True when greetings with tools were put often enough: one was taken, none was refused, or all were."""
+    """Return True when enough greetings with tools were sent: one accepted, none refused, or all."""
     tries = of_step(outcomes, "accepted", "tools")
     refusals = [outcome for outcome in tries if outcome.code == "refused"]
     taken = any(outcome.code in ("right", "misconfigured") for outcome in tries)
@@ -144,7 +144,7 @@ def _all_refused(tries: Sequence[TrialOutcome]) -> bool:
 
 
 def wanted(step: str, outcomes: Sequence[TrialOutcome]) -> bool:
-    """Whether a step can add anything to what is known so far."""
+    """Return whether a step can add anything to the results so far."""
     rule = WANTED.get(step)
     return rule is None or rule(outcomes)
 
@@ -162,12 +162,12 @@ def _cannot(outcomes: Sequence[TrialOutcome]) -> bool:
 
 
 def _is_alone(outcomes: Sequence[TrialOutcome]) -> bool:
-    """A test of formats or of single tools, which has not tried native calls."""
+    """Return whether this is a test of formats or of single tools, without native calls."""
     return not of_step(outcomes, "accepted")
 
 
 def _alive(outcomes: Sequence[TrialOutcome]) -> bool:
-    """The model answered a greeting, as far as it was greeted."""
+    """Return whether the model answered a greeting, if one was sent."""
     return not any(outcome.code in ("failed", "timeout") for outcome in of_step(outcomes, "loaded"))
 
 
@@ -199,7 +199,7 @@ def _misconfigured(accepted: Sequence[TrialOutcome]) -> Verdict | None:
 
 
 def _refused(accepted: Sequence[TrialOutcome]) -> Verdict | None:
-    """Refusals count only where the same request without tools was answered, and none with tools was taken."""
+    """Refusals count only if the same request without tools was answered, and none with tools was accepted."""
     tries = [outcome for outcome in accepted if outcome.subject == "tools"]
     refusal = next((outcome for outcome in tries if outcome.code == "refused"), None)
     answered = any(outcome.code in ("right", "no_word") and outcome.subject == "bare" for outcome in accepted)
@@ -209,7 +209,7 @@ def _refused(accepted: Sequence[TrialOutcome]) -> Verdict | None:
 
 
 def _not_tried(accepted: Sequence[TrialOutcome]) -> Verdict | None:
-    """What kept the tools from being tried. A greeting answered with nothing did not, where the tools were taken."""
+    """Return what prevented a trial of the tools. An empty answer to a greeting did not, if the tools were accepted."""
     if any(outcome.code == "right" and outcome.subject == "tools" for outcome in accepted):
         return None
     trouble = next((outcome for outcome in accepted if outcome.passed is None or outcome.code == "refused"), None)
@@ -217,7 +217,7 @@ def _not_tried(accepted: Sequence[TrialOutcome]) -> Verdict | None:
 
 
 def _called(outcomes: Sequence[TrialOutcome]) -> Verdict:
-    """Thinking on and off are judged apart where both were tried, and the server followed the switch."""
+    """Judge thinking on and off apart if both were tried, and the server applied the switch."""
     made = of_step(outcomes, "called")
     if switch_ignored(outcomes):
         return _of_setting(outcomes, made)
@@ -229,14 +229,14 @@ def _called(outcomes: Sequence[TrialOutcome]) -> Verdict:
 
 
 def switch_ignored(outcomes: Sequence[TrialOutcome]) -> bool:
-    """Whether the model thought in most trials in which it should not: these show nothing of thinking off."""
+    """Return whether the model thought in most trials with thinking off: these prove nothing about that setting."""
     off = [outcome for outcome in of_step(outcomes, "called") if outcome.think is False]
     return sum(outcome.thought for outcome in off) * 2 > len(off)
 
 
 @dataclass(frozen=True, slots=True)
 class _TrialGroup:
-    """The trials with one setting of thinking, and what they alone prove."""
+    """The trials with one setting of thinking, and what they prove by themselves."""
 
     made: Sequence[TrialOutcome]
     verdict: Verdict
@@ -247,7 +247,7 @@ class _TrialGroup:
 
     @property
     def without_a_call(self) -> bool:
-        """Calls were looked for with this setting, and too few were found; a server that failed was not a look."""
+        """Return whether trials with this setting found too few calls; a failure of the server is no trial."""
         unfinished = sum(outcome.code in UNFINISHED for outcome in self.made)
         right = any(outcome.passed for outcome in self.made)
         return self.verdict.values.get("tools") is False or (unfinished >= 2 and not right)
@@ -259,7 +259,7 @@ class _TrialGroup:
 
 
 def _of_both(on: _TrialGroup, off: _TrialGroup) -> Verdict:
-    """What works with thinking on, off, or with both; a no needs both settings measured."""
+    """Return what works with thinking on, off, or both; a no needs both settings measured."""
     best, other = (on, off) if on.calls or not off.calls else (off, on)
     if not best.calls:
         best = next((tried for tried in (on, off) if "tools" not in tried.verdict.values), max(on, off, key=_right))
@@ -311,7 +311,7 @@ def _of_counts(outcomes: Sequence[TrialOutcome], made: Sequence[TrialOutcome], d
 
 
 def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
-    """Why trials that are no yes are no proof of a no either; "" where they are."""
+    """Return why trials without a yes do not prove a no either; "" if they do."""
     if _streaming_decides(made, 2):
         return f"Called only streamed or only not streamed ({share(made)}), in too few trials to be sure."
     if _enough_for_no(made):
@@ -325,9 +325,9 @@ def _why_no_is_open(made: Sequence[TrialOutcome]) -> str:
 
 
 def _streaming_decides(made: Sequence[TrialOutcome], each: int) -> bool:
-    """At least `each` trials streamed and not, where all of one kind were right and none of the other.
+    """Return whether at least `each` trials of both modes ran, all right in one and none in the other.
 
-    Unfinished trials are among those that were not right: servers lose calls, or refuse tools, only while they stream.
+    Unfinished trials count as not right: some servers lose calls, or refuse tools, only while they stream.
     """
     streamed = [bool(outcome.passed) for outcome in made if outcome.streamed]
     whole = [bool(outcome.passed) for outcome in made if not outcome.streamed]
@@ -342,7 +342,7 @@ MEASURES_CALLING = ("accepted", "called")
 
 
 def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
-    """The first format in which calls arrive, and whether thinking had to be off for it."""
+    """Return the first format in which calls arrive, and whether thinking had to be off for it."""
     for name in subjects(outcomes, "formats"):
         for think in (None, True, False):
             if not format_works(outcomes, name, think):
@@ -363,7 +363,7 @@ def _text(outcomes: Sequence[TrialOutcome]) -> Verdict | None:
 def format_settled(
     outcomes: Sequence[TrialOutcome], name: str, think: Any = None, patience: int = FORMAT_RIGHT
 ) -> bool:
-    """True when a format was tried enough. `patience`: failures without a right call before it is left."""
+    """Return True when a format was tried enough. `patience`: failures without a right call before the next format."""
     made = _of_format(outcomes, name, think)
     tried, right = counting(made), _passed(made)
     if len(made) >= FORMAT_MOST or (not tried and len(made) >= FORMAT_SILENT):
@@ -378,7 +378,7 @@ def format_settled(
 
 
 def format_works(outcomes: Sequence[TrialOutcome], name: str, think: Any = None) -> bool:
-    """Two calls out of two that arrived; where they differ, half of at least four."""
+    """Return whether two of two calls arrived; if they differ, half of at least four."""
     made = _of_format(outcomes, name, think)
     tried, right = counting(made), _passed(made)
     if right < FORMAT_RIGHT:

@@ -1,4 +1,4 @@
-"""The table of what is tried on a model, cheapest first."""
+"""Lists the steps of a test of a model, cheapest first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["DETECTORS", "KINDS", "Detector", "ProbeReply", "ProbeRunner", "Probe
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """One step: `title` is what people read while it runs, `answers` how many answers of the model it takes at most."""
+    """One step: `title` is its name for people, `answers` the most answers of the model that it needs."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""Tries whether the server takes a request with tools, where it takes the same one without."""
+"""Tests whether the server accepts a request with tools, if it accepts the same one without."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ ANSWERED = ("right", "no_word", "cut", "malformed")
 
 
 async def run(lab: ProbeRunner) -> None:
-    """A greeting without tools, which warms the model up, then the same greeting with them, until that is settled.
+    """Send a greeting without tools, which warms the model up, then the same greeting with tools, until the result is
+    settled.
 
-    A refusal is confirmed, streamed and not: behind one address may be several servers, and some refuse tools only
-    while they stream.
+    A refusal is confirmed with and without streaming: several servers may be behind one address, and some refuse tools
+    only while they stream.
     """
     if not await warm_up(lab):
         return
@@ -40,7 +41,7 @@ async def _greet(lab: ProbeRunner, streamed: bool) -> None:
 
 
 async def warm_up(lab: ProbeRunner) -> bool:
-    """A greeting, which loads the model; whether it was answered."""
+    """Send a greeting, which loads the model; return whether it was answered."""
     bare = await lab.warm_up(BARE)
     code, why = trouble(bare) or ("right", "It answers.")
     code = "right" if code == "cut" else code

@@ -1,4 +1,4 @@
-"""Tries whether the model calls the right tool when that is demanded in plain words."""
+"""Tests whether the model calls the right tool on a plain request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THINKS = {"on_only": True, "off_only": False}
 
 
 async def run(lab: ProbeRunner) -> None:
-    """Trials with each setting of thinking, then the requests of all later steps are made the way that works."""
+    """Run trials with each setting of thinking; all later steps use the setting that works."""
     for think in lab.settings:
         if not verdicts.switch_ignored(lab.outcomes):
             await _try(lab, think)
@@ -31,7 +31,7 @@ async def run(lab: ProbeRunner) -> None:
 
 
 async def _try(lab: ProbeRunner, think: bool | None) -> None:
-    """Trials, streamed and not, until the verdict could not change any more."""
+    """Run trials with and without streaming until the verdict could not change any more."""
     ways = streamed_or_not(lab.chance)
     while not verdicts.sure(lab.outcomes, think):
         asked = demand(lab.chance)
@@ -44,7 +44,7 @@ async def _try(lab: ProbeRunner, think: bool | None) -> None:
 
 
 def _outcome(lab: ProbeRunner, question: ProbeRequest, reply: ProbeReply, asked: ProbePrompt) -> TrialOutcome:
-    """A call in the text is the server's fault where one of its parsers reads what the model wrote."""
+    """Return the outcome; a call left in the text is the server's fault if one of its parsers reads that format."""
     outcome = judge("called", question, reply, asked)
     in_text = outcome.code == "no_call" and TICKET.name in reply.text and asked.ticket in reply.text
     if not in_text:

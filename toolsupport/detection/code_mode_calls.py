@@ -1,4 +1,4 @@
-"""Finds the calls of a tool in a program that a model wrote; the program is read and never run."""
+"""Finds the calls of a tool in a program that a model wrote, without running the program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONGEST = 20_000  # characters
 
 
 def calls_in(code: object, tool: ToolSpec) -> list[ToolCall]:
-    """The calls of one tool with the plain values they were given; none where the program cannot be read."""
+    """Return the calls of one tool with their literal arguments; none if the program cannot be parsed."""
     if not isinstance(code, str) or len(code) > LONGEST:
         return []
     try:
@@ -22,14 +22,14 @@ def calls_in(code: object, tool: ToolSpec) -> list[ToolCall]:
 
 
 def _name(function: ast.expr) -> str:
-    """`lookup_ticket` of `lookup_ticket(…)` and of `default_api.lookup_ticket(…)`."""
+    """Return `lookup_ticket` for `lookup_ticket(…)` and `default_api.lookup_ticket(…)`."""
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
 
 
 def _arguments(call: ast.Call, tool: ToolSpec) -> JSON:
-    """Values in order take the parameters' names in order; what is no plain value is left out."""
+    """Map positional values to the parameters' names in order; values that are not literals are left out."""
     parameters = list(tool.parameters.get("properties", {}))
     given = [*zip(parameters, call.args, strict=False), *((one.arg, one.value) for one in call.keywords if one.arg)]
     return {name: value.value for name, value in given if isinstance(value, ast.Constant)}

@@ -1,4 +1,4 @@
-"""Tries whether the model leaves tools alone when nothing needs them."""
+"""Tests whether the model answers without a call if no tool is needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolsupport.detection.probe_runner import ProbeRunner
 
 
 async def run(lab: ProbeRunner) -> None:
-    """Greetings, with tools on offer. The one that was answered before counts too, where it was put the same way."""
+    """Send greetings with tools on offer. An earlier answered one counts too, if it was sent with the same settings."""
     question = lab.offering(GREETING, TOOLS)
     as_now = lab.streams and lab.think == lab.subject.brief.think
     if lab.greeted is not None and as_now and not of_step(lab.outcomes, "control"):

@@ -1,4 +1,4 @@
-"""Asks the server for its own claims about the model."""
+"""Reads the server's own claims about the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS = 5.0
 
 
 async def run(lab: ProbeRunner) -> None:
-    """Its declaration, which proves nothing: it stands beside what is measured."""
+    """Record the server's claims, which prove nothing: they are shown beside the measured values."""
     reply = ProbeReply()
     try:
         async with asyncio.timeout(SECONDS):

@@ -1,4 +1,4 @@
-"""What one reply to a demand proves: a call as it was demanded, or in which way it was not."""
+"""Grades one reply to a request for a call: correct, or how it failed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAULTS = {"unknown": "unknown_tool", "schema": "wrong_arguments"}
 
 
 def judge(step: str, question: ProbeRequest, reply: ProbeReply, asked: ProbePrompt) -> TrialOutcome:
-    """The outcome of a demand for one call."""
+    """Return the outcome of a request for one call."""
     subject = "" if question.format == "native" else question.format
     code, why = _unstreamed_only(reply) or trouble(reply) or _of_calls(reply, asked)
     return TrialOutcome(step, code, why, question.streamed, subject)
@@ -44,7 +44,7 @@ def _of_calls(reply: ProbeReply, asked: ProbePrompt) -> tuple[str, str]:
 
 
 def _made(reply: ProbeReply) -> list[ToolCall]:
-    """The calls, those in a program included."""
+    """Return the calls, including those inside a program."""
     return [
         inner
         for call in reply.calls
@@ -53,6 +53,6 @@ def _made(reply: ProbeReply) -> list[ToolCall]:
 
 
 def quoted(text: str) -> str:
-    """The beginning of what a model wrote, on one line."""
+    """Return the beginning of a model's text, on one line."""
     plain = " ".join(text.split())
     return f"“{plain[:LONGEST_QUOTE]}{'…' if len(plain) > LONGEST_QUOTE else ''}”" if plain else "nothing"

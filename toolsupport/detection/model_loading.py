@@ -1,8 +1,9 @@
-"""How long the first answer of a model is waited for: by what its server shows of loading it."""
+"""Decides how long to wait for the first answer of a model, by what its server shows of loading it."""
 
 from __future__ import annotations
 
 from toolsupport import providers
+from toolsupport.core import load_failures
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.detection.probe_limits import ProbeLimits
@@ -10,9 +11,9 @@ from toolsupport.detection.probe_reply import ProbeReply
 
 
 async def patience(endpoint: Endpoint, model: str, limits: ProbeLimits) -> float:
-    """Seconds until the first word. Servers that load a model answer other questions meanwhile.
+    """Return the seconds until the first token. Servers that load a model still answer other requests.
 
-    Some list which models are loaded (Ollama, LM Studio, llama-server with several models); of the others it is open.
+    Some list the loaded models (Ollama, LM Studio, llama-server with several models); for others it is unknown.
     """
     try:
         report = await providers.survey(endpoint)
@@ -24,6 +25,6 @@ async def patience(endpoint: Endpoint, model: str, limits: ProbeLimits) -> float
 
 
 def is_loading(reply: ProbeReply) -> bool:
-    """Whether the server says that it is loading the model: llama-server does, with status 503."""
+    """Return whether the server reports that it is loading the model, as llama-server does with status 503."""
     failed = reply.failed
-    return failed is not None and failed.status == 503 and "loading" in f"{failed.message} {failed.body}".lower()
+    return failed is not None and failed.status == 503 and load_failures.is_loading(failed.body)

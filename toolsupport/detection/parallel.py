@@ -1,4 +1,4 @@
-"""Tries whether the model makes two calls in one answer."""
+"""Tests whether the model makes two calls in one answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolsupport.detection.probe_runner import ProbeRunner
 
 
 async def run(lab: ProbeRunner) -> None:
-    """Demands for two calls at once."""
+    """Request two calls at once."""
     while not lab.sampled("parallel"):
         wanted = demand(lab.chance), demand(lab.chance)
         question = lab.offering(both(*wanted), TOOLS)
@@ -19,7 +19,10 @@ async def run(lab: ProbeRunner) -> None:
 
 
 def told(reply: ProbeReply, wanted: tuple[ProbePrompt, ProbePrompt]) -> tuple[str, str]:
-    """(code, why). A reply without any call shows nothing of two, and a cut reply may have had a second one."""
+    """Return (code, why).
+
+    A reply without any call proves nothing about two, and a truncated one may lack the second.
+    """
     made = calls_of(reply, TICKET.name)
     tickets = {call.arguments.get("ticket") for call in made}
     if tickets == {asked.ticket for asked in wanted}:
@@ -34,7 +37,7 @@ def told(reply: ProbeReply, wanted: tuple[ProbePrompt, ProbePrompt]) -> tuple[st
 
 
 def _different(reply: ProbeReply) -> int:
-    """How many calls it made, each once, those that could not run included."""
+    """Count the distinct calls, including those that could not run."""
     ready = {(call.name, compact(call.arguments)) for call in reply.calls}
     return len(ready | {(call.name, call.raw) for call in reply.rejected})
 

@@ -1,4 +1,4 @@
-"""Tries which of the file tools the model calls, natively or only through a shell."""
+"""Tests which of the file tools the model calls, natively or only through a shell."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LONGEST_END = 80  # a courtesy may follow: "Please confirm."
 
 
 async def run(lab: ProbeRunner) -> None:
-    """Each file tool alone; where it is refused, again with a shell beside it."""
+    """Offer each file tool alone; if it is refused, again with a shell beside it."""
     if all_called(lab.outcomes, FILE_TOOLS):
         return
     for name, (spec, wish) in FILE_TOOLS.items():
@@ -50,7 +50,7 @@ async def run(lab: ProbeRunner) -> None:
 
 
 async def _beside_a_shell(lab: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ...]) -> None:
-    """Until enough trials agree on whether the shell does the tool's work."""
+    """Run trials until enough agree on whether the shell does the tool's work."""
     tried: list[TrialOutcome] = []
     while len(of_step(lab.outcomes, "per_tool", name)) < MOST:
         tried.append(await _try(lab, name, wish, tools))
@@ -69,9 +69,9 @@ async def _try(lab: ProbeRunner, name: str, wish: str, tools: tuple[ToolSpec, ..
 
 
 def told(reply: ProbeReply, name: str, about: str) -> tuple[str, str]:
-    """(code, why) of a demand that names `about`.
+    """Return (code, why) of a request that names `about`.
 
-    A server's grammar can force the name of the only tool, never the demanded file: so a call counts by its arguments.
+    A server's grammar can force the name of the only tool, but not the requested file: so the arguments decide.
     """
     tools = {name: ("right", f"It called {name}."), BASH.name: ("via_bash", f"It did the work of {name} through bash.")}
     made = [(call.name, compact(call.arguments), "") for call in reply.calls]
@@ -89,6 +89,6 @@ def told(reply: ProbeReply, name: str, about: str) -> tuple[str, str]:
 
 
 def _asks_back(text: str) -> bool:
-    """A short answer that ends in a question waits for a person, unless it denies the ability."""
+    """Return whether a short answer ends in a question, and so waits for a person, without denying the ability."""
     questions = any(mark in text[-LONGEST_END:] for mark in QUESTION_MARKS)
     return questions and len(text) <= LONGEST_QUESTION and not claims_no_file_access(text)

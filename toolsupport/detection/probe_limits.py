@@ -1,4 +1,4 @@
-"""How long the answers of a test may take."""
+"""Limits how long the answers of a test may take."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProbeLimits:
-    """Seconds. `load`: until the first word of a model that its server has still to load.
+    """Times in seconds. `load`: until the first token of a model that its server still has to load.
 
-    `first`: the same where nothing shows that it has to be loaded; `silent`: of a server that did not even list its
-    models. `answer` is for one answer of a loaded model, `total` for the whole test without loading, `thinking` for
-    the test of a model that was seen to think. `pause` is between requests to a server that says it is loading.
+    `first`: the same if nothing shows that it must be loaded; `silent`: for a server that did not even list its models.
+    `answer` is for one answer of a loaded model, `total` for the whole test without loading, `thinking` for the test of
+    a model that was seen to think. `pause` is between requests to a server that reports loading.
     """
 
     load: float = 300.0

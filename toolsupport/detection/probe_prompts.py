@@ -1,4 +1,4 @@
-"""The requests of a test: harmless tools, plain demands, secrets that cannot be guessed."""
+"""Builds the requests of a test: harmless tools, plain tasks, secrets that cannot be guessed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PROGRAM = ToolSpec(
 
 @dataclass(frozen=True, slots=True)
 class ProbePrompt:
-    """A demand for one call of lookup_ticket: a right one carries just these arguments."""
+    """A request for one call of lookup_ticket with exactly these arguments."""
 
     ticket: str
     copies: int
@@ -59,23 +59,23 @@ class ProbePrompt:
 
 
 def greeting(chance: random.Random) -> tuple[ChatMessage, ...]:
-    """A greeting in words of its own: the same one again would have the same answer."""
+    """Return a new greeting: a repeated one would get the same answer."""
     return (ChatMessage(Role.USER, f"Hello, I am {chance.choice(NAMES)}! Please greet me back in one short sentence."),)
 
 
 def demand(chance: random.Random) -> ProbePrompt:
-    """A demand nobody has seen before."""
+    """Return a request that was never sent before."""
     return ProbePrompt(secret(chance), chance.randint(2, 9))
 
 
 def secret(chance: random.Random) -> str:
-    """Seven signs that can only be right when they were copied, such as `K7F-3XDP`."""
+    """Return seven characters that a model can only copy, such as `K7F-3XDP`."""
     signs = [chance.choice(ALPHABET) for _ in range(7)]
     return f"{''.join(signs[:3])}-{''.join(signs[3:])}"
 
 
 def answered(asked: ProbePrompt, calls: Sequence[ToolCall], seat: str) -> tuple[ChatMessage, ...]:
-    """The conversation after the call was served: the seat stands nowhere but in the result."""
+    """Return the conversation after the call was served: only the result contains the seat."""
     call = calls[0]
     return (
         *asked.messages,
@@ -85,7 +85,7 @@ def answered(asked: ProbePrompt, calls: Sequence[ToolCall], seat: str) -> tuple[
 
 
 def both(one: ProbePrompt, other: ProbePrompt) -> tuple[ChatMessage, ...]:
-    """A demand for two calls at once."""
+    """Return a request for two calls at once."""
     words = (
         "Call the tool lookup_ticket twice, both calls at once in one answer: "
         f'once with ticket "{one.ticket}" and copies {one.copies}, '

@@ -1,4 +1,4 @@
-"""What a model under test answered, and whether there is anything in it to judge."""
+"""Collects the reply of a model under test, and decides whether it can be graded."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ LONGEST_LOOK = 20_000  # characters that are searched for them
 
 @dataclass(slots=True)
 class ProbeReply:
-    """What came back. `seconds` is the whole answer, `first` the time to its first word, `failed` why there is none.
+    """One reply. `seconds` is its duration, `first` the time to its first token, `failed` the reason if there is none.
 
-    `written` are the calls as they stood in the text, "" for native ones. `finish` is the server's word for how it
-    ended, `budget` the tokens it could have, `caps` the numbers of tokens at which earlier replies were cut.
-    `beginning` is set where it showed how replies of its model begin, otherwise than was known.
+    `written` are the calls as they stood in the text, "" for native ones. `finish` is the server's finish reason,
+    `budget` the allowed tokens, `caps` the token counts at which earlier replies were cut. `beginning` is set if it
+    showed how replies of its model begin, other than assumed.
     """
 
     text: str = ""
@@ -60,13 +60,13 @@ class ProbeReply:
 
     @property
     def cut(self) -> bool:
-        """Whether its tokens were used up. Some servers call that "stop", and some have a limit of their own."""
+        """Whether its tokens were used up. Some servers report "stop" then, and some have a limit of their own."""
         written = self.usage.output_tokens or 0
         return self.finish == "length" or 0 < self.budget <= written or written in self.caps
 
     @property
     def refuses_streaming(self) -> bool:
-        """Whether the server takes these tools only where the answer is not streamed."""
+        """Whether the server accepts these tools only without streaming."""
         found = classify(self.failed.status, self.failed.body) if self.failed else None
         return found is not None and (found.label, found.rule) == (MISCONFIGURED, STREAMING)
 
@@ -97,10 +97,10 @@ KEPT: Mapping[type, str] = MappingProxyType(
 
 
 def trouble(reply: ProbeReply) -> tuple[str, str] | None:
-    """(code, why) where there is no reply to judge; None where there is one.
+    """Return (code, why) if there is no reply to grade, else None.
 
-    A call that the server could not read is the model's doing; anything else that failed says nothing about it. Neither
-    does a reply whose tokens ran out before a call, nor an empty one: a server whose parser swallows calls gives such.
+    A call that the server could not parse is the model's fault; any other failure proves nothing about it. Neither does
+    a reply whose tokens ran out before a call, nor an empty one: servers whose parser swallows calls send such.
     """
     if reply.cut and not reply.calls:
         return "cut", f"Its reply was cut after {reply.usage.output_tokens or reply.budget} tokens, before any call."
@@ -121,5 +121,5 @@ def _nothing(reply: ProbeReply) -> str:
 
 
 def calls_of(reply: ProbeReply, tool: str) -> Sequence[ToolCall]:
-    """The calls of one tool."""
+    """Return the calls of one tool."""
     return [call for call in reply.calls if call.name == tool]

@@ -1,4 +1,4 @@
-"""One test from its first step to its verdict."""
+"""Runs one test from its first step to its verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolsupport.detection.probe_runner import THINKING_STRETCH, ProbeRunner, St
 
 @dataclass(frozen=True, slots=True)
 class StepProgress:
-    """How far a step is. `state` is waiting, running, done, skipped or not_needed."""
+    """The progress of a step. `state` is waiting, running, done, skipped or not_needed."""
 
     name: str
     title: str
@@ -31,9 +31,10 @@ ReportStep = Callable[[StepProgress], Awaitable[None]]
 
 
 async def examine(lab: ProbeRunner, kind: str, tell: ReportStep, skipped: Callable[[str], bool]) -> Verdict:
-    """Try what this kind of test tries, as long as it can add anything. `skipped` says what people left out.
+    """Run the steps of this kind of test as long as they can add anything. `skipped` names the steps that people
+    skipped.
 
-    First the verdict and as many trials of each side finding as it needs, then more of these while there is time.
+    First come the verdict and the minimum of trials for each side finding, then more of these while there is time.
     """
     sampled = [name for name in KINDS[kind] if name in side_findings.SAMPLED]
     for lab.first_round, names in ((True, KINDS[kind]), (False, sampled)):
@@ -50,7 +51,7 @@ async def examine(lab: ProbeRunner, kind: str, tell: ReportStep, skipped: Callab
 
 
 async def _run(lab: ProbeRunner, detector: Detector, left: Callable[[], bool], tell: ReportStep) -> StepProgress:
-    """One step as it ended; skipped while it runs, it ends before its next question, and what it proved counts."""
+    """Run one step and return its result; if it is skipped it ends before its next request, and its results count."""
     lab.left = left
     lab.tell = partial(_progress, tell, detector)
     try:
@@ -64,7 +65,7 @@ async def _run(lab: ProbeRunner, detector: Detector, left: Callable[[], bool], t
 
 
 def _cut_short(lab: ProbeRunner, step: str) -> str:
-    """What is said of a step that ran out of time: that nothing was measured is no finding about the model."""
+    """Return the text for a step that ran out of time: an unmeasured capability is no finding about the model."""
     if step == "per_tool":
         missing = [tool for tool in FILE_TOOLS if not side_findings.way_of(lab.outcomes, tool)]
         return f"Not measured for want of time: {', '.join(missing)}." if missing else _summary(lab, step)
@@ -79,7 +80,7 @@ async def _progress(tell: ReportStep, detector: Detector, detail: str) -> None:
 
 
 def longest(kind: str, thinks: bool = False) -> float:
-    """How many seconds a test of a loaded model may take at most: what is shown beforehand."""
+    """Return the maximum duration of a test of a loaded model in seconds, shown before it starts."""
     answers = sum(DETECTORS[name].answers for name in KINDS[kind])
     if thinks:
         return min(LIMITS.thinking, LIMITS.answer * THINKING_STRETCH * answers)
@@ -87,7 +88,7 @@ def longest(kind: str, thinks: bool = False) -> float:
 
 
 def _summary(lab: ProbeRunner, step: str) -> str:
-    """What came out: for steps of several trials how many passed, and whether that proves anything."""
+    """Return the result: for steps of several trials the number passed, and whether that proves anything."""
     made = of_step(lab.outcomes, step)
     if step not in side_findings.STEPS or len(made) < 2:
         return made[-1].why if made else ""

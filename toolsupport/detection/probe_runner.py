@@ -35,7 +35,7 @@ AGREEING = ((0.5, 4), (float("inf"), 3))
 
 @dataclass(frozen=True, slots=True)
 class ProbeRequest:
-    """What one trial asks. `format` is native or a text format; `think` None leaves it to the server."""
+    """The request of one trial. `format` is native or a text format; `think` None leaves it to the server."""
 
     messages: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
@@ -46,7 +46,7 @@ class ProbeRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProbeTrial:
-    """One question with its reply and what that proves."""
+    """One request with its reply and the outcome."""
 
     question: ProbeRequest
     reply: ProbeReply
@@ -56,10 +56,10 @@ class ProbeTrial:
 
 @dataclass(frozen=True, slots=True)
 class ProbeTarget:
-    """The model under test. `brief` carries its options and no tools; `formats` are worth trying, the best first.
+    """The model under test. `brief` carries its options and no tools; `formats` are those to try, the best first.
 
-    `thinks` is what is known of it (None: nothing). `parsers` are those that its family needs, by kind of server.
-    `runs_code`: calls written as a program may be run here.
+    `thinks` is whether it is known to think (None: unknown). `parsers` are those of its family, by kind of server.
+    `runs_code`: calls written as a program may run here.
     """
 
     endpoint: Endpoint
@@ -74,7 +74,7 @@ SaveTrial = Callable[[ProbeTrial], Awaitable[None]]
 
 
 class StepSkipped(Exception):
-    """A person does not want to wait for the rest of this step."""
+    """A person skipped the rest of this step."""
 
 
 class TimeLimitReached(Exception):
@@ -86,12 +86,12 @@ async def _nobody(_: str) -> None:
 
 
 class ProbeRunner:
-    """The trials of one test. `keep` is called with each as soon as it was made, `tell` with the progress of a step.
+    """Runs the trials of one test. `keep` is called with each finished trial, `tell` with the progress of a step.
 
-    In the `first_round` each side finding is tried as often as it has to be, in later ones as often as is worth while.
-    `think` and `streams` are how requests with tools are made from now on: as turns will make them. `bare` and
-    `greeted` are the answers to the greeting without and with tools, `written` the texts in which no call was found
-    although one was demanded.
+    In the `first_round` each side finding gets the minimum of trials, in later rounds as many as are useful. `think`
+    and `streams` are the settings of later requests with tools, the same as in turns. `bare` and `greeted` are the
+    answers to the greeting without and with tools, `written` the texts without a recognised call although one was
+    requested.
     """
 
     def __init__(
@@ -121,12 +121,12 @@ class ProbeRunner:
     # -- how questions are put --
 
     def offering(self, messages: tuple[ChatMessage, ...], tools: tuple[ToolSpec, ...]) -> ProbeRequest:
-        """A question with tools, as turns will put it."""
+        """Build a request with tools, as turns will build it."""
         return ProbeRequest(messages, tools, streamed=self.streams, think=self.think)
 
     @property
     def settings(self) -> tuple[bool | None, ...]:
-        """How thinking is set in trials of calling: off and on where this wire can switch it, else left alone.
+        """Return the settings of thinking to try: off and on if this protocol can switch it, else only None.
 
         Ollama refuses to switch thinking on for a model that does not declare it.
         """
@@ -136,7 +136,7 @@ class ProbeRunner:
         return (None,) if refuses else (False, True)
 
     def sampled(self, step: str, subject: str = "") -> bool:
-        """Whether a side finding has been tried often enough in this round."""
+        """Return whether a side finding has enough trials in this round."""
         pace = self._spent / max(1, self._answers)
         agreeing = side_findings.needed(self.outcomes, next(number for most, number in AGREEING if pace <= most))
         if side_findings.settled(self.outcomes, step, agreeing, subject):
@@ -146,10 +146,10 @@ class ProbeRunner:
     # -- putting them --
 
     async def ask(self, question: ProbeRequest) -> ProbeReply:
-        """Put a question within the limits of a trial; what took too long comes back as a failure.
+        """Send a request within the limits of a trial; a timeout is returned as a failure.
 
-        A server that refuses tools together with streaming is asked again without, and from then on so: later streamed
-        trials show the refusal. Raises StepSkipped where `left` says that a person skips the step that asks, and
+        A server that refuses tools together with streaming is asked again without, and from then on so; later streamed
+        trials show the refusal. Raises StepSkipped if `left` reports that a person skipped the step, and
         TimeLimitReached.
         """
         if self.left():
@@ -165,7 +165,7 @@ class ProbeRunner:
         return reply
 
     def _learn(self, reply: ProbeReply) -> None:
-        """What a reply shows for the later ones: that the model thinks, and where its server cuts replies."""
+        """Note what a reply shows for later ones: that the model thinks, and where its server cuts replies."""
         self.seen_thinking = self.seen_thinking or reply.thought or reply.cut
         self.thinks = self.thinks or self.seen_thinking
         if reply.cut and reply.usage.output_tokens:
@@ -173,14 +173,14 @@ class ProbeRunner:
 
     @property
     def left_over(self) -> float:
-        """The seconds that are left of the whole test. Raises TimeLimitReached."""
+        """Return the remaining seconds of the whole test. Raises TimeLimitReached."""
         left = (self.limits.thinking if self.seen_thinking else self.limits.total) - self._spent
         if left < SHORTEST:
             raise TimeLimitReached
         return left
 
     async def warm_up(self, question: ProbeRequest) -> ProbeReply:
-        """The first question: loading the model is waited for and not counted; it sets the limits of the others."""
+        """Send the first request: the time for loading is not counted; it sets the limits of the others."""
         self.bare = reply = await self._loaded(question)
         self.load_ms = round(reply.usage.load_ms) if reply.usage.load_ms is not None else None
         self._learn(reply)
@@ -195,7 +195,7 @@ class ProbeRunner:
         return reply
 
     async def _loaded(self, question: ProbeRequest) -> ProbeReply:
-        """The first answer. A server that says that it is loading the model is asked again until it has."""
+        """Return the first answer, repeating the request while the server reports that it is loading the model."""
         loading = await model_loading.patience(self.subject.endpoint, self.subject.brief.model, self.limits)
         await self.tell(f"The model may have to be loaded: up to {loading:g} s, which are not counted.")
         begun = time.monotonic()
@@ -208,7 +208,7 @@ class ProbeRunner:
         return reply
 
     async def note(self, question: ProbeRequest, reply: ProbeReply, outcome: TrialOutcome) -> None:
-        """Keep a trial with what it proves."""
+        """Store a trial with its outcome."""
         think = question.think if isinstance(question.think, bool) else None
         outcome = replace(outcome, think=think, thought=reply.thought)
         self.outcomes.append(outcome)
@@ -223,7 +223,7 @@ class ProbeRunner:
         return self.limit * (THINKING_STRETCH if self.thinks and question.think is not False else 1.0)
 
     async def _timed(self, question: ProbeRequest, seconds: float, loading: float = 0.0) -> ProbeReply:
-        """The whole answer within `seconds`, which begin with its first word where `loading` waits for that."""
+        """Collect the answer within `seconds`, counted from its first token if `loading` covers the time before."""
         budget = THINKING_TOKENS if self.thinks else OUTPUT_TOKENS
         reply, begun = ProbeReply(budget=budget, caps=frozenset(self._caps)), time.monotonic()
         try:
@@ -246,7 +246,7 @@ class ProbeRunner:
         return exchange.ask(self.subject.endpoint, self._brief(question, budget), question.messages)
 
     def _brief(self, question: ProbeRequest, budget: int) -> RequestSpec:
-        """Nothing but the question differs from an ordinary request, least of all what would load the model anew."""
+        """Build the spec: apart from the prompt it matches an ordinary request, so the model is not reloaded."""
         base = self.subject.brief
         return replace(
             base,
@@ -259,5 +259,5 @@ class ProbeRunner:
         )
 
     def request(self, question: ProbeRequest) -> Request:
-        """What would be sent for a question."""
+        """Return the request that a prompt would send."""
         return exchange.first_request(self._brief(question, OUTPUT_TOKENS), question.messages)

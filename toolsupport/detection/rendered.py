@@ -1,4 +1,4 @@
-"""Asks whether the tools reach the model's prompt: the template, a rendered prompt, else the count of its tokens."""
+"""Tests whether the tools reach the model's prompt, by the template, a rendered prompt or its token count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS = 5.0
 
 
 async def run(lab: ProbeRunner) -> None:
-    """What the server renders, where it shows that; else how much longer the prompt became."""
+    """Use what the server renders, if it shows that; else the growth of the prompt in tokens."""
     question = lab.offering(GREETING, TOOLS)
     try:
         async with asyncio.timeout(SECONDS):

@@ -1,4 +1,4 @@
-"""Tries whether the model uses what a tool gave back."""
+"""Tests whether the model uses the result of a tool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BESIDE_SIGNS = re.compile(
 
 
 async def run(lab: ProbeRunner) -> None:
-    """Answers after a result, each of which holds a fresh secret."""
+    """Request answers after a result; each result holds a fresh secret."""
     while not lab.sampled("second_turn"):
         asked, seat = demand(lab.chance), secret(lab.chance)
         call = ToolCall("call_1", TICKET.name, {"ticket": asked.ticket, "copies": asked.copies})
@@ -33,7 +33,7 @@ async def run(lab: ProbeRunner) -> None:
 
 
 def told(reply: ProbeReply, seat: str) -> tuple[str, str]:
-    """(code, why): whether the answer shows that the result was read."""
+    """Return (code, why): whether the answer shows that the model read the result."""
     if _signs(seat) in _signs(reply.text):
         return "right", "It read the seat from the result."
     taker = _taker(reply, seat)
@@ -50,13 +50,13 @@ def told(reply: ProbeReply, seat: str) -> tuple[str, str]:
 
 
 def _taker(reply: ProbeReply, seat: str) -> str:
-    """The tool whose call holds the seat, "" where none does; a call that could not run shows it as well."""
+    """Return the tool whose call holds the seat, "" if there is none; a rejected call counts too."""
     made = [(call.name, compact(call.arguments)) for call in reply.calls]
     made += [(call.name, call.raw) for call in reply.rejected]
     return next((name for name, written in made if _signs(seat) in _signs(written)), "")
 
 
 def _signs(text: str) -> str:
-    """Its letters and digits: models write other hyphens, other spaces, bold, small letters, or `K7F dash 3XDP`."""
+    """Return its letters and digits: models vary hyphens, spaces, bold and case, or write `K7F dash 3XDP`."""
     plain = unicodedata.normalize("NFKC", html.unescape(text)).casefold()
     return "".join(sign for sign in BESIDE_SIGNS.sub(" ", plain) if sign.isalnum())

@@ -1,4 +1,4 @@
-"""Tries whether the model writes calls as text, in a format that can be read."""
+"""Tests whether the model writes calls as text, in a format that can be parsed."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ LONGEST = 4000  # characters of a text that all formats are tried on
 
 
 def formats_for(family: tuple[str, ...]) -> tuple[str, ...]:
-    """The text formats to try: those the family was taught, then the general ones; never one we cannot read."""
+    """Return the text formats to try: the family's own, then the general ones; only formats with a parser."""
     return tuple(dict.fromkeys(name for name in (*family, *GENERAL) if name in FORMATS))
 
 
 async def run(lab: ProbeRunner) -> None:
-    """The formats one after the other, until one works: first those in which the model was seen to write a call."""
+    """Try the formats one after the other until one works; those in which the model already wrote a call come first."""
     tried: list[str] = []
     while (name := _next(lab, tried)) and not await _works(lab, name, lab.think):
         tried.append(name)
@@ -45,7 +45,7 @@ async def run(lab: ProbeRunner) -> None:
 
 
 def _next(lab: ProbeRunner, tried: Sequence[str]) -> str:
-    """Formats by their marks as the model wrote them, then others that read what it wrote, then those listed."""
+    """Sort the formats: by marks in the model's text, then others that parse that text, then those listed."""
     listed = (*lab.subject.formats, *((CODE,) if lab.subject.runs_code and lab.subject.formats else ()))
     seen = {name for text in lab.written for name in written_in(text)}
     marked = (name for text in lab.written if (name := format_of(text)) in seen and name not in UNMARKED)
@@ -59,15 +59,15 @@ def _may(lab: ProbeRunner, name: str) -> bool:
 
 
 def written_in(text: str) -> tuple[str, ...]:
-    """The formats that read a whole call of the demanded tool out of a text."""
+    """Return the formats that parse a complete call of the requested tool out of a text."""
     names = (name for name in FORMATS if name not in READ_ONLY)
     return tuple(name for name in names if _reads(name, text[:LONGEST])) if TICKET.name in text else ()
 
 
 def form_of(text: str) -> str:
-    """The format by whose mark a text holds a whole call of the demanded tool, "" where no mark shows that.
+    """Return the format whose mark surrounds a complete call of the requested tool, "" if no mark shows one.
 
-    Servers also take a bare object and a list in Python for calls, where the text begins with them.
+    Servers also accept a bare object and a Python list as calls, if the text begins with them.
     """
     plain = "".join(text[:LONGEST].split())
     found = [(plain.find(mark), -len(mark), name) for mark, name in FORMATS_BY_MARK.items() if _is_mark(mark)]
@@ -82,7 +82,7 @@ def form_of(text: str) -> str:
 
 
 def _is_mark(mark: str) -> bool:
-    """Whether nothing but calls begins so."""
+    """Return whether only calls begin with this text."""
     return len(mark) > 1 and mark != "```"
 
 
@@ -118,13 +118,13 @@ async def _works(lab: ProbeRunner, name: str, think: bool | str | None) -> bool:
 
 
 def _in_another_body(name: str, written: Sequence[str]) -> str:
-    """The first call that stands between the marks of `name` as another format writes it, "" where none does."""
+    """Return the first call between the marks of `name` in another format's syntax, "" if there is none."""
     bodies = [raw for raw in written if name in SAME_MARKS and format_of(raw) in SAME_MARKS]
     return next((raw for raw in bodies if format_of(raw) != name), "")
 
 
 def _patience(lab: ProbeRunner, name: str) -> int:
-    """Failures before a format is left: more for the first of those listed, unless it writes in another one."""
+    """Return the failures before the next format: more for the first listed, unless the model writes another one."""
     if _in_another_body(name, lab.written):
         return 1
     others = any({*written_in(text)} - {name} for text in lab.written)

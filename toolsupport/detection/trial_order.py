@@ -1,4 +1,4 @@
-"""The order of streamed trials and those that are not."""
+"""Orders streamed and unstreamed trials."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 
 def streamed_or_not(chance: random.Random) -> Iterator[bool]:
-    """Blocks of four, two streamed and two not: a model that fails every second time fails once of each two.
+    """Return blocks of four, two of each: a model that fails every second time fails once of each two.
 
-    Which begins is drawn for each block, so that a longer period does not fit for long either.
+    The first of each block is random, so that a longer period does not match the order for long either.
     """
     while True:
         first = chance.random() < 0.5

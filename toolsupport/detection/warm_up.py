@@ -1,4 +1,4 @@
-"""Loads the model by a greeting, where a test begins with a step that counts the time of its answers."""
+"""Loads the model with a greeting, for tests whose first step measures the time of answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolsupport.detection.probe_runner import ProbeRunner
 
 
 async def run(lab: ProbeRunner) -> None:
-    """A greeting without tools."""
+    """Send a greeting without tools."""
     reply = await lab.warm_up(BARE)
     code, why = trouble(reply) or ("right", "It answers.")
     await lab.note(BARE, reply, TrialOutcome("loaded", code, why))

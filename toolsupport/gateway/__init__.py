@@ -1,1 +1,1 @@
-"""Lets programs that speak OpenAI's words use every model, whatever its own way of calling tools."""
+"""OpenAI-compatible API, through which programs use every model, in any call format."""

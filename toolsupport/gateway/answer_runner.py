@@ -19,7 +19,7 @@ from toolsupport.core.format_choice import NATIVE
 from toolsupport.core.refusals import MISCONFIGURED, Refusal
 from toolsupport.gateway import attempts
 from toolsupport.gateway.attempts import RequestSummary
-from toolsupport.gateway.request_preparation import PreparedRequest
+from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.knowledge import reasoning_starts
 from toolsupport.registry.metrics import call_metrics
 from toolsupport.registry.servers import missing_flags
@@ -32,45 +32,51 @@ RETRY_AFTER = 2  # seconds: nothing is queued here, and an answer may end at any
 
 
 class ReplySlots:
-    """How many answers are being written in this process, for each person and in all."""
+    """Counts the answers in progress in this process, per key (per person without one) and in total."""
 
     def __init__(self) -> None:
-        self._taken: Counter[int] = Counter()
+        self._taken: Counter[Caller] = Counter()
         self.empty = asyncio.Event()
         self.empty.set()
 
-    def take(self, person: int) -> None:
-        """Raises Busy, which names the limit."""
-        in_all, for_one = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"], settings.ENV["TOOLSUPPORT_TURNS_PER_PERSON"]
-        if self._taken[person] >= for_one:
-            raise Busy(f"{for_one} answers for you are being written, more may not be at once.", "person")
+    def take(self, caller: Caller) -> None:
+        """Reserve a slot. Raises Busy with the name of the limit."""
+        in_all, for_one = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"], limit_of(caller)
+        if self._taken[caller] >= for_one:
+            whose, limit = ("with this key", "key") if caller.key else ("for you", "person")
+            raise Busy(f"{for_one} answers {whose} are being written, more may not be at once.", limit)
         if self._taken.total() >= in_all:
             raise Busy(f"{in_all} answers are being written, more may not be at once.", "process")
-        self._taken[person] += 1
+        self._taken[caller] += 1
         self.empty.clear()
         metrics.PROGRAMS.set(self._taken.total())
 
-    def leave(self, person: int) -> None:
-        self._taken[person] -= 1
+    def leave(self, caller: Caller) -> None:
+        self._taken[caller] -= 1
         self._taken += Counter()  # lets go of those who have none
         if not self._taken:
             self.empty.set()
         metrics.PROGRAMS.set(self._taken.total())
 
 
+def limit_of(caller: Caller) -> int:
+    """Return how many answers this caller may have at once in this process."""
+    return int(settings.ENV["TOOLSUPPORT_ANSWERS_PER_KEY" if caller.key else "TOOLSUPPORT_TURNS_PER_PERSON"])
+
+
 places = ReplySlots()
 
 
 async def drained(seconds: float) -> None:
-    """Let the answers that are being written end, for a while."""
+    """Give running answers some time to finish."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await places.empty.wait()
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Batches as of attempts.answer. Raises Busy before the first one."""
-    places.take(prepared.person)
+    """Yield batches like attempts.answer. Raises Busy before the first one."""
+    places.take(prepared.caller)
     left = finished = False
     try:
         async with aclosing(attempts.answer(prepared, tally)) as batches:
@@ -78,17 +84,17 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
                 if isinstance(batch[-1], Finished | Failed) and not left:
                     # The program may ask again as soon as it has read the end.
                     left = True
-                    places.leave(prepared.person)
+                    places.leave(prepared.caller)
                 finished = finished or isinstance(batch[-1], Finished)
                 yield batch
     finally:
         if not left:
-            places.leave(prepared.person)
+            places.leave(prepared.caller)
         await _count(prepared, tally, finished)
 
 
 async def _count(prepared: PreparedRequest, tally: RequestSummary, finished: bool) -> None:
-    """Write down what became of the calls and what the server lacks; no answer is lost because that fails."""
+    """Store the outcomes of the calls and a missing setting of the server; an error here never fails an answer."""
     counts = tally.calls.taken()
     try:
         if counts:

@@ -1,7 +1,7 @@
-"""Asks until the answer holds what was promised: every call fits a tool that was offered.
+"""Retries until the answer is valid: every call fits an offered tool.
 
-A call that cannot be used, a call that had to be made and was not, an answer without a word: as long as no call was
-passed on the model is asked again, in its next format where nothing was passed on at all, else with the reason.
+Causes of a retry: a call that cannot be used, a missing call that was required, an empty answer. As long as no call was
+passed on the model is asked again, in its next format if nothing was passed on at all, else with the reason.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.types import ChatMessage, RequestSpec, Role, ToolCall, ToolSpec
 from toolsupport.gateway.request_preparation import PreparedRequest
 from toolsupport.registry.metrics.call_tally import CallTally
+from toolsupport.services import server_watch
 
 MOST_RETRIES = 2
 DRAFT = "A call of this stream does not count: what followed it showed that it was part of the model's reasoning."
@@ -41,9 +42,10 @@ NO_CALL = "An answer without a call cannot be used here. Call one of the tools n
 
 @dataclass(slots=True)
 class RequestSummary:
-    """What came of a request, told in headers and in the last piece of a stream; `counted` when a server counted.
+    """The result of a request, sent in headers and in the last chunk of a stream; `counted`: a server counted.
 
-    `cut`: a limit of tokens left its last call incomplete. `begins_inside`: where the reply showed that it began.
+    `cut`: a token limit left its last call incomplete. `begins_inside`: whether the reply showed that it began inside
+    reasoning.
     """
 
     format: str = ""
@@ -62,10 +64,10 @@ class RequestSummary:
 
 @dataclass(slots=True)
 class Attempt:
-    """One answer on its way. `spoiled` says why it cannot be used, as the model is told.
+    """One answer in progress. `spoiled` is the reason why it cannot be used, written for the model.
 
-    `called` are the calls that began, `live` those of which pieces were passed on: these cannot be taken back.
-    `cut`: the last call was not whole when the reply reached its limit of tokens.
+    `called` are the calls that began, `live` those that were partly passed on: these cannot be taken back. `cut`: the
+    last call was incomplete when the reply reached its token limit.
     """
 
     prepared: PreparedRequest
@@ -81,7 +83,7 @@ class Attempt:
     cut: bool = False
 
     def take(self, event: Event) -> list[Event]:
-        """The events to pass on now."""
+        """Return the events to pass on now."""
         self.reply.take(event)
         if isinstance(event, CallRejected):
             return self._rejected(event)
@@ -98,7 +100,7 @@ class Attempt:
         return self._passed([event])
 
     def _passed(self, events: list[Event]) -> list[Event]:
-        """A program that waits for the whole, or must get a call, is given nothing before it is sure."""
+        """Pass on nothing uncertain to a program that waits for the whole answer, or requires a call."""
         if not self.prepared.stream or self.prepared.must_call:
             self.held += events
             return []
@@ -120,8 +122,11 @@ class Attempt:
         return self._passed([event])
 
     def _may_come_to_nothing(self, event: CallDelta) -> bool:
-        """A call in text may still turn out to be only mentioned, one that may stand in reasoning to be a draft, one
-        of another name to be none, and `"3"` for an integer to be repaired."""
+        """Return whether the call may still be withdrawn.
+
+        A call in text may be only mentioned, one inside reasoning a draft, one of an unknown name no call; and `"3"`
+        for an integer may be repaired.
+        """
         if self.brief.format in FORMATS or not (event.outside or event.id in self.live):
             return True
         return not any(tool.name == event.name and _takes_text_only(tool) for tool in self.brief.tools)
@@ -138,7 +143,7 @@ class Attempt:
         return []
 
     def _garbled(self, event: CallGarbled) -> list[Event]:
-        """The model is asked again: its calls do not count, unless a program has read of them already."""
+        """Drop the calls of this attempt, unless the program has received a part of them already."""
         if self.passed and self.called:
             return [Failed("garbled", f"A call cannot be used: its server could not read it ({event.message}).")]
         self.called.clear()
@@ -166,7 +171,7 @@ def _takes_text_only(tool: ToolSpec) -> bool:
 
 
 async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGenerator[list[Event], None]:
-    """Batches of events to pass on, none of them empty; the last event is Finished or Failed."""
+    """Yield batches of events to pass on, none of them empty; the last event is Finished or Failed."""
     brief, log = prepared.brief, prepared.log
     while True:
         attempt = Attempt(prepared, brief)
@@ -185,7 +190,7 @@ async def answer(prepared: PreparedRequest, tally: RequestSummary) -> AsyncGener
 async def _passed_on(
     attempt: Attempt, log: Sequence[ChatMessage], tally: RequestSummary
 ) -> AsyncGenerator[list[Event], None]:
-    """One attempt, counted when it ended; ends early where it is spoiled, which stops the server."""
+    """Yield one attempt and count it at its end; a spoiled one ends early, which stops the server."""
     tally.format, began = attempt.brief.format, time.monotonic()
     try:
         async with aclosing(_heard(attempt, log, tally)) as batches:
@@ -198,7 +203,8 @@ async def _passed_on(
 async def _heard(
     attempt: Attempt, log: Sequence[ChatMessage], tally: RequestSummary
 ) -> AsyncGenerator[list[Event], None]:
-    async with aclosing(exchange.ask(attempt.prepared.endpoint, attempt.brief, log)) as batches:
+    asked = exchange.ask(attempt.prepared.endpoint, attempt.brief, log)
+    async with aclosing(server_watch.watched(attempt.prepared.watch, asked)) as batches:
         async for batch in batches:
             passed: list[Event] = []
             for event in batch:
@@ -214,7 +220,7 @@ async def _heard(
 
 
 def _note(event: Event, tally: RequestSummary) -> None:
-    """What the answer shows of itself, for its end and for later requests."""
+    """Store what the answer shows about itself, for its end and for later requests."""
     if isinstance(event, CallRejected) and event.fault == "cut":
         tally.cut = True
     if isinstance(event, ReasoningSeen):
@@ -244,7 +250,7 @@ def _count(event: Event, attempt: Attempt, tally: RequestSummary) -> None:
 
 
 def _again(attempt: Attempt, log: Sequence[ChatMessage]) -> tuple[RequestSpec, tuple[ChatMessage, ...]]:
-    """How to ask once more: in the next format, or with what was wrong."""
+    """Return the next request: in the next format, or with the reason for the retry."""
     brief = attempt.brief
     following = [name for name in brief.fallbacks if name in FORMATS]
     if following and not attempt.passed:

@@ -1,4 +1,4 @@
-"""Reads the body of a request for a chat completion; fields that are not in its schema are left unread."""
+"""Reads the body of a chat completion request; fields that are not in its schema are ignored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType({"max_tokens": "num_predict", 
 
 @dataclass(frozen=True, slots=True)
 class ChatCompletionRequest:
-    """What a program wants. `choice` is one of CHOICES; a tool that was named is the only one in `tools`."""
+    """A parsed request. `choice` is one of CHOICES; if a tool is named, `tools` contains only that one."""
 
     model: str
     log: tuple[ChatMessage, ...]
@@ -32,7 +32,7 @@ class ChatCompletionRequest:
 
 
 def read(body: bytes) -> ChatCompletionRequest:
-    """Raises InvalidField, which names the field that is wrong."""
+    """Parse the body. Raises InvalidField with the name of the wrong field."""
     try:
         # Schemas of tools hold limits beyond 64 bits (the uint64 of JavaScript), which servers read as floats.
         given = strict_json.read(body, wide=float)
@@ -43,7 +43,7 @@ def read(body: bytes) -> ChatCompletionRequest:
 
 
 def asked(given: JSON) -> ChatCompletionRequest:
-    """What a body that fits QUESTION asks for. Raises InvalidField where two of its fields do not fit each other."""
+    """Parse a body that fits QUESTION. Raises InvalidField if two of its fields contradict each other."""
     tools, choice = _tools(given)
     return ChatCompletionRequest(
         model=given["model"],
@@ -70,7 +70,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _tools(given: JSON) -> tuple[tuple[ToolSpec, ...], str]:
-    """The tools with how they may be called."""
+    """Return the tools and the tool choice."""
     tools = tuple(ToolSpec.from_openai(tool) for tool in given.get("tools") or [])
     if len({tool.name for tool in tools}) < len(tools):
         raise InvalidField("Two tools have the same name.", "tools")

@@ -1,4 +1,4 @@
-"""The objects of an answer as OpenAI shapes them: whole, or in the pieces of a stream."""
+"""Builds OpenAI's response objects: a whole answer, or the chunks of a stream."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def new_id(kind: str) -> str:
 
 
 def usage(tally: RequestSummary) -> JSON | None:
-    """The tokens of all attempts together: each of them was paid for. None where the server counted nothing."""
+    """Return the tokens of all attempts together, as each was paid for. None if the server counted nothing."""
     if not tally.counted:
         return None
     total = tally.prompt_tokens + tally.output_tokens
@@ -41,7 +41,7 @@ def usage(tally: RequestSummary) -> JSON | None:
 
 
 def told(tally: RequestSummary) -> JSON:
-    """What stands in the headers, for the end of a stream."""
+    """Return the contents of the headers, for the end of a stream."""
     return {
         "format": tally.format or None,
         "source": tally.source,
@@ -52,7 +52,7 @@ def told(tally: RequestSummary) -> JSON:
 
 
 def reason(finished: Finished, tally: RequestSummary, *, called: bool) -> str:
-    """OpenAI's word for the end."""
+    """Return OpenAI's finish reason."""
     if tally.cut or (finished.reason == "length" and not called):
         return "length"
     return "tool_calls" if called else "stop"
@@ -60,7 +60,7 @@ def reason(finished: Finished, tally: RequestSummary, *, called: bool) -> str:
 
 @dataclass(slots=True)
 class StreamedCall:
-    """A call as it was sent so far."""
+    """The part of a call that was sent so far."""
 
     index: int
     id: str
@@ -70,7 +70,7 @@ class StreamedCall:
 
 @dataclass(slots=True)
 class ChunkEncoder:
-    """Events in, objects of a stream out. `failed` holds why the stream ended badly."""
+    """Turns events into chunks of a stream. `failed` is the reason why the stream failed."""
 
     model: str
     tally: RequestSummary
@@ -84,7 +84,7 @@ class ChunkEncoder:
     failed: Failed | None = None
 
     def take(self, events: Iterable[Event]) -> list[JSON]:
-        """The pieces that these events become; nothing more after a failure."""
+        """Return the chunks for these events; none after a failure."""
         made: list[JSON] = []
         for event in events:
             if self.failed is None:
@@ -110,7 +110,7 @@ class ChunkEncoder:
         return []
 
     def _reread(self, event: TextReclassified) -> list[JSON]:
-        """What was sent cannot be taken back; what was sent as reasoning alone is sent as the answer, too."""
+        """Send text that was sent only as reasoning as the answer too; sent chunks cannot be taken back."""
         missing = event.text.removeprefix(self.content) if event.text.startswith(self.content) else event.text
         self.content = event.text
         return [self._delta({"content": missing})] if missing else []
@@ -126,7 +126,7 @@ class ChunkEncoder:
         return self._delta({"tool_calls": [{"index": call.index, **first, "function": {**name, "arguments": text}}]})
 
     def _ready(self, event: CallReady) -> list[JSON]:
-        """What is still missing of the call; what was sent can only be gone on with."""
+        """Return the rest of the call; what was sent can only be continued."""
         call, whole = self._call(event.call.id, event.call.name), orjson.dumps(event.call.arguments).decode()
         if not call.sent or whole.startswith(call.sent):
             rest = whole[len(call.sent) :]
@@ -162,7 +162,7 @@ def _same(text: str, arguments: JSON) -> bool:
 
 
 def whole(model: str, events: Iterable[Event], tally: RequestSummary) -> JSON:
-    """The answer as one object, of events that end with a Finished."""
+    """Return the answer as one object, from events that end with Finished."""
     listed = list(events)
     reply = ReplyBuilder()
     for event in listed:

@@ -1,4 +1,4 @@
-"""Turns the messages a program sends into the log that is rendered for the model."""
+"""Converts the messages of a program into the log that is rendered for the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_FETCHED = "Send an image as a data URL (data:image/png;base64,…): other ad
 
 
 def read_messages(given: list[JSON]) -> tuple[ChatMessage, ...]:
-    """The log, of messages that fit their schema. Raises InvalidField with the place of what cannot be read."""
+    """Convert messages that fit their schema. Raises InvalidField with the place of an unreadable value."""
     return tuple(READERS[one["role"]](one, f"messages[{number}]") for number, one in enumerate(given))
 
 
@@ -59,7 +59,7 @@ def _call(given: JSON) -> ToolCall:
 
 
 def _arguments(written: Any) -> JSON:
-    """The arguments as an object; what is none is kept as it was written, under one name."""
+    """Return the arguments as an object; anything else is kept unchanged under one key."""
     try:
         read = orjson.loads(written or "{}") if isinstance(written, str | None) else written
     except ValueError:

@@ -1,4 +1,4 @@
-"""What is wrong with a request, and where."""
+"""Defines the error for a wrong field of a request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from toolsupport.core.errors import ToolsupportError
 
 
 class InvalidField(ToolsupportError):
-    """The program is at fault; `param` names the field, "" means the whole body."""
+    """The request is wrong; `param` names the field, "" means the whole body."""
 
     def __init__(self, message: str, param: str = "") -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Lets a stream say that it still lives while its model is silent."""
+"""Sends keep-alive comments in a stream while its model is silent."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 
 async def patiently(batches: AsyncGenerator[list[T], None]) -> AsyncGenerator[list[T], None]:
-    """The same batches, with an empty one whenever nothing came for a while. Closing it closes them within a moment.
+    """Yield the same batches, and an empty one after each period of silence. Closing it closes them promptly.
 
-    What waits for the model is a task of its own: waiting could not be given up for a moment without ending it.
-    That task may be ended by this process, which stops: then there is no more.
+    A separate task waits for the model, because a wait cannot be interrupted without ending it. If this process ends
+    that task while it shuts down, the stream ends.
     """
     queue: asyncio.Queue[list[T] | None] = asyncio.Queue(1)  # a reader that is slow slows the model down
     reading = background_jobs.current().spawn(_read(batches, queue))
@@ -49,7 +49,7 @@ async def _read(batches: AsyncGenerator[list[T], None], queue: asyncio.Queue[lis
 
 
 async def _next(queue: asyncio.Queue[list[T] | None]) -> list[T] | None:
-    """What came, None at the end, or an empty batch for the silence."""
+    """Return the next batch, None at the end, or an empty batch after a silence."""
     try:
         async with asyncio.timeout(SILENCE):
             return await queue.get()

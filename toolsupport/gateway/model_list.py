@@ -1,4 +1,4 @@
-"""The models as OpenAI lists them, each with what is known of its tools."""
+"""Lists the models as OpenAI does, each with its known tool support."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ KNOWN = (
 
 
 def models() -> list[JSON]:
-    """Every model that is there, switched on and made for chats."""
+    """Return every model that is present, enabled and made for chats."""
     return [_model(one) for one in api_catalogue.listed() if one["chats"] and one["status"] not in NOT_LISTED]
 
 
 def model(wanted: str) -> JSON:
-    """One of them, by `server/name` or a unique name. Raises NotFound."""
+    """Return one model, by `server/name` or a unique name. Raises NotFound."""
     found = api_catalogue.shown(wanted)
     if found["status"] in NOT_LISTED:
         raise NotFound(f"There is no model {wanted!r}.")

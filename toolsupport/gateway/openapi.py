@@ -1,4 +1,4 @@
-"""Describes the addresses for programs in the words of OpenAPI."""
+"""Describes the API for programs as an OpenAPI document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_RUN = (400, 401, 403, 404, 409, 429, 502, 504)
 
 
 def document(site: str) -> JSON:
-    """The whole description; `site` is the address of this site."""
+    """Return the whole document; `site` is the address of this site."""
     return {
         "openapi": "3.1.0",
         "info": {"title": "toolsupport", "version": "1"},

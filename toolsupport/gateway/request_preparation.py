@@ -1,4 +1,4 @@
-"""Finds the model that a program asks for, and what it may be asked."""
+"""Finds the model that a program requests, and prepares the request to it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,27 @@ from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestS
 from toolsupport.gateway.chat_request import ChatCompletionRequest
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.registry.models import api_catalogue, picker, request_context
+from toolsupport.registry.servers.reachability import WatchedModel
 
 MUST_CALL = "required"
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedRequest:
-    """One request, ready to be put to its model. `model` is its full name, `source` where its tools are known from.
-
-    `lacks_flag`: its server lacked a setting for tools so far.
-    """
+class Caller:
+    """The person who sends a request, and the id of their key, 0 for a session."""
 
     person: int
+    key: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRequest:
+    """One request, ready to send. `model` is its full name, `source` the source of its tool support.
+
+    `lacks_flag`: its server lacked a setting for tools so far. `watch`: whose status the answer shows.
+    """
+
+    caller: Caller
     profile: int
     model: str
     endpoint: Endpoint
@@ -33,6 +42,7 @@ class PreparedRequest:
     include_usage: bool = False
     build: str = ""
     lacks_flag: bool = False
+    watch: WatchedModel | None = None
 
     @property
     def source(self) -> str:
@@ -40,13 +50,13 @@ class PreparedRequest:
 
     @property
     def left_out(self) -> str:
-        """The rule that kept all tools out; "" where they are offered, or where nobody wanted any."""
+        """The rule that excluded all tools; "" if they are offered, or none was requested."""
         rules = [] if self.brief.offers_tools else [exclusion.rule for exclusion in self.brief.excluded]
         return rules[0] if rules else ""
 
 
-def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
-    """What a person's program asked for. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
+def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
+    """Prepare a program's request. Raises NotFound (the model), InvalidField, ConfigError (the server's key)."""
     profile = picker.find(asked.model)
     briefing = request_context.brief(
         profile, asked.tools, ChatSettings(tools_on=False if asked.choice == "none" else None)
@@ -55,7 +65,7 @@ def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
     if must_call and not briefing.brief.offers_tools:
         raise InvalidField(f"This model cannot be made to call a tool. {briefing.brief.format_reason}", "tool_choice")
     return PreparedRequest(
-        person=person,
+        caller=caller,
         profile=profile,
         model=api_catalogue.full_name(profile),
         endpoint=briefing.endpoint,
@@ -68,6 +78,7 @@ def prepare(asked: ChatCompletionRequest, person: int) -> PreparedRequest:
         include_usage=asked.include_usage,
         build=briefing.build,
         lacks_flag=briefing.lacks_flag,
+        watch=briefing.watch,
     )
 
 

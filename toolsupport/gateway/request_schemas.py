@@ -1,4 +1,4 @@
-"""What requests of programs may hold: one declaration, which the description shows and the check applies."""
+"""Declares the fields of requests once, for the API description and for validation."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ OBJECT: JSON = {"type": "object"}
 SWITCH: JSON = {"type": ["boolean", "null"], "description": "true or false"}
 # Something else than spaces, and no NUL, which no database looks for.
 NAME = r"^[^\x00]*[^\x00\s][^\x00]*$"
+# What OpenAI and Anthropic take as the name of a tool.
+TOOL_NAME: JSON = {
+    "type": "string",
+    "pattern": r"^[a-zA-Z0-9_-]{1,64}$",
+    "description": "a name of 1 to 64 letters (a-z, A-Z), digits, _ and -",
+}
+FUNCTION = {"const": "function", "description": "the text function"}
 MODEL: JSON = {
     "type": "string",
     "pattern": NAME,
@@ -52,12 +59,13 @@ MADE_CALL: JSON = {
     "type": "object",
     "required": ["id", "function"],
     "properties": {
-        "id": TEXT,
+        "id": {"type": "string", "minLength": 1},
+        "type": FUNCTION,
         "function": {
             "type": "object",
             "required": ["name"],
             # Models do not always write an object: what a program sends back of it is kept as it is.
-            "properties": {"name": TEXT, "arguments": {}},
+            "properties": {"name": TOOL_NAME, "arguments": {}},
         },
     },
     "description": "a call with an id and a function, which has a name and arguments",
@@ -74,18 +82,28 @@ MESSAGE: JSON = {
     },
     "description": "a message with a role",
 }
+PARAMETERS: JSON = {
+    "type": ["object", "null"],
+    "properties": {
+        "type": {"const": "object"},
+        "properties": {"type": ["object", "null"]},
+        "required": {"type": ["array", "null"], "items": TEXT},
+    },
+    "description": "a JSON Schema of the type object",
+}
 TOOL: JSON = {
     "type": "object",
     "required": ["function"],
     "properties": {
-        "type": {"const": "function"},
+        "type": FUNCTION,
         "function": {
             "type": "object",
             "required": ["name"],
             "properties": {
-                "name": {"type": "string", "minLength": 1},
-                "description": {"type": ["string", "null"]},
-                "parameters": {"type": ["object", "null"]},
+                "name": TOOL_NAME,
+                "description": {"type": ["string", "null"], "description": "a text"},
+                "parameters": PARAMETERS,
+                "strict": SWITCH,
             },
         },
     },
@@ -97,7 +115,10 @@ CHOICE: JSON = {
         {
             "type": "object",
             "required": ["function"],
-            "properties": {"function": {"type": "object", "required": ["name"], "properties": {"name": TEXT}}},
+            "properties": {
+                "type": FUNCTION,
+                "function": {"type": "object", "required": ["name"], "properties": {"name": TEXT}},
+            },
         },
     ],
     "description": "auto, none, required, or an object that names one of the tools",
@@ -115,7 +136,16 @@ OPTIONS: JSON = {
         "anyOf": [{"type": ["string", "null"]}, {"type": "array", "maxItems": MOST_STOPS, "items": TEXT}],
         "description": f"a text, or a list of at most {MOST_STOPS}",
     },
-    "response_format": {"type": ["object", "null"], "description": "an object"},
+    "response_format": {
+        "type": ["object", "null"],
+        "required": ["type"],
+        "properties": {
+            # The last one is of vLLM and SGLang.
+            "type": {"enum": ["text", "json_object", "json_schema", "structural_tag"]},
+            "json_schema": {"type": "object", "properties": {"schema": {"type": "object"}}},
+        },
+        "description": "an object of the type text, json_object, json_schema or structural_tag",
+    },
 }
 QUESTION: JSON = {
     "type": "object",
@@ -161,14 +191,14 @@ CALL: JSON = {
 
 
 class BodyCheck:
-    """Holds bodies against one of the schemas."""
+    """Validates bodies against one of the schemas."""
 
     def __init__(self, schema: JSON) -> None:
         self._schema = schema
         self._validator = jsonschema_rs.validator_for(schema)
 
     def check(self, body: Any) -> None:
-        """Raises InvalidField for the first field that is wrong: it has to be what its description says."""
+        """Raise InvalidField for the first wrong field, with its description as the message."""
         error = next(self._validator.iter_errors(body), None)
         if error is None:
             return
@@ -179,7 +209,7 @@ class BodyCheck:
         raise InvalidField(f"{written(place[:depth]) or 'The body'} has to be {words}.", written(place[:depth]))
 
     def _described(self, path: list[Any]) -> tuple[int, str]:
-        """The innermost part on this way into the schema that is described in words: how deep it is, and the words."""
+        """Return the innermost part of this path that has a description: its depth, and the description."""
         node, depth, named = self._schema, 0, False
         found = (0, str(node["description"]))
         for step in path:
@@ -194,7 +224,7 @@ class BodyCheck:
 
 
 def written(place: list[str | int]) -> str:
-    """The place of a field as programs write it: `messages[0].content`."""
+    """Return the path of a field as programs write it: `messages[0].content`."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""The addresses that programs ask."""
+"""The URL patterns for programs."""
 
 from __future__ import annotations
 

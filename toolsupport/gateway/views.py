@@ -1,4 +1,4 @@
-"""The addresses of /v1."""
+"""The views of /v1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 from channels.db import database_sync_to_async as in_database
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.core.events import Event, Failed
@@ -28,7 +28,7 @@ from toolsupport.gateway import (
 )
 from toolsupport.gateway.attempts import RequestSummary
 from toolsupport.gateway.field_errors import InvalidField
-from toolsupport.gateway.request_preparation import PreparedRequest
+from toolsupport.gateway.request_preparation import Caller, PreparedRequest
 from toolsupport.registry.people.permissions import Action
 from toolsupport.web import api_errors
 from toolsupport.web.view_permissions import AuthedRequest, requires
@@ -38,46 +38,49 @@ BODY_LIMIT = 8 * 1024 * 1024
 LONG_BODY = 64 * 1024
 TOO_LARGE = "The request is larger than this site takes."
 STOPPED: list[Event] = [Failed("cut", "This site is being stopped. Ask again soon.")]
+ANSWERS_LIMIT = "X-Toolsupport-Answers-Limit"
 STILL_HERE = b": the model is still at it\n\n"
 
 
-@require_GET
+@require_safe
 @requires(Action.CHAT)
 def models(request: AuthedRequest) -> JsonResponse:
-    """Every model that may be asked."""
+    """List every available model."""
     return JsonResponse({"object": "list", "data": model_list.models()})
 
 
-@require_GET
+@require_safe
 @requires(Action.CHAT)
 def model(request: AuthedRequest, model_id: str) -> HttpResponse:
-    """One of them."""
+    """Return one model."""
     try:
         return JsonResponse(model_list.model(model_id))
     except NotFound as error:
         return error_replies.missing(error)
 
 
-@require_GET
+@require_safe
 @requires(Action.SEE_MODELS)
 def openapi(request: AuthedRequest) -> JsonResponse:
-    """What may be asked here, for machines."""
+    """Return the OpenAPI document."""
     return JsonResponse(gateway_openapi.document(request.build_absolute_uri("/").rstrip("/")))
 
 
 @require_POST
 @requires(Action.CHAT)
 async def completions(request: AuthedRequest) -> HttpResponseBase:
-    """One answer, whole or as a stream."""
-    body = request.read(BODY_LIMIT + 1)
+    """Answer a chat completion, whole or as a stream."""
+    body, caller = request.read(BODY_LIMIT + 1), Caller(request.user.pk, request.key)
     if len(body) > BODY_LIMIT:
         return api_errors.answer(413, TOO_LARGE)
     try:
         asked = await asyncio.to_thread(chat_request.read, body) if len(body) > LONG_BODY else chat_request.read(body)
-        prepared = await in_database(request_preparation.prepare)(asked, request.user.pk)
-        return await (_streamed(prepared) if prepared.stream else _whole(prepared))
+        prepared = await in_database(request_preparation.prepare)(asked, caller)
+        response = await (_streamed(prepared) if prepared.stream else _whole(prepared))
     except (InvalidField, NotFound, ConfigError, Busy) as error:
-        return error_replies.before(error)
+        response = error_replies.before(error)
+    response.headers[ANSWERS_LIMIT] = str(answer_runner.limit_of(caller))
+    return response
 
 
 async def _whole(prepared: PreparedRequest) -> HttpResponseBase:
@@ -90,7 +93,7 @@ async def _whole(prepared: PreparedRequest) -> HttpResponseBase:
 
 
 async def _streamed(prepared: PreparedRequest) -> HttpResponseBase:
-    """Waits a while for the first event, so that a failure before it gets its own status."""
+    """Wait some time for the first event, so that an earlier failure gets its own status."""
     tally = _tally(prepared)
     batches = keep_alive.patiently(answer_runner.answer(prepared, tally))
     first = await anext(batches, STOPPED)
@@ -117,7 +120,7 @@ async def _lines(
 
 
 def _written(pieces: chat_response.ChunkEncoder, events: list[Event]) -> bytes:
-    """The lines of these events; a failure takes the place of the end mark, a remark that of silence."""
+    """Return the lines for these events; a failure replaces the end mark, a comment marks a silence."""
     if not events:
         return STILL_HERE
     lines = [b"data: " + orjson.dumps(piece) + b"\n\n" for piece in pieces.take(events)]
@@ -133,7 +136,7 @@ def _tally(prepared: PreparedRequest) -> RequestSummary:
 
 
 def _with_headers(response: HttpResponseBase, prepared: PreparedRequest, tally: RequestSummary) -> HttpResponseBase:
-    """What became of the request; of a stream, what is known when it begins."""
+    """Add the headers about the request; for a stream, those known at its beginning."""
     facts = {
         "Model": prepared.model,
         "Format": tally.format or "none",

@@ -3,12 +3,13 @@
 from toolsupport.models.audit import Audit
 from toolsupport.models.detections import Detection, Trial
 from toolsupport.models.families import Family
-from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadMark, Review
+from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadEntry, ReadMark, Review
 from toolsupport.models.keys import ApiKey
 from toolsupport.models.mcp import McpServer, McpTool
 from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall
 from toolsupport.models.overrides import Override
 from toolsupport.models.people import Session, SignInTally
+from toolsupport.models.pulls import ModelPull
 from toolsupport.models.servers import ModelProfile, Server
 from toolsupport.models.sources import SqlSource
 from toolsupport.models.system import Lease, Setting
@@ -25,9 +26,11 @@ __all__ = [
     "McpServer",
     "McpTool",
     "ModelProfile",
+    "ModelPull",
     "Override",
     "PromptCount",
     "ProvenCall",
+    "ReadEntry",
     "ReadMark",
     "Review",
     "Server",

@@ -1,4 +1,4 @@
-"""Rows of what must stay traceable."""
+"""Rows of the audit log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db import models
 
 
 class Audit(models.Model):
-    """One deed that must be answered for. Append-only: each digest covers its row and the digest before it."""
+    """One audited action. Append-only: each digest covers its row and the digest of the row before."""
 
     at = models.DateTimeField()
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")

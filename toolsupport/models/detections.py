@@ -12,7 +12,7 @@ OPEN = ("queued", "running")
 
 
 class Detection(models.Model):
-    """One test of one build. While it is open there is no second one of its kind, however many people ask."""
+    """One test of one build. Only one test of a kind can be open for a build, however many people request it."""
 
     profile = models.ForeignKey(ModelProfile, on_delete=models.PROTECT, related_name="detections")
     build_key = models.CharField(max_length=32)
@@ -35,6 +35,14 @@ class Detection(models.Model):
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
+    bulk = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The first of the tests that were started together; empty for a test of its own.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -55,7 +63,7 @@ class Detection(models.Model):
 
 
 class Trial(models.Model):
-    """One request of a detection with what came of it, redacted; kept as long as the detection."""
+    """One request of a detection with its result, redacted; kept as long as the detection."""
 
     detection = models.ForeignKey(Detection, on_delete=models.PROTECT, related_name="trials")
     seq = models.PositiveIntegerField(help_text="1, 2, 3 … for each detection.")

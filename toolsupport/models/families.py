@@ -1,4 +1,4 @@
-"""Rows of the families a team added to the shipped table."""
+"""Rows of the families that a team added to the shipped table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from django.db import models
 
 
 class Family(models.Model):
-    """A family of the team's own; it stands before a shipped one of the same pattern. Blank and null are unknown."""
+    """A family defined by the team; it has precedence over a shipped one with the same pattern.
+
+    Blank and null: unknown.
+    """
 
     name = models.CharField(max_length=80, unique=True)
     patterns = models.JSONField(help_text='Names in one spelling, as in ["my-model"]; the longest one that fits wins.')

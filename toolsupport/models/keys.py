@@ -1,4 +1,4 @@
-"""Rows of the keys that programs of people come in with."""
+"""Rows of the API keys of people's programs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from django.db import models
 
 
 class ApiKey(models.Model):
-    """A key of one person: a digest of it, and its beginning, by which people tell it from others.
+    """The digest of one person's key, and its first characters, by which people recognise it.
 
-    `scopes` are keys of access.SCOPES: what its owner may do and they do not name, the key may not.
+    `scopes` are keys of access.SCOPES: the key may not do anything that they do not name, even if its owner may.
     """
 
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="api_keys")

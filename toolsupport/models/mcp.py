@@ -1,4 +1,4 @@
-"""Rows of the servers that offer tools of other programs, with each tool as it was approved."""
+"""Rows of MCP servers, with each tool as it was approved."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from django.db import models
 
 
 class McpServer(models.Model):
-    """A server that speaks the Model Context Protocol.
+    """A server of the Model Context Protocol.
 
-    One of kind stdio is started here, by a command that stands in the settings file of the site and nowhere else.
+    A stdio server is started here, by a command that exists only in the settings file of the site.
     """
 
     name = models.CharField(max_length=32, unique=True)
@@ -35,9 +35,9 @@ class McpServer(models.Model):
 
 
 class McpTool(models.Model):
-    """One tool of a server. It is pinned: what is called is the definition that an administrator approved.
+    """One tool of a server, pinned: calls use the definition that an administrator approved.
 
-    `digest` is that definition's, "" while none was approved; `waiting` is the one offered now, where it is another.
+    `digest` is that definition's, "" while none is approved; `waiting` is the currently offered one, if it differs.
     """
 
     server = models.ForeignKey(McpServer, on_delete=models.CASCADE, related_name="tools")

@@ -1,4 +1,4 @@
-"""Rows of what real turns showed of a build, beside what anybody claims of it."""
+"""Rows of measurements of a build in real turns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class ProvenCall(models.Model):
-    """The form of a call that ran: the example for the same build in a text format. It holds no value of anybody's."""
+    """The form of a successful call: an example for the same build in a text format. It holds no value from a chat."""
 
     build_key = models.CharField(max_length=32)
     tool = models.CharField(max_length=120)
@@ -21,7 +21,7 @@ class ProvenCall(models.Model):
 
 
 class CallMetric(models.Model):
-    """What became of the calls a model made on one day in one format; the outcomes are those of the registry.
+    """The outcomes of a model's calls on one day in one format; the outcomes are those of the registry.
 
     Time and tokens are sums over the replies, each counted once, at its first call.
     """
@@ -46,7 +46,7 @@ class CallMetric(models.Model):
 
 
 class PromptCount(models.Model):
-    """The shortest request a build was sent with a set of tools: its characters, and the tokens its server counted."""
+    """The shortest request to a build with a set of tools: its characters, and its tokens as counted by the server."""
 
     build_key = models.CharField(max_length=32)
     tools_digest = models.CharField(max_length=32, blank=True, help_text="Blank: no tools.")

@@ -1,4 +1,4 @@
-"""Rows of signed-in browsers and of failed attempts to sign in."""
+"""Rows of browser sessions and of failed sign-in attempts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import models
 
 
 class Session(AbstractBaseSession):
-    """One signed-in browser; `person` makes it possible to end all of a person's."""
+    """One signed-in browser; `person` makes it possible to end all sessions of a person."""
 
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="browser_sessions"
@@ -19,7 +19,7 @@ class Session(AbstractBaseSession):
 
     @classmethod
     def get_session_store_class(cls) -> Any:
-        """What Django asks for to decode a row."""
+        """Return the class with which Django decodes a row."""
         return import_module(settings.SESSION_ENGINE).SessionStore
 
     def __str__(self) -> str:
@@ -28,7 +28,7 @@ class Session(AbstractBaseSession):
 
 
 class SignInTally(models.Model):
-    """How often signing in was tried for one key (a digest of a name, an address, or both) until `until`."""
+    """The number of sign-in attempts for one key (a digest of a name, an address, or both) until `until`."""
 
     key = models.CharField(max_length=64, primary_key=True)
     tries = models.PositiveIntegerField(default=0)

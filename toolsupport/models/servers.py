@@ -1,4 +1,4 @@
-"""Rows of the servers we talk to, with the models each of them has."""
+"""Rows of model servers and their models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from toolsupport.core.types import Build
 
 
 class Server(models.Model):
-    """A model server. Disabled, never deleted: verdicts and turns point at its models."""
+    """A model server. Disabled or removed from the pages, never deleted: verdicts and turns point at its models."""
 
     name = models.CharField(max_length=80, unique=True)
     kind = models.CharField(max_length=40, help_text="A key of providers.PROVIDERS.")
@@ -22,6 +22,10 @@ class Server(models.Model):
     checked_at = models.DateTimeField(null=True, blank=True)
     down_since = models.DateTimeField(null=True, blank=True)
     last_error = models.TextField(blank=True, default="")
+    fault = models.CharField(max_length=20, blank=True, default="", help_text="A key of server_faults.FAULTS.")
+    failures = models.PositiveIntegerField(default=0, help_text="How often in a row it was asked in vain.")
+    next_check_at = models.DateTimeField(null=True, blank=True, help_text="When it is asked again by itself.")
+    removed_at = models.DateTimeField(null=True, blank=True)
     options = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -41,7 +45,7 @@ OTHER_WORK = frozenset({"embedding", "embeddings", "image", "rerank", "reranking
 
 
 class ModelProfile(models.Model):
-    """One model on one server. A model that is gone keeps its row: what people decided stays."""
+    """One model on one server. A removed model keeps its row, because people's decisions must stay."""
 
     server = models.ForeignKey(Server, on_delete=models.PROTECT, related_name="profiles")
     name = models.CharField(max_length=200, help_text="The id the server wants in a request.")
@@ -102,12 +106,12 @@ class ModelProfile(models.Model):
 
     @property
     def parameters(self) -> int | None:
-        """How many there are in all, as a person wrote it, else as the server says it."""
+        """The number of all parameters, as a person entered it, else as the server reports it."""
         return self.by_hand.get("parameter_count") or self.parameter_count
 
     @property
     def precision(self) -> str:
-        """The quantisation, as a person wrote it, else as the server says it."""
+        """The quantisation, as a person entered it, else as the server reports it."""
         return self.by_hand.get("quantization") or self.quantization
 
     @property

@@ -7,7 +7,7 @@ from django.db import models
 
 
 class SqlSource(models.Model):
-    """A database, defined by an administrator. `tables` is what was found in it when it was looked at last."""
+    """A database, defined by an administrator. `tables` is its schema at the last check."""
 
     name = models.CharField(max_length=40, unique=True)
     kind = models.CharField(max_length=20, help_text="A key of sources.KINDS.")

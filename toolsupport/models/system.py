@@ -1,4 +1,4 @@
-"""Rows the installation keeps about itself."""
+"""Rows about the installation itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Setting(models.Model):
-    """A setting an administrator may change in the page; the environment outranks it."""
+    """A setting that an administrator may change on the settings page; the environment has precedence."""
 
     key = models.CharField(max_length=80, primary_key=True)
     value = models.JSONField(null=True)
@@ -17,7 +17,7 @@ class Setting(models.Model):
 
 
 class Lease(models.Model):
-    """Who does a periodic job at the moment: one worker each, until `until` by the database's clock."""
+    """The worker that runs a periodic job, until `until` by the database's clock."""
 
     name = models.CharField(max_length=80, primary_key=True)
     owner = models.CharField(max_length=64)

@@ -1,10 +1,11 @@
-"""What every wire's codec can do: encode a request, read a reply."""
+"""Defines the interface of every codec: encode a request, decode a reply."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from toolsupport.core.events import Event
+from toolsupport.core.quotation import quoted
 from toolsupport.core.types import Request
 
 
@@ -13,17 +14,24 @@ class Codec(Protocol):
 
     @property
     def switches_thinking(self) -> bool:
-        """Whether this wire has a word for thinking on or off."""
+        """Whether this protocol has a field for thinking on or off."""
         ...
 
     def encode(self, request: Request) -> bytes:
-        """The JSON body of the request. Raises ValueError where it cannot be written as JSON."""
+        """Return the JSON body of the request. Raises ValueError if it cannot be written as JSON."""
         ...
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events that became certain with these bytes; nothing more after a Failed or a Finished."""
+        """Return the events that are certain after these bytes; none after Failed or Finished."""
         ...
 
     def flush(self) -> list[Event]:
-        """The events that are certain now that no byte follows: a missing end mark is a Failed."""
+        """Return the events that are certain after the last byte: a missing end mark is a Failed."""
         ...
+
+
+def failed_with(words: str) -> str:
+    """The sentence for an error inside a reply; `words` are the server's own."""
+    if not words:
+        return "The server failed while answering, and gave no reason."
+    return f"The server failed while answering: {quoted(words)}."

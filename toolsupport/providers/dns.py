@@ -1,4 +1,4 @@
-"""Looks up the names of model servers, in threads that nothing else needs."""
+"""Resolves the names of model servers, in a thread pool of its own."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FOUND = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
 class AddressResolver(AbstractResolver):
-    """What the transport asks for addresses."""
+    """The resolver that the transport uses."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """The addresses of a name. Raises OSError."""
+        """Return the addresses of a name. Raises OSError."""
         lookup = partial(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
         found = await asyncio.get_running_loop().run_in_executor(_threads, lookup)
         return [

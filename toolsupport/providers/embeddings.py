@@ -1,4 +1,4 @@
-"""Asking a server what texts mean, as vectors."""
+"""Requests embeddings of texts from a server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATHS = {"ollama": "/api/embed", "openai": "/v1/embeddings"}
 
 
 async def embed(endpoint: Endpoint, model: str, texts: Sequence[str]) -> list[list[float]]:
-    """One vector for each text, in their order, within 3 s. Raises core.errors.ProviderError."""
+    """Return one vector for each text, in their order, within 3 s. Raises core.errors.ProviderError."""
     path = PATHS[provider(endpoint.kind).wire]
     try:
         async with asyncio.timeout(SECONDS):
@@ -30,7 +30,7 @@ async def embed(endpoint: Endpoint, model: str, texts: Sequence[str]) -> list[li
 
 
 def _vectors(answer: Any) -> list[list[float]]:
-    """What Ollama (`embeddings`) or an OpenAI-like server (`data`, each with its `embedding`) answered."""
+    """Parse the answer of Ollama (`embeddings`) or of an OpenAI-like server (`data`, each with its `embedding`)."""
     if not isinstance(answer, dict):
         return []
     found = answer.get("embeddings", answer.get("data"))

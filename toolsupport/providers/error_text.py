@@ -1,8 +1,8 @@
-"""Explains to people, in words, why a server could not be asked.
+"""Explains to people why a request to a server failed.
 
-The same fault arrives as different exceptions: httpx's own transport raises its own classes, the aiohttp transport
-turns refused connections and unknown names into ConnectTimeout and lets some of aiohttp's own errors through. So one
-table, specific rows first, is compared with the whole chain of causes.
+The same fault arrives as different exceptions: httpx's own transport raises its own classes; the aiohttp transport
+turns refused connections and unknown names into ConnectTimeout and lets some of aiohttp's errors through. So one table,
+specific rows first, is compared with the whole chain of causes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import aiohttp
 import httpx
 
 from toolsupport.core.events import Failed
+from toolsupport.core.quotation import quoted
 from toolsupport.core.refusals import classify
 from toolsupport.core.types import Endpoint
 from toolsupport.providers.server_kinds import provider
@@ -25,7 +26,7 @@ from toolsupport.providers.server_kinds import provider
 
 @dataclass(frozen=True, slots=True)
 class FailureCause:
-    """`kind` is a key of events.FAILURES, `words` goes into the sentence, `again` says that another try may help."""
+    """`kind` is a key of events.FAILURES, `words` is a part of the sentence, `again`: a retry may help."""
 
     kind: str
     words: str
@@ -85,7 +86,7 @@ DISCONNECTED = "disconnected without sending"  # h11's words for a server that c
 
 
 def cause_of(error: BaseException) -> FailureCause:
-    """What an exception means before the first byte of the answer."""
+    """Return the cause of an exception before the first byte of the answer."""
     chain = list(_chain(error))
     if any(isinstance(link, httpx.RemoteProtocolError) and DISCONNECTED in str(link) for link in chain):
         return CLOSED
@@ -94,13 +95,13 @@ def cause_of(error: BaseException) -> FailureCause:
 
 
 def not_reached(endpoint: Endpoint, error: BaseException) -> Failed:
-    """The reply ended before its first byte."""
+    """Return the failure of a reply that ended before its first byte."""
     cause = cause_of(error)
     return failed(endpoint, cause.kind, cause.words)
 
 
 def failed(endpoint: Endpoint, kind: str, words: str) -> Failed:
-    """A failure before the first byte, in a sentence with what to do about it."""
+    """Return a failure before the first byte, as a sentence with advice."""
     server = shown(endpoint)
     if kind == "garbled":
         title = provider(endpoint.kind).title
@@ -109,17 +110,17 @@ def failed(endpoint: Endpoint, kind: str, words: str) -> Failed:
 
 
 def broken_off(error: BaseException) -> Failed:
-    """The reply ended after it had begun."""
+    """Return the failure of a reply that ended after it had begun."""
     cause = cause_of(error)
     return Failed("cut", f"The answer broke off: {CLOSED.words if cause.kind == 'garbled' else cause.words}.")
 
 
 def answered(endpoint: Endpoint, status: int, body: str) -> Failed:
-    """The server answered with another status than 200."""
-    words = classify(status, body).message.rstrip(".") or _phrase(status)
+    """Return the failure for a status other than 200."""
+    words = classify(status, body).message
     kind = _kind(status, words)
     said = LEADS[kind].format(server=shown(endpoint), status=status)
-    return Failed(kind, f"{said} {words}.", status, body)
+    return Failed(kind, f"{said} {quoted(words) if words else _phrase(status)}.", status, body)
 
 
 LEADS = {
@@ -149,12 +150,12 @@ def _phrase(status: int) -> str:
 
 
 def shown(endpoint: Endpoint) -> str:
-    """The address as people may see it: without a name or password somebody wrote into it."""
+    """Return the address for display, without a name or password in it."""
     return re.sub(r"(?<=//)[^/?#]*@", "", endpoint.base_url).rstrip("/")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what led to it. aiohttp keeps the system's error in an attribute, others in the cause."""
+    """Yield the error and its causes. aiohttp keeps the system's error in an attribute, others in the cause."""
     seen: set[int] = set()
     link: BaseException | None = error
     while link is not None and id(link) not in seen:

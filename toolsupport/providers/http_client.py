@@ -40,12 +40,12 @@ ERRORS: dict[str, type[ProviderError]] = {
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """Whose certificates are trusted; reading them takes 50 ms, so it is done once."""
+    """Return the trusted certificates; loading them takes 50 ms, so it is done once."""
     return httpx.create_ssl_context(trust_env=False)
 
 
 def transport() -> httpx.AsyncBaseTransport:
-    """httpx over aiohttp: half the cost per token. No proxy from the environment, no limit of connections."""
+    """Return httpx over aiohttp, at half the cost per token. No proxy from the environment, no limit of connections."""
     made = AiohttpTransport(verify=_trusted(), trust_env=False)
     made.client = lambda: aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
@@ -58,7 +58,7 @@ def transport() -> httpx.AsyncBaseTransport:
 
 
 def client() -> httpx.AsyncClient:
-    """The client of the running loop; it follows no redirect and keeps no cookie."""
+    """Return the client of the running loop; it follows no redirect and keeps no cookie."""
     loop = asyncio.get_running_loop()
     found = _clients.get(loop)
     if found is None or found.is_closed:
@@ -69,14 +69,14 @@ def client() -> httpx.AsyncClient:
 
 
 async def close() -> None:
-    """Close the running loop's client; whoever asked servers in a loop closes before that loop ends."""
+    """Close the running loop's client; a loop with requests must call this before it ends."""
     found = _clients.pop(asyncio.get_running_loop(), None)
     if found is not None:
         await found.aclose()
 
 
 def request(endpoint: Endpoint, path: str, body: bytes | None = None) -> httpx.Request:
-    """A GET, or a POST of JSON. Raises httpx.InvalidURL or UnsupportedProtocol for an address that is none."""
+    """Build a GET, or a POST of JSON. Raises httpx.InvalidURL or UnsupportedProtocol for a malformed address."""
     # Compressed answers are not asked for: they would be held back, and could unpack to any size.
     headers = {"accept-encoding": "identity", "content-type": "application/json"}
     base = endpoint.base_url.rstrip("/")
@@ -95,7 +95,7 @@ def request(endpoint: Endpoint, path: str, body: bytes | None = None) -> httpx.R
 
 
 async def read(response: httpx.Response, limit: int) -> bytes:
-    """The body up to `limit` bytes; one byte more tells that there was more."""
+    """Return the body up to `limit` bytes; one byte more means that there was more."""
     body = bytearray()
     async for piece in response.aiter_raw():
         body += piece
@@ -105,12 +105,12 @@ async def read(response: httpx.Response, limit: int) -> bytes:
 
 
 async def get_json(endpoint: Endpoint, path: str) -> Any:
-    """What the server answers to a GET. Raises ProviderError; set a time limit around it."""
+    """Return the JSON answer to a GET. Raises ProviderError; set a time limit around it."""
     return await _ask(endpoint, path, None)
 
 
 async def post_json(endpoint: Endpoint, path: str, body: Any) -> Any:
-    """What the server answers to a POST of `body`. Raises ProviderError; set a time limit around it."""
+    """Return the JSON answer to a POST of `body`. Raises ProviderError; set a time limit around it."""
     return await _ask(endpoint, path, orjson.dumps(body))
 
 
@@ -133,6 +133,6 @@ async def _ask(endpoint: Endpoint, path: str, body: bytes | None) -> Any:
 
 
 def raised(failure: Failed) -> ProviderError:
-    """The exception for a failure, for those who want a value and not a stream of events."""
+    """Return the exception for a failure, for callers that need a value instead of a stream of events."""
     kind = ERRORS.get(failure.kind, RequestRefused)
     return kind(failure.message, kind=failure.kind, status=failure.status, body=failure.body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class LineSplitter:
-    """Bytes in, lines out (without their LF). After a line longer than `limit` bytes, `overflow` is True for good."""
+    """Splits bytes into lines, without their LF. After a line longer than `limit` bytes, `overflow` stays True."""
 
     def __init__(self, limit: int) -> None:
         self.overflow = False
@@ -16,7 +16,7 @@ class LineSplitter:
         self._pending = bytearray()
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines that these bytes complete, up to the first one that is too long."""
+        """Return the lines that these bytes complete, up to the first one that is too long."""
         if self.overflow:
             return []
         lines = data.split(b"\n")
@@ -33,7 +33,7 @@ class LineSplitter:
         return lines
 
     def flush(self) -> bytes:
-        """What came after the last LF, b"" if nothing did."""
+        """Return the bytes after the last LF, b"" if there are none."""
         rest = bytes(self._pending)
         self._pending.clear()
         return b"" if self.overflow else rest

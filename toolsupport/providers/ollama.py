@@ -25,6 +25,7 @@ from toolsupport.core.events import (
     finish_reason,
 )
 from toolsupport.core.types import JSON, Request
+from toolsupport.providers.codec import failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.ollama_calls import NativeCalls
 from toolsupport.providers.ollama_request import encode
@@ -46,11 +47,11 @@ class OllamaCodec:
         self._over = False
 
     def encode(self, request: Request) -> bytes:
-        """The body of POST /api/chat. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
+        """Return the body of POST /api/chat. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
         return encode(request)
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events that these bytes complete."""
+        """Return the events that these bytes complete."""
         if self._over:
             return []
         events: list[Event] = []
@@ -63,7 +64,7 @@ class OllamaCodec:
         return events
 
     def flush(self) -> list[Event]:
-        """What is certain once the connection has ended."""
+        """Return the events that are certain after the connection ended."""
         events: list[Event] = []
         rest = self._lines.flush()
         if not self._over and rest.strip() and _is_json(rest):
@@ -91,7 +92,7 @@ class OllamaCodec:
             self._fail("garbled", "The server sent something that is not a line of an Ollama answer.", events, line)
 
     def _chunk(self, chunk: JSON, events: list[Event]) -> None:
-        """Read one object. Raises ValueError, TypeError or AttributeError where it is not of the right shape."""
+        """Read one object. Raises ValueError, TypeError or AttributeError for a wrong shape."""
         if chunk.get("error"):
             self._told(orjson.dumps(chunk), events)
             return
@@ -119,8 +120,7 @@ class OllamaCodec:
             self._fail("empty", f"The model finished without an answer. Its finish reason was “{reason}”.", events)
 
     def _told(self, line: bytes, events: list[Event]) -> None:
-        words = unwrap(line.decode(errors="replace")).message or "an error without words"
-        self._fail("server", f"The server failed while answering: {words}", events, line)
+        self._fail("server", failed_with(unwrap(line.decode(errors="replace")).message), events, line)
 
     def _fail(self, kind: str, message: str, events: list[Event], body: bytes = b"") -> None:
         self._over = True

@@ -36,7 +36,7 @@ class _OllamaDraft:
 
 
 class NativeCalls:
-    """Elements of `tool_calls` in, events of whole calls out."""
+    """Converts elements of `tool_calls` into events of complete calls."""
 
     def __init__(self) -> None:
         self._drafts: list[_OllamaDraft] = []
@@ -44,7 +44,7 @@ class NativeCalls:
         self._count = 0
 
     def feed(self, elements: Any) -> list[Event]:
-        """The calls that became ready. Raises ValueError where `elements` is no list of objects."""
+        """Return the calls that are now complete. Raises ValueError unless `elements` is a list of objects."""
         if not isinstance(elements, list):
             raise ValueError("tool_calls is not a list")
         for element in elements:
@@ -55,7 +55,7 @@ class NativeCalls:
         return self._release(ready)
 
     def flush(self, finish: str = "stop") -> list[Event]:
-        """Every call that is left, now that the reply has ended for the reason `finish`."""
+        """Return the remaining calls, after the reply ended for the reason `finish`."""
         cut = self._drafts.pop() if finish == "length" and self._drafts and not self._drafts[-1].whole else None
         last = [CallRejected(cut.name, CUT, cut.text, cut.id, fault="cut")] if cut else []
         return [*self._release(len(self._drafts)), *last]
@@ -73,7 +73,7 @@ class NativeCalls:
             _add_arguments(draft, arguments)
 
     def _open(self, index: Any, arguments: Any) -> _OllamaDraft | None:
-        """The call that an element without a name goes on with; text can only be gone on with by text."""
+        """Return the call that an element without a name continues; only text can continue text."""
         fitting = (draft for draft in reversed(self._drafts) if not draft.whole and index in (None, draft.index))
         draft = next(fitting, None)
         return None if draft and draft.text and isinstance(arguments, dict) else draft

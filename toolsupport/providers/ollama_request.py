@@ -16,7 +16,10 @@ NO_OPTIONS = ("tool_choice", "parallel_tool_calls", "response_format")
 
 
 def encode(request: Request) -> bytes:
-    """The JSON body. Raises ToolsupportError for tools that may not be sent, ValueError for what JSON cannot hold."""
+    """Return the JSON body.
+
+    Raises ToolsupportError for forbidden tools, ValueError for values JSON cannot represent.
+    """
     if request.tools and not request.may_carry_tools:
         raise ToolsupportError(f"Tools were not sent: {request.model} is not known to support them.")
     body: JSON = {
@@ -43,7 +46,7 @@ def encode(request: Request) -> bytes:
 
 
 def _format(wanted: Any) -> Any:
-    """`json`, a schema, or nothing, for what OpenAI calls a response format."""
+    """Return `json`, a schema, or nothing, for OpenAI's response format."""
     if not isinstance(wanted, dict) or wanted.get("type") not in ("json_object", "json_schema"):
         return None
     named = wanted.get("json_schema")
@@ -51,7 +54,7 @@ def _format(wanted: Any) -> Any:
 
 
 def _keep_alive(value: str) -> str | int:
-    """A bare number is seconds (-1: for ever); only a number may be written without a unit."""
+    """Convert the value: a bare number is seconds (-1: for ever); only a number may have no unit."""
     return int(value) if value.removeprefix("-").isdecimal() else value
 
 

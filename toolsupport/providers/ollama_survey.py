@@ -18,7 +18,7 @@ ONE_CALL = "only supports single tool-calls"
 
 
 async def survey(endpoint: Endpoint) -> ServerReport:
-    """Version, models, and which of them are loaded. Raises ProviderError."""
+    """Return the version, the models, and which of them are loaded. Raises ProviderError."""
     paths = ("/api/tags", "/api/version", "/api/ps")
     tags, version, running = await asyncio.gather(
         http_client.get_json(endpoint, paths[0]), *(_if_known(endpoint, path) for path in paths[1:])
@@ -31,7 +31,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
-    """What /api/show tells of one model. Raises ProviderError."""
+    """Return the details about one model from /api/show. Raises ProviderError."""
     shown = await http_client.post_json(endpoint, "/api/show", {"model": name})
     if not isinstance(shown, dict):
         raise http_client.raised(error_text.failed(endpoint, "garbled", "it does not describe its models"))
@@ -51,14 +51,14 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     )
 
 
-async def is_loaded(endpoint: Endpoint, name: str) -> bool:
-    """Whether an Ollama server has the model in memory. Raises ProviderError."""
+async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
+    """Return whether an Ollama server has the model in memory. Raises ProviderError."""
     running = await http_client.get_json(endpoint, "/api/ps")
     return bool({name, f"{name}:latest"} & {_text(entry, "name") for entry in _entries(running)})
 
 
 async def _if_known(endpoint: Endpoint, path: str) -> JSON:
-    """Nothing where a server does not know the path: only the list of models is indispensable."""
+    """Return nothing if a server lacks the path: only the list of models is indispensable."""
     try:
         answer = await http_client.get_json(endpoint, path)
     except ProviderError as error:
@@ -69,7 +69,7 @@ async def _if_known(endpoint: Endpoint, path: str) -> JSON:
 
 
 def _report(entry: Mapping[str, Any], loaded: set[str]) -> ModelReport:
-    """A model of the list. Its `capabilities` there are not read: they leave out what only its template can do."""
+    """Parse a model of the list. Its `capabilities` there are ignored: they omit those known only from the template."""
     details, name = _mapping(entry, "details"), _text(entry, "name") or _text(entry, "model")
     return ModelReport(
         name=name,

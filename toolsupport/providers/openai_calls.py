@@ -40,7 +40,7 @@ class _OpenAIDraft:
         return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and _object(self.text) is not None
 
     def untold(self) -> list[Event]:
-        """The pieces that nobody was told of; they wait for the name."""
+        """The pieces not emitted yet; they wait for the name."""
         if not self.name:
             return []
         fresh, self.told = self.pieces[self.told :], len(self.pieces)
@@ -49,7 +49,7 @@ class _OpenAIDraft:
 
 @dataclass(frozen=True, slots=True)
 class _CallPiece:
-    """One element of `tool_calls`, with what is null or missing as ""."""
+    """One element of `tool_calls`, with "" for null or missing fields."""
 
     id: str
     index: Any
@@ -58,14 +58,14 @@ class _CallPiece:
 
 
 class PiecedCalls:
-    """Elements of `tool_calls` in, pieces of arguments out; at the end one event for each call."""
+    """Converts elements of `tool_calls` into pieces of arguments, and at the end one event for each call."""
 
     def __init__(self) -> None:
         self._drafts: list[_OpenAIDraft] = []
         self._ids: set[str] = set()
 
     def feed(self, elements: Any) -> list[Event]:
-        """What these elements add. Raises ValueError where they are no list of calls."""
+        """Return the events of these elements. Raises ValueError unless they are a list of calls."""
         if not isinstance(elements, list):
             raise ValueError("tool_calls is not a list")
         events: list[Event] = []
@@ -74,7 +74,7 @@ class PiecedCalls:
         return events
 
     def flush(self, finish: str) -> list[Event]:
-        """Every call, now that the reply has ended for the reason `finish`."""
+        """Return every call, after the reply ended for the reason `finish`."""
         drafts, self._drafts = self._drafts, []
         return [_event(draft, cut=finish == "length" and draft is drafts[-1]) for draft in drafts]
 
@@ -91,7 +91,7 @@ class PiecedCalls:
         return draft.untold()
 
     def _belongs_to(self, piece: _CallPiece) -> _OpenAIDraft | None:
-        """The call that this piece goes on with; None where it begins one."""
+        """Return the call that this piece continues; None if it begins one."""
         near = [draft for draft in self._drafts if piece.index is None or draft.index in (None, piece.index)]
         same = next((draft for draft in near if piece.id and draft.given_id == piece.id), None)
         if same is not None or not near:
@@ -129,7 +129,7 @@ def _piece(element: Any) -> _CallPiece:
 
 
 def _event(draft: _OpenAIDraft, *, cut: bool) -> Event:
-    """The call. Of the last one of a `cut` reply no arguments at all may have been written yet."""
+    """Return the call. If the reply was `cut`, the last call may have no arguments yet."""
     raw = draft.text
     arguments = _object(raw) if raw.strip() else None if cut else {}
     if cut and arguments is None:

@@ -27,6 +27,7 @@ from toolsupport.core.events import (
 )
 from toolsupport.core.types import JSON, Request
 from toolsupport.providers import openai_request
+from toolsupport.providers.codec import failed_with
 from toolsupport.providers.line_splitter import LineSplitter
 from toolsupport.providers.openai_calls import PiecedCalls
 from toolsupport.providers.openai_request import PLAIN, OpenAIDialect
@@ -57,11 +58,11 @@ class OpenAICodec:
         return bool(self._dialect.think)
 
     def encode(self, request: Request) -> bytes:
-        """The body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
+        """Return the body of the POST. Raises ToolsupportError for forbidden tools, ValueError for bad text."""
         return openai_request.encode(request, self._dialect)
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events that these bytes complete."""
+        """Return the events that these bytes complete."""
         events: list[Event] = []
         if self._over:
             return events
@@ -74,7 +75,7 @@ class OpenAICodec:
         return events
 
     def flush(self) -> list[Event]:
-        """What is certain once the connection has ended."""
+        """Return the events that are certain after the connection ended."""
         events: list[Event] = []
         if self._over:
             return events
@@ -93,7 +94,7 @@ class OpenAICodec:
     # -- lines --
 
     def _is_whole(self, rest: bytes) -> bool:
-        """False for a line that was cut; one that only lacks its LF counts."""
+        """Return False for a line that was cut; one that only lacks its LF is complete."""
         if not rest.startswith(b"data:"):
             return self._document is not None or not self._begun
         data = rest[5:].strip()
@@ -168,7 +169,7 @@ class OpenAICodec:
             events.append(event)
 
     def _end(self, events: list[Event]) -> None:
-        """Nothing more comes: say how it ended."""
+        """Return the final events, after the last data."""
         if not self._finish:
             self._fail("cut", CUT if self._begun else NOTHING, events)
             return
@@ -177,7 +178,7 @@ class OpenAICodec:
         if self._usage is not None:
             events.append(self._usage)
         if self._finish == "error":
-            self._fail("server", "The server failed while answering, and did not say why.", events)
+            self._fail("server", failed_with(""), events)
         elif self._finish == "tool_calls" and not calls:
             self._fail("garbled", CALL_LOST, events)
         elif self._said or calls:
@@ -191,8 +192,7 @@ class OpenAICodec:
     # -- failures --
 
     def _told(self, data: bytes, events: list[Event]) -> None:
-        words = unwrap(data.decode(errors="replace")).message or "an error without words"
-        self._fail("server", f"The server failed while answering: {words}", events, data)
+        self._fail("server", failed_with(unwrap(data.decode(errors="replace")).message), events, data)
 
     def _too_large(self, events: list[Event]) -> None:
         self._fail("too_large", f"The server sent a line of more than {self._limit:,} bytes.", events)
@@ -203,7 +203,7 @@ class OpenAICodec:
 
 
 def _is_error(chunk: Any, data: bytes) -> bool:
-    """True for an error in whatever envelope, broken JSON that speaks of an error included."""
+    """Return True for an error in any envelope, including broken JSON that mentions an error."""
     if not isinstance(chunk, dict):
         return b"error" in data[:200].lower()
     if chunk.get("error"):
@@ -223,7 +223,7 @@ def _is_json(data: bytes) -> bool:
 
 
 def _texts(value: Any, kind: type[TextDelta] | type[ThinkingDelta]) -> list[TextDelta | ThinkingDelta]:
-    """The pieces of a text, which is a string or, with some servers, a list of parts that may hold thoughts."""
+    """Yield the pieces of a text, which is a string or, on some servers, a list of parts that may hold thoughts."""
     if isinstance(value, str):
         return [kind(value)]
     return list(_parts(value, kind))
@@ -246,7 +246,7 @@ def _part(part: JSON) -> tuple[type[ThinkingDelta] | None, Any]:
 
 
 def _joined(old: Usage | None, new: Usage) -> Usage:
-    """What was told last counts; what is not told again stays."""
+    """Merge two counts: later values replace earlier ones; missing values keep them."""
     return (
         new if old is None else replace(old, **{name: told for name, told in asdict(new).items() if told is not None})
     )

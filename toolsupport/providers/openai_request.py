@@ -16,12 +16,12 @@ from toolsupport.core.types import JSON, ChatMessage, Request, Role, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class OpenAIDialect:
-    """What differs from server to server; the defaults are what every server takes.
+    """Differences between servers; every server accepts the defaults.
 
-    `think` is a key of THINKING, "" where the wire has no word for it. `thoughts` names the field of an earlier
-    message in which its reasoning is sent back, "" where that is refused. `renamed` maps names of our options to the
-    server's. `asks_usage`: the count of tokens has to be asked for. `tool_choice` and `parallel`: the server honours
-    them. `own_temperature` matches the models that refuse to be given a temperature.
+    `think` is a key of THINKING, "" if the protocol cannot switch it. `thoughts` names the field of an earlier message
+    in which its reasoning is sent back, "" if that is refused. `renamed` maps names of our options to the server's.
+    `asks_usage`: the token count must be requested. `tool_choice` and `parallel`: the server honours them.
+    `own_temperature` matches models that reject a temperature.
     """
 
     think: str = ""
@@ -52,7 +52,10 @@ MEDIA = ((b"\x89PNG", "png"), (b"\xff\xd8", "jpeg"), (b"GIF8", "gif"), (b"RIFF",
 
 
 def encode(request: Request, dialect: OpenAIDialect) -> bytes:
-    """The JSON body. Raises ToolsupportError for tools that may not be sent, ValueError for what JSON cannot hold."""
+    """Return the JSON body.
+
+    Raises ToolsupportError for forbidden tools, ValueError for values JSON cannot represent.
+    """
     if request.tools and not request.may_carry_tools:
         raise ToolsupportError(f"Tools were not sent: {request.model} is not known to support them.")
     body: JSON = {
@@ -86,7 +89,7 @@ def _options(request: Request, dialect: OpenAIDialect) -> JSON:
 
 
 def _choice(options: Mapping[str, Any], dialect: OpenAIDialect) -> JSON:
-    """How tools may be called; naming one tool is never sent, since servers take that for `auto` without a word."""
+    """Return the tool choice; a single tool is never named, since servers silently treat that as `auto`."""
     sent: JSON = {}
     asked, parallel = options.get("tool_choice"), options.get("parallel_tool_calls")
     if dialect.tool_choice and isinstance(asked, str) and asked in CHOICES:
@@ -97,7 +100,7 @@ def _choice(options: Mapping[str, Any], dialect: OpenAIDialect) -> JSON:
 
 
 def _by_template(think: bool | str) -> JSON:
-    """Chat templates are told: most know a switch, some a level."""
+    """Return the template variables for thinking: most templates have a switch, some a level."""
     return {"chat_template_kwargs": {"enable_thinking" if isinstance(think, bool) else "reasoning_effort": think}}
 
 

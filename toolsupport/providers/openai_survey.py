@@ -1,9 +1,9 @@
-"""Reads the description that an OpenAI-compatible server gives of itself and its models.
+"""Reads an OpenAI-compatible server's description of itself and its models.
 
-The list of models is the same question everywhere; most servers answer with names alone. What some add is read where it
-stands: in the list (OpenRouter, Mistral, vLLM, Groq, llama.cpp) or behind the path of `Provider.about`. A server that
-does not mention an ability has not denied it. The `capabilities` of llama.cpp's imitation of Ollama's list say
-"completion" for every model there is and are not read.
+The list of models is the same request everywhere; most servers return only names. Further facts are in the list
+(OpenRouter, Mistral, vLLM, Groq, llama.cpp) or at the path of `Provider.about`. A server that does not mention an
+ability has not denied it. llama.cpp imitates Ollama's list with `capabilities` "completion" for every model; these are
+ignored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from toolsupport.core import load_failures
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
 from toolsupport.core.types import JSON, Endpoint
@@ -20,6 +21,7 @@ from toolsupport.providers.server_kinds import provider
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 
 LIST = "/v1/models"
+HEALTH = "/health"
 ABILITIES = ("tools", "thinking", "vision")
 OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # who owns the first model tells what else may be asked
 CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
@@ -28,7 +30,7 @@ ModelData = Mapping[str, Any]
 
 
 async def survey(endpoint: Endpoint) -> ServerReport:
-    """The models, each with all that is told of it, and the version where there is one. Raises ProviderError."""
+    """Return the models with all reported facts, and the version if there is one. Raises ProviderError."""
     entries = _entries(await http_client.get_json(endpoint, LIST))
     if entries is None:
         raise http_client.raised(error_text.failed(endpoint, "garbled", "it lists no models"))
@@ -45,7 +47,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
-    """What the list tells of one model. Raises ProviderError."""
+    """Return the details about one model from the list. Raises ProviderError."""
     report = await survey(endpoint)
     found = next((model.details for model in report.models if model.name == name), None)
     if found is None:
@@ -53,8 +55,22 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     return found
 
 
+async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
+    """Return whether the server has the model in memory; None where it does not show that. Raises ProviderError."""
+    try:
+        await http_client.get_json(endpoint, HEALTH)
+    except ProviderError as error:
+        # llama-server lists its model, and answers everything else, /health too, with this while it loads it.
+        if error.status == 503 and load_failures.is_loading(error.body):
+            return False
+    entries = _entries(await http_client.get_json(endpoint, LIST)) or []
+    told = [*entries, *(_entries(await _about(endpoint, entries)) or [])]
+    states = [state for entry in told if _text(entry, "id") == name and (state := _state(entry))]
+    return states[-1] == "loaded" if states else None
+
+
 async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
-    """The further answer; nothing where there is none: only the list of models is indispensable."""
+    """Return the further answer, or nothing: only the list of models is indispensable."""
     owner = _text(entries[0], "owned_by") if entries else ""
     path = provider(endpoint.kind).about or OWNERS.get(owner, "")
     if not path:
@@ -69,7 +85,7 @@ async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
 
 
 def _entries(answer: Any) -> list[ModelData] | None:
-    """The models of a list, None where it is none. Some servers leave the envelope out."""
+    """Return the models of a list, None if it is not a list. Some servers omit the envelope."""
     listed = answer.get("data") if isinstance(answer, dict) else answer
     if not isinstance(listed, list):
         return None
@@ -82,10 +98,15 @@ def _report(name: str, told: ModelData) -> ModelReport:
         name=name,
         size_bytes=_number(_mapping(told, "meta"), "size"),
         quantization=details.quantization,
-        loaded=_text(told, "state") == "loaded" or _text(_mapping(told, "status"), "value") == "loaded",
+        loaded=_state(told) == "loaded",
         capabilities=details.capabilities,
         details=details,
     )
+
+
+def _state(told: ModelData) -> str:
+    """LM Studio's word for whether a model is loaded, or that of a llama-server with several models."""
+    return _text(told, "state") or _text(_mapping(told, "status"), "value")
 
 
 def _details(told: ModelData) -> ModelDetails:
@@ -106,7 +127,7 @@ def _details(told: ModelData) -> ModelDetails:
 
 
 def _one_call(caps: ModelData) -> bool | None:
-    """Of a template without tools llama.cpp says that it takes no parallel calls: that is no limit of calls in text."""
+    """Return whether the template takes one call per message; llama.cpp also reports that for one without tools."""
     parallel = _flag(caps, "supports_parallel_tool_calls")
     return None if parallel is None or not caps.get("supports_tool_calls") else not parallel
 

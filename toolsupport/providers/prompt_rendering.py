@@ -1,4 +1,4 @@
-"""Asks a server which prompt it makes of a request, without an answer being written."""
+"""Requests the rendered prompt of a request from a server, without generating an answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolsupport.providers.server_kinds import codec, provider
 
 @dataclass(frozen=True, slots=True)
 class RenderedPrompt:
-    """A prompt, or the template it is made from. `proves`: the template takes tools, though none stand in it."""
+    """A prompt, or its template. `proves`: the template takes tools, even if no tool is in the text."""
 
     by: str
     text: str
@@ -25,13 +25,13 @@ class RenderedPrompt:
 
 
 async def rendered(endpoint: Endpoint, request: Request) -> RenderedPrompt | None:
-    """The prompt, None where this server does not show it. Raises ProviderError."""
+    """Return the prompt, None if this server does not show it. Raises ProviderError."""
     ask = RENDERERS.get(endpoint.kind) or RENDERERS.get(provider(endpoint.kind).wire)
     return await ask(endpoint, request) if ask else None
 
 
 async def _by_ollama(endpoint: Endpoint, request: Request) -> RenderedPrompt | None:
-    """Ollama's debug render; older servers do not know it and answer, of which one token is awaited."""
+    """Use Ollama's debug render; older servers ignore that option and answer, so only one token is requested."""
     options = {**body["options"], "num_predict": 1} if "options" in (body := _body(endpoint, request)) else {}
     asked = {**body, "stream": False, "options": options, "_debug_render_only": True}
     try:

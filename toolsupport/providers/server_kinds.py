@@ -1,4 +1,4 @@
-"""The table of the kinds of servers we can talk to."""
+"""Lists the supported kinds of servers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from toolsupport.providers.openai_request import OpenAIDialect
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A kind of server. `wire` names the bytes it speaks: rows of one wire differ only by address or default.
+    """A kind of server. `wire` names its protocol: rows with the same protocol differ only by address or default.
 
-    `default_url` is "" where there is none; `hint` tells a person what to do when the server does not answer.
-    `codec` takes the longest line in bytes and makes the reader of one reply. `about` is a path where the server tells
-    more of itself than its list of models does, "" where there is none. `loads_on_demand`: it loads the model that is
-    asked for, and may throw another one out of its memory for that. `holds_calls_back`: while a call is written nothing
-    comes over the wire.
+    `default_url` is "" if there is none; `hint` tells a person what to do when the server does not answer. `codec`
+    takes the longest line in bytes and creates the reader of one reply. `about` is a path with more details about the
+    server than its list of models, "" if there is none. `loads_on_demand`: it loads the requested model, and may unload
+    another one for it. `holds_calls_back`: it sends nothing while the model writes a call.
     """
 
     kind: str
@@ -196,7 +195,7 @@ LINE_BYTES = 2 * 1024 * 1024
 
 
 def provider(kind: str) -> Provider:
-    """The row of a kind. Raises ConfigError for a kind that is not in the table."""
+    """Return the row of a kind. Raises ConfigError for an unknown kind."""
     try:
         return PROVIDERS[kind]
     except KeyError:
@@ -205,15 +204,15 @@ def provider(kind: str) -> Provider:
 
 
 def path_at(base_url: str, path: str) -> str:
-    """The path to ask under an address: one that names a version (`/v1beta/openai`) is not given another."""
+    """Return the path under an address, without a second version if the address has one (`/v1beta/openai`)."""
     return path.removeprefix("/v1") if VERSIONED.search(base_url) else path
 
 
 def codec(kind: str, line_bytes: int = LINE_BYTES) -> Codec:
-    """A fresh codec for one reply of a server of this kind; a longer line than `line_bytes` fails the reply."""
+    """Return a new codec for one reply of this kind of server; a line over `line_bytes` bytes fails the reply."""
     return provider(kind).codec(line_bytes)
 
 
 def switches_thinking(kind: str) -> bool:
-    """Whether a request to a server of this kind has a word for thinking on or off."""
+    """Return whether requests to this kind of server have a field for thinking on or off."""
     return codec(kind).switches_thinking

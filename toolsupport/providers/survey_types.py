@@ -1,4 +1,4 @@
-"""The description that a server gives of itself and its models."""
+"""Defines the description of a server and its models."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ModelDetails:
-    """What a server tells about one model when it is asked for it by name.
+    """A server's details about one model.
 
-    `template_hash` is 32 hex characters of sha256 over the prompt template, "" without one. `capabilities` is None
-    where the key is missing (Ollama before 0.6.4); what it leaves out is denied, except for the words in `unsaid`, of
-    which this server never speaks. `context_length` is in tokens: the trained context, or the one that the server was
-    started with. `parameters` is the text of the model file's parameters, as the server gives it. `one_call` says that
-    its template fails with two calls in one message; None where the server does not speak of it. `begins_inside`: its
-    template ends the prompt with a mark that opens reasoning (None: that does not show).
+    `template_hash` is 32 hex characters of sha256 over the prompt template, "" without one. `capabilities` is None if
+    the key is missing (Ollama before 0.6.4); missing capabilities are denied, except those in `unsaid`, which this
+    server never reports. `context_length` is in tokens: the trained context, or the one the server was started with.
+    `parameters` is the text of the model file's parameters. `one_call`: its template fails with two calls in one
+    message; None if not reported. `begins_inside`: its template ends the prompt with a mark that opens reasoning (None:
+    unknown).
     """
 
     template_hash: str = ""
@@ -32,12 +32,11 @@ class ModelDetails:
 
 @dataclass(frozen=True, slots=True)
 class ModelReport:
-    """One model as a server lists it.
+    """One model of a server's list.
 
-    `digest` is "" and `size_bytes` None where the server does not say. `capabilities` is None where the list is
-    missing, which is not the same as an empty list: a server that says nothing has denied nothing.
-    `modified_at` is the server's own text (ISO 8601) or "". `details` is None where the model has to be asked for by
-    name, and says everything where the list holds all there is.
+    `digest` is "" and `size_bytes` None if not reported. `capabilities` is None if the list is missing, which differs
+    from an empty list: a missing list denies nothing. `modified_at` is the server's own text (ISO 8601) or "".
+    `details` is None if they need a separate request, and complete if the list holds everything.
     """
 
     name: str
@@ -53,7 +52,7 @@ class ModelReport:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """A server that answered: `version` is "" where it has none; each model name stands once."""
+    """The answer of a server: `version` is "" if it has none; each model name occurs once."""
 
     version: str
     models: tuple[ModelReport, ...] = ()

@@ -1,4 +1,4 @@
-"""How long a process holds a turn, a test or a periodic job before others may take it, by the database's clock."""
+"""Manages leases: how long a process owns a turn, a test or a periodic job, by the database's clock."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ JOB = timedelta(seconds=60)
 
 
 def in_future(delta: timedelta) -> Combinable:
-    """An expression for now + delta. All processes share the clock of the database."""
+    """Return an expression for now + delta. All processes use the clock of the database."""
     return ExpressionWrapper(Now() + delta, output_field=DateTimeField())
 
 
 def ran_out() -> Q:
-    """Rows whose lease is over, or that never had one: their owner is gone."""
+    """Match rows whose lease has expired, or that never had one: their owner is gone."""
     return Q(lease_until__lt=Now()) | Q(lease_until=None)
 
 
 @transaction.atomic
 def take(name: str, owner: str) -> bool:
-    """True when the job is `owner`'s for the next minute: it was free, run out, or already theirs."""
+    """Return True if `owner` has the job for the next minute: it was free, expired, or already this owner's."""
     Lease.objects.get_or_create(name=name, defaults={"owner": owner, "until": Now()})
     free = Lease.objects.filter(name=name, until__lte=Now()) | Lease.objects.filter(name=name, owner=owner)
     return bool(free.update(owner=owner, until=in_future(JOB)))
@@ -38,5 +38,5 @@ def take(name: str, owner: str) -> bool:
 
 @transaction.atomic
 def release(name: str, owner: str) -> None:
-    """Let another worker have the job at once."""
+    """Free the job for other workers at once."""
     Lease.objects.filter(name=name, owner=owner).update(until=Now())

@@ -25,20 +25,20 @@ WORDS = {
 
 
 def rows(statement: str, *values: object) -> list[tuple[Any, ...]]:
-    """All rows that a statement gives."""
+    """Return all rows of a statement."""
     with connection.cursor() as cursor:
         cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         return list(cursor.fetchall())
 
 
 def row(statement: str, *values: object) -> tuple[Any, ...] | None:
-    """The first row that a statement gives."""
+    """Return the first row of a statement."""
     found = rows(statement, *values)
     return found[0] if found else None
 
 
 def change(statement: str, *values: object) -> int:
-    """How many rows a statement changed."""
+    """Return the number of rows that a statement changed."""
     with connection.cursor() as cursor:
         cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         return int(cursor.rowcount)
@@ -51,7 +51,7 @@ Converter = Callable[[Any, Any, Any], Any]
 
 
 def made(model: type[Row], statement: str, *values: object) -> list[Row]:
-    """The rows that a statement gives, as models; a column that is no field of theirs becomes an attribute."""
+    """Return the rows of a statement as models; a column that is not a field becomes an attribute."""
     with connection.cursor() as cursor:
         cursor.execute(for_vendor(connection.vendor, statement), [adapted(value) for value in values])
         columns = tuple(column[0] for column in cursor.description)
@@ -60,7 +60,7 @@ def made(model: type[Row], statement: str, *values: object) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _ColumnPlan:
-    """How columns become a model: its fields as (name, place, expression, converters), and what else there is."""
+    """Maps columns to a model: its fields as (name, place, expression, converters), and the other columns."""
 
     fields: list[tuple[str, int, Any, list[Converter]]]
     others: list[tuple[str, int]]
@@ -92,24 +92,24 @@ def _plan(model: type[Model], columns: tuple[str, ...]) -> _ColumnPlan:
 
 
 def hold(statement: str, *values: object) -> None:
-    """Keep other writers out of the rows of this SELECT, where the database would let them in."""
+    """Lock the rows of this SELECT against other writers, on databases that need it."""
     if connection.features.has_select_for_update:
         rows(statement, *values)
 
 
 @cache
 def for_vendor(vendor: str, statement: str) -> str:
-    """The statement in the words of this database."""
+    """Return the statement in this database's dialect."""
     return statement.format(**WORDS[vendor])
 
 
 def parsed(value: Any) -> Any:
-    """A column of JSON, which one driver reads and the other leaves as text."""
+    """Return a column of JSON, which one driver parses and the other leaves as text."""
     return orjson.loads(value) if isinstance(value, str) else value
 
 
 def adapted(value: object) -> Any:
-    """A value as the driver takes it; a mapping or a list becomes JSON."""
+    """Return a value for the driver; a mapping or a list becomes JSON."""
     if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
         return value.hex
     if isinstance(value, datetime):

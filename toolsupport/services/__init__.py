@@ -1,1 +1,1 @@
-"""What works on rows and servers together: one exchange, refresh, learning, tests, periodic jobs."""
+"""Services on rows and servers: one exchange, refresh, learning, tests, periodic jobs."""

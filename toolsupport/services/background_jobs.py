@@ -1,4 +1,4 @@
-"""Supervises what runs beside requests and turns: the periodic jobs of this process."""
+"""Runs the periodic jobs of this process, supervised."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJob:
-    """Something done at start, then every `minutes` (0: never again), by one worker at a time."""
+    """A job that runs at start, then every `minutes` (0: never again), in one worker at a time."""
 
     name: str
     run: Callable[[], Awaitable[object]]
@@ -31,7 +31,7 @@ class BackgroundJob:
 
 
 def jobs() -> tuple[BackgroundJob, ...]:
-    """The periodic jobs, as the environment wants them."""
+    """Return the periodic jobs, as configured by the environment."""
     minutes = settings.ENV["TOOLSUPPORT_REFRESH_MINUTES"]
     return (
         BackgroundJob("servers", refresh.ensure_servers, at_start=True, minutes=0),
@@ -42,7 +42,7 @@ def jobs() -> tuple[BackgroundJob, ...]:
 
 
 class JobRunner:
-    """One for each process; owns its tasks, which end with `stop`."""
+    """Runs the jobs of one process; owns its tasks, which end with `stop`."""
 
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
@@ -50,21 +50,22 @@ class JobRunner:
         self.tester = DetectionWorker(self.owner, self.spawn)
 
     def start(self) -> None:
-        """Begin the periodic jobs and the tests that wait; needs the running event loop."""
+        """Start the periodic jobs and the queued tests; needs the running event loop."""
         self.spawn(self._begin())
         self.spawn(self.tester.serve())
+        self.spawn(refresh.keep_asking())
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """A supervised task; it ends with `stop`."""
+        """Start a supervised task; it ends with `stop`."""
         return self.supervisor.spawn(work)
 
     async def stop(self) -> None:
-        """Cancel everything but the task that asks for it."""
+        """Cancel all tasks except the caller's."""
         await self.supervisor.stop()
         await self.tester.leave()
 
     async def _begin(self) -> None:
-        """What is due at start, in the order of the table, then each at its own pace."""
+        """Run the jobs due at start, in the order of the table, then each at its own interval."""
         for job in jobs():
             if job.at_start:
                 await self._once(job)
@@ -76,7 +77,7 @@ class JobRunner:
             await self._once(job)
 
     async def _once(self, job: BackgroundJob) -> None:
-        """Do a job unless another worker does it at the moment. A failure is logged, and it is tried again later."""
+        """Run a job unless another worker runs it now. A failure is logged, and the job is tried again later."""
         try:
             try:
                 if await in_database(leases.take)(job.name, self.owner):
@@ -92,7 +93,7 @@ _work: JobRunner | None = None
 
 
 def current() -> JobRunner:
-    """This process's supervisor, made at the first call."""
+    """Return this process's runner, created at the first call."""
     global _work
     if _work is None:
         _work = JobRunner()
@@ -100,7 +101,7 @@ def current() -> JobRunner:
 
 
 async def shut_down() -> None:
-    """End the periodic jobs of this process."""
+    """Stop the periodic jobs of this process."""
     global _work
     if _work is not None:
         await _work.stop()

@@ -1,4 +1,4 @@
-"""Watches whether what a model is sent fits into its context."""
+"""Checks whether requests fit into the model's context."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ REASON = "The conversation leaves no room for it in the context of this model."
 
 
 def needed(briefing: RequestContext, history: Sequence[ChatMessage]) -> int:
-    """About how many tokens a request has."""
+    """Estimate the tokens of a request."""
     brief = briefing.brief
     return token_counts.expected(brief, briefing.counts, token_counts.characters(brief, history))
 
 
 def cure(briefing: RequestContext, history: Sequence[ChatMessage]) -> OmitTools | RaiseContext | None:
-    """What to do before a request; None where it fits, or where nothing helps."""
+    """Return the remedy before a request; None if it fits, or if nothing helps."""
     return context_fitting.cure(briefing.window, needed(briefing, history), _spare(briefing, history))
 
 
@@ -34,7 +34,7 @@ def fits(briefing: RequestContext, history: Sequence[ChatMessage]) -> bool:
 
 
 def _spare(briefing: RequestContext, history: Sequence[ChatMessage]) -> dict[str, int]:
-    """What may be left out, with what it costs: not what was called in this conversation, and never everything."""
+    """Return the tools that may be left out, with their cost: not those called in this conversation, and never all."""
     used = {call.name for message in history for call in message.calls}
     costs = token_counts.cost_of_each(briefing.brief, briefing.counts)
     names = [name for name in briefing.toolbox.spare if name in costs and name not in used]
@@ -42,7 +42,7 @@ def _spare(briefing: RequestContext, history: Sequence[ChatMessage]) -> dict[str
 
 
 def without(briefing: RequestContext, names: Sequence[str]) -> RequestContext:
-    """The same without these tools, and with what is known of the rest."""
+    """Return the context without these tools, with updated data about the others."""
     brief = format_fallback.left_out(briefing.brief, names, NO_ROOM, REASON)
     if brief.tools == briefing.brief.tools:
         return briefing
@@ -51,13 +51,13 @@ def without(briefing: RequestContext, names: Sequence[str]) -> RequestContext:
 
 
 def within(briefing: RequestContext, window: ContextWindow) -> RequestContext:
-    """The same in another context."""
+    """Return the request context with another context size."""
     options = {**briefing.brief.options, "num_ctx": window.given}
     return replace(briefing, brief=replace(briefing.brief, options=options), window=window)
 
 
 def planned(briefing: RequestContext, history: Sequence[ChatMessage]) -> RequestContext:
-    """The request as it would be made to fit, while nothing is changed for anybody."""
+    """Return the request as it would be made to fit, without storing any change."""
     while (todo := cure(briefing, history)) is not None:
         if isinstance(todo, OmitTools):
             briefing = without(briefing, todo.tools)
@@ -67,27 +67,27 @@ def planned(briefing: RequestContext, history: Sequence[ChatMessage]) -> Request
 
 
 class ContextGuard:
-    """Compares what was sent with what the server counted."""
+    """Compares the requests sent with the server's token counts."""
 
     def __init__(self) -> None:
         self._length = 0
 
     def asked(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> None:
-        """Before a request."""
+        """Record a request before it is sent."""
         self._length = token_counts.characters(briefing.brief, history)
 
     def cut(self, briefing: RequestContext, usage: Usage) -> bool:
-        """After it: whether the server threw a part of it away."""
+        """Return, after the answer, whether the server truncated the request."""
         seen = self._seen(usage)
         return seen is not None and token_counts.was_cut(briefing.brief, briefing.counts, seen)
 
     def after_cut(self, briefing: RequestContext) -> RaiseContext | None:
-        """What to do then for the requests that follow."""
+        """Return the remedy for the following requests."""
         wanted = token_counts.expected(briefing.brief, briefing.counts, self._length)
         return context_fitting.after_cut(briefing.window, wanted)
 
     def lesson(self, briefing: RequestContext, usage: Usage) -> MeasuredPrompt | None:
-        """What is worth keeping: a whole request, shorter than any that was counted before."""
+        """Return a count worth storing: of a complete request that is shorter than any counted before."""
         seen, counts = self._seen(usage), briefing.counts
         known = counts.with_tools if briefing.brief.offers_tools else counts.without
         if seen is None or self.cut(briefing, usage) or (known and known.characters <= seen.characters):
@@ -99,6 +99,6 @@ class ContextGuard:
 
 
 def learned(briefing: RequestContext, seen: MeasuredPrompt) -> RequestContext:
-    """The same with a count more."""
+    """Return the request context with one more count."""
     more = {"with_tools": seen} if briefing.brief.offers_tools else {"without": seen}
     return replace(briefing, counts=replace(briefing.counts, **more))

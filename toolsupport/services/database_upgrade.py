@@ -24,7 +24,7 @@ COPIES = 5  # how many copies from before an upgrade are kept
 
 @contextmanager
 def exclusive() -> Iterator[None]:
-    """One process of a site at a time: what starts second finds the work done. Raises ConfigError."""
+    """Allow one process of a site at a time; the second finds the work done. Raises ConfigError."""
     with ExitStack() as held:
         try:
             held.enter_context(_advisory_lock() if connection.vendor == "postgresql" else _file_lock())
@@ -36,10 +36,10 @@ def exclusive() -> Iterator[None]:
 
 
 def bring_up_to_date() -> str:
-    """Apply missing migrations, within `exclusive`; returns a sentence about it, "" where none was missing.
+    """Apply missing migrations, within `exclusive`; return a sentence about it, "" if none was missing.
 
-    An SQLite file that holds rows is copied to `backups/` first. Raises ConfigError where the database belongs to a
-    newer version or the copy cannot be made (nothing is changed then), and where a migration fails.
+    An SQLite file with rows is first copied to `backups/`. Raises ConfigError if the database belongs to a newer
+    version or the copy fails (then nothing is changed), and if a migration fails.
     """
     try:
         executor = MigrationExecutor(connection)
@@ -58,7 +58,7 @@ def bring_up_to_date() -> str:
 
 
 def refuse_newer(executor: MigrationExecutor) -> None:
-    """Raise ConfigError where this database was changed by a version later than this one."""
+    """Raise ConfigError if a newer version has changed this database."""
     newer = unknown_migrations(executor)
     if newer:
         raise ConfigError(
@@ -68,7 +68,7 @@ def refuse_newer(executor: MigrationExecutor) -> None:
 
 
 def unknown_migrations(executor: MigrationExecutor) -> list[str]:
-    """Applied migrations that this version does not contain, of its own applications only."""
+    """Return applied migrations that this version does not contain, of its own applications only."""
     known = set(executor.loader.disk_migrations)
     for step in executor.loader.disk_migrations.values():
         known.update(step.replaces)
@@ -77,7 +77,7 @@ def unknown_migrations(executor: MigrationExecutor) -> list[str]:
 
 
 def copy_sqlite() -> Path:
-    """A whole copy of the database file in `backups/`, older ones beyond `COPIES` removed. Raises ConfigError."""
+    """Copy the database file to `backups/` and remove copies beyond `COPIES`. Raises ConfigError."""
     folder = Path(settings.DATA_DIR) / "backups"
     copy = folder / f"toolsupport-{timezone.now():%Y%m%d-%H%M%S}.sqlite3"
     unfinished = copy.with_suffix(".unfinished")

@@ -1,4 +1,4 @@
-"""Runs the tests that wait in rows, each with a heartbeat, its evidence and its verdict."""
+"""Runs the queued tests, each with a heartbeat, its evidence and its verdict."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Written = TypeVar("Written")
 
 
 class DetectionWorker:
-    """Claims queued tests for one process. `look` at once when somebody here has queued one."""
+    """Claims queued tests for one process. Call `look` after queueing one in this process."""
 
     def __init__(self, owner: str, spawn: Spawn) -> None:
         self.owner = owner
@@ -58,11 +58,11 @@ class DetectionWorker:
         self._wake = asyncio.Event()
 
     def look(self) -> None:
-        """Do not wait for the next look."""
+        """Look for a queued test now, without waiting for the next interval."""
         self._wake.set()
 
     async def serve(self) -> None:
-        """Claim and run, until cancelled; `leave` has to follow."""
+        """Claim and run tests until cancelled; call `leave` afterwards."""
         self._served = True
         while True:
             self._wake.clear()
@@ -75,9 +75,9 @@ class DetectionWorker:
                     await self._wake.wait()
 
     async def leave(self) -> None:
-        """After everything was cancelled: nobody has to wait until a lease runs out.
+        """Release everything after cancellation, so that no test waits for an expired lease.
 
-        By the rows, not by the tasks: a claim that was cancelled half-way may have taken a test that no task runs.
+        It uses the rows, not the tasks: a claim cancelled half-way may have taken a test that no task runs.
         """
         if self._served:
             try:
@@ -123,7 +123,7 @@ class DetectionRun:
         self._complained = False
 
     async def perform(self) -> None:
-        """Test, then write the verdict down. Cancelled by people, it ends as `cancelled` and decides nothing."""
+        """Run the test, then store the verdict. Cancelled by people, it ends as `cancelled` without a verdict."""
         tested = await in_database(probe_target.tested)(self.detection)
         self.steps = {name: StepProgress(name, DETECTORS[name].title, "waiting") for name in KINDS[tested.kind]}
         keep = partial(self._keep_and_learn, tested)
@@ -143,12 +143,12 @@ class DetectionRun:
         await self.conclude(STOPS[self._why](lab) if verdict is None else concluded(verdict, lab))
 
     async def conclude(self, how: DetectionResult) -> None:
-        """Write the end of the test down."""
+        """Store the end of the test."""
         if not await self._write(detections.conclude, how):
             log.warning("another process ended model test %s: its verdict %r is dropped", self.detection, how.verdict)
 
     async def _write(self, work: Callable[..., Written], *given: Any) -> Written:
-        """Write for this test: again and again while the database does not take it, until the lease has run out."""
+        """Retry a write for this test while the database fails, until the lease expires."""
         while True:
             try:
                 return await in_database(work)(self.detection, self.owner, *given)
@@ -161,7 +161,7 @@ class DetectionRun:
                 await asyncio.sleep(RETRY)
 
     async def _beat(self, work: asyncio.Task[Any]) -> None:
-        """Renew the lease and write progress until the test is over, whatever the database does meanwhile."""
+        """Renew the lease and store progress until the test is over, even while the database fails."""
         while True:
             self._changed.clear()
             wanted = await self._renewed()
@@ -176,7 +176,7 @@ class DetectionRun:
                     await self._changed.wait()
 
     async def _renewed(self) -> DetectionSignals:
-        """What people want of the test; it is lost where the lease ran out before the database took another one."""
+        """Return people's commands; the test is lost if the lease expired before the database accepted a renewal."""
         began = time.monotonic()
         try:
             wanted = await self._write(detections.renew, self._progress())
@@ -191,7 +191,7 @@ class DetectionRun:
         self._changed.set()
 
     async def _keep_and_learn(self, tested: DetectionTarget, trial: ProbeTrial) -> None:
-        """Keep a trial; where it showed how replies begin, the next trial and later requests are read accordingly."""
+        """Store a trial; if it showed how replies begin, later trials and requests use that."""
         await self._keep(trial)
         seen = trial.reply.beginning
         if seen is not None:
@@ -231,7 +231,7 @@ def _subject(tested: DetectionTarget) -> ProbeTarget:
 
 
 def concluded(verdict: Verdict, lab: ProbeRunner) -> DetectionResult:
-    """The row's words for how a test ended."""
+    """Return the row's status and text for the end of a test."""
     return DetectionResult(
         verdict.name,
         dict(verdict.detail),
@@ -243,7 +243,7 @@ def concluded(verdict: Verdict, lab: ProbeRunner) -> DetectionResult:
 
 
 def evidence(trial: ProbeTrial) -> TrialRecord:
-    """A trial as it is kept: what was sent and what came, without secrets."""
+    """Return a trial for storage: the request and the reply, without secrets."""
     question, reply = trial.question, trial.reply
     request: JSON = {
         "messages": [_message(message) for message in question.messages],
@@ -282,7 +282,7 @@ def evidence(trial: ProbeTrial) -> TrialRecord:
 
 
 def _rule(reply: ProbeReply) -> str:
-    """The rule by which the words of the server were understood, "" where none was."""
+    """Return the rule that classified the server's error, "" if there was none."""
     if reply.refused is not None:
         return reply.refused.rule
     return classify(reply.failed.status, reply.failed.body).rule if reply.failed else ""
@@ -304,7 +304,7 @@ def _tool(tool: ToolSpec) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """The same without secrets, long texts cut with a note."""
+    """Return the same value without secrets, long texts cut with a note."""
     if isinstance(value, str):
         cut = value if len(value) <= LONGEST_EVIDENCE else f"{value[:LONGEST_EVIDENCE]}… ({len(value):,} characters)"
         return redaction.redact(cut)

@@ -1,4 +1,4 @@
-"""What could be wrong with an installation, looked at piece by piece."""
+"""Checks an installation for problems, one finding per check."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _migrated = False
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`ok` is True, False (broken) or None (worth knowing); `words` say what is and, where needed, what to do."""
+    """`ok` is True, False (broken) or None (for information); `words` describe the state and, if needed, the remedy."""
 
     what: str
     ok: bool | None
@@ -44,7 +44,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """All findings. What needs the tables is left out where the database has none."""
+    """Return all findings. Checks that need the tables are skipped if the database has none."""
     yield from (look() for look in NEED_NOTHING)
     database = tables()
     yield database
@@ -80,7 +80,7 @@ def tables() -> Finding:
 
 
 def migrated() -> bool:
-    """True where the database answers and has every migration; what was applied once is not looked up again."""
+    """Return True if the database answers and has every migration; success is cached."""
     global _migrated
     try:
         with connection.cursor() as cursor:
@@ -92,7 +92,7 @@ def migrated() -> bool:
 
 
 def origins() -> Finding:
-    """Whether browsers that come from the origins are let in, and told the truth about https."""
+    """Check that browsers from the configured origins are accepted, and that https is detected."""
     what, foreign = "origins", [one for one in settings.ORIGINS if not _answered(one)]
     if foreign:
         return Finding(what, False, f"{foreign[0]} is not among the hosts. Add its name to TOOLSUPPORT_ALLOWED_HOSTS.")
@@ -119,7 +119,7 @@ def metrics() -> Finding:
 
 
 def layer() -> Finding:
-    """A message through the channel layer and back, where it is not within this process."""
+    """Send a message through the channel layer and back, unless the layer is within this process."""
     what, chosen = "channel layer", settings.CHANNEL_LAYERS["default"]["BACKEND"]
     if chosen.endswith("InMemoryChannelLayer"):
         return Finding(what, True, "within one process; several need Redis")
@@ -147,7 +147,7 @@ def administrator() -> Iterator[Finding]:
 
 
 def audited() -> Iterator[Finding]:
-    """Whether what people must answer for is as it was written."""
+    """Check that the audit log is intact."""
     broken = audit_log.broken_at()
     if broken is None:
         yield Finding("audit", True, "the chain is whole")
@@ -177,7 +177,7 @@ NEED_TABLES: tuple[Callable[[], Iterator[Finding]], ...] = (administrator, audit
 
 
 async def _ask() -> list[Finding]:
-    """Every server that a start would ask, asked now; nothing is added or written down."""
+    """Query every server that a start would query; nothing is stored."""
     try:
         ids, names = await in_database(servers.enabled_ids)(), await in_database(servers.names)()
         missing = [server for server in refresh.environment_servers() if server.name not in names]

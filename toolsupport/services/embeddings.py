@@ -1,4 +1,4 @@
-"""What texts mean, as vectors of the model that the environment names; each text is asked for once."""
+"""Computes embeddings with the configured model; each text is requested once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _failed: dict[str, float] = {}
 
 
 async def vectors(texts: Sequence[str]) -> list[Vector] | None:
-    """The vectors of texts; None where no model is named for it, or its server does not give them now."""
+    """Return the vectors of texts; None without a configured model, or if its server fails."""
     name = settings.ENV["TOOLSUPPORT_EMBED_MODEL"]
     if not name or not texts or time.monotonic() < _failed.get(name, 0.0):
         return None
@@ -53,13 +53,13 @@ async def vectors(texts: Sequence[str]) -> list[Vector] | None:
 
 
 def forget() -> None:
-    """Forget every vector, and which server failed."""
+    """Clear the cached vectors and the note of a failed server."""
     _known.clear()
     _failed.clear()
 
 
 async def _asked(name: str, texts: dict[str, str]) -> dict[str, Vector]:
-    """The vectors by key, asked for in portions. Raises ProviderError, ConfigError, NotFound."""
+    """Request vectors in batches and return them by key. Raises ProviderError, ConfigError, NotFound."""
     server, _, model = name.partition("/")
     endpoint = await database_sync_to_async(_endpoint)(server)
     keys, found = list(texts), dict[str, Vector]()

@@ -1,4 +1,4 @@
-"""Learning from refusals in running answers: kept in the history, a claim only if a person confirms it."""
+"""Learns from refusals in running answers: stored in the history, a claim only if a person confirms it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_BODY = 2000
 
 @dataclass(frozen=True, slots=True)
 class ObservedRefusal:
-    """A refusal of a model's server, with the HTTP status it came with."""
+    """A refusal of a model's server, with its HTTP status."""
 
     profile: int
     refusal: Refusal
@@ -47,7 +47,7 @@ class ObservedRefusal:
 
 @dataclass(frozen=True, slots=True)
 class RefusalResponse:
-    """What follows from a refusal: the `options` of a question (none: nobody is asked), the `flag` to set, or ""."""
+    """The reaction to a refusal: the `options` of a question (none: no question), the `flag` to set, or ""."""
 
     options: tuple[str, ...] = ()
     flag: str = ""
@@ -55,7 +55,7 @@ class RefusalResponse:
 
 @dataclass(frozen=True, slots=True)
 class LearningChoice:
-    """What a person chose: for which model, in which conversation."""
+    """A person's choice: for which model, in which conversation."""
 
     profile: int
     conversation: str
@@ -64,7 +64,7 @@ class LearningChoice:
 
 @dataclass(frozen=True, slots=True)
 class LearningResult:
-    """What came of it: the notice to say with its verdict, and what the conversation's settings become."""
+    """The result of a choice: the notice to show with its verdict, and the conversation's new settings."""
 
     notice: str
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -74,9 +74,9 @@ NOTHING = RefusalResponse()
 
 
 def record_refusal(refused: ObservedRefusal) -> RefusalResponse:
-    """Keep a refusal in the history, and say what to ask or to tell. Raises NotFound.
+    """Store a refusal in the history; return the question or the notice for it. Raises NotFound.
 
-    That a server lacks a setting is noted for administrators also where nothing is learned about models.
+    A missing setting of the server is stored for administrators even if learning is disabled.
     """
     if refused.refusal.label == MISCONFIGURED and missing_flags.missing(refused.profile, flag_of(refused)):
         _keep(refused, "misconfigured")
@@ -87,12 +87,12 @@ def record_refusal(refused: ObservedRefusal) -> RefusalResponse:
 
 
 def proposes(person: int) -> bool:
-    """Whether what this person saves is only proposed."""
+    """Return whether this person's choice is only a proposal."""
     return Action.DECIDE_FOR_ALL not in actions_of(person)
 
 
 def learn(choice: str, chosen: LearningChoice) -> LearningResult:
-    """Write down what a person chose; `choice` is one of CHOICES. Raises NotFound."""
+    """Store a person's choice; `choice` is one of CHOICES. Raises NotFound."""
     return CHOICES[choice](chosen)
 
 
@@ -113,7 +113,7 @@ def _misconfigured(refused: ObservedRefusal) -> RefusalResponse:
 
 
 def flag_of(refused: ObservedRefusal) -> str:
-    """The setting that a server lacks, with the parser of the model's family where we know it."""
+    """Return the setting that a server lacks, with the parser of the model's family if known."""
     found = probe_target.flag_for(refused.profile, refused.refusal.message, refused.refusal.rule)
     return found or "see the server's log"
 
@@ -167,7 +167,7 @@ CHOICES: Mapping[str, Callable[[LearningChoice], LearningResult]] = MappingProxy
 
 
 def first_format(profile: int) -> str:
-    """The format its family was taught to write, else the first of the table."""
+    """Return the format that its family was trained on, else the first of the table."""
     taught = profiles.capabilities(profile)["call_format"].value
     return taught if taught in FORMATS else next(iter(FORMATS))
 

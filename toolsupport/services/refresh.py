@@ -1,4 +1,4 @@
-"""Asking the servers which models they have, quietly."""
+"""Refreshes the lists of models from their servers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 
 from toolsupport import providers
+from toolsupport.core import server_faults
 from toolsupport.core.errors import ConfigError, ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import ModelDetails
 from toolsupport.registry.models import surveys
-from toolsupport.registry.servers import servers
+from toolsupport.registry.servers import reachability, servers
 from toolsupport.registry.servers.addresses import NamedAddress, named_servers, ollama_host
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import drift
@@ -23,25 +24,33 @@ from toolsupport.registry.testing import drift
 log = logging.getLogger(__name__)
 
 AT_ONCE = 8
+LOOK = 2.0  # seconds between two looks for servers whose pause is over
 
 
 @dataclass(frozen=True, slots=True)
 class RefreshResult:
-    """How it went: `models` listed, `described` anew; `why` is "" where the server answered."""
+    """The result: `models` listed, `described` again; `why` is "" if the server answered."""
 
     server: int
     models: int = 0
     described: int = 0
     why: str = ""
 
+    @property
+    def words(self) -> str:
+        """The result in a sentence."""
+        if self.why:
+            return f"The server could not be asked: {self.why}"
+        return f"The server answered with {self.models} model{'' if self.models == 1 else 's'}."
+
 
 async def refresh(server_id: int) -> RefreshResult:
-    """Ask one server and write down what it says; it has 2 s. A failure is written down, never raised."""
+    """Query one server and store its answer; the limit is 2 s. A failure is stored, never raised."""
     try:
         endpoint = await database_sync_to_async(servers.endpoint)(server_id)
         report = await providers.survey(endpoint)
     except (ProviderError, ConfigError) as error:
-        await database_sync_to_async(surveys.record_failure)(server_id, str(error))
+        await database_sync_to_async(reachability.record_failure)(server_id, str(error), _fault(error))
         return RefreshResult(server_id, why=str(error))
     wanted = await database_sync_to_async(surveys.record_survey)(server_id, report)
     told = {model.name: model.details for model in report.models}
@@ -54,31 +63,53 @@ async def refresh(server_id: int) -> RefreshResult:
 
 
 async def refresh_all() -> tuple[RefreshResult, ...]:
-    """Ask all servers that are switched on, side by side."""
+    """Query all enabled servers concurrently."""
     ids = await database_sync_to_async(servers.enabled_ids)()
     return tuple(await asyncio.gather(*(refresh(server_id) for server_id in ids)))
 
 
+async def refresh_due() -> None:
+    """Ask the servers again that did not answer and whose pause is over."""
+    due = await database_sync_to_async(reachability.claim_due)()
+    await asyncio.gather(*(refresh(server_id) for server_id in due))
+
+
+async def keep_asking() -> None:
+    """Look for servers whose pause is over, until cancelled."""
+    while True:
+        await asyncio.sleep(LOOK)
+        try:
+            await refresh_due()
+        except Exception:
+            log.exception("could not ask servers again, retrying")
+
+
+def _fault(error: ProviderError | ConfigError) -> str:
+    if isinstance(error, ConfigError):  # the stored key cannot be read
+        return server_faults.WRONG_KEY
+    return server_faults.fault_of(error.kind, error.status, error.body)
+
+
 async def refresh_at_start() -> None:
-    """Ask all servers, unless the team wants none asked at start."""
+    """Query all servers, unless the team disables that."""
     if (await database_sync_to_async(switches.in_force)()).startup_refresh:
         await refresh_all()
 
 
 async def mark_changed() -> None:
-    """Look for models that changed since they were tested; what the team wants of them may have changed too."""
+    """Record models that changed since their test; the team's setting for them may have changed too."""
     await database_sync_to_async(drift.mark_all)()
 
 
 def environment_servers() -> list[NamedAddress]:
-    """The servers that the environment names. Raises ConfigError."""
+    """Return the servers in the environment. Raises ConfigError."""
     named = [*named_servers(settings.ENV["TOOLSUPPORT_SERVERS"])]
     host = settings.ENV["OLLAMA_HOST"]
     return [*named, NamedAddress("Ollama", "ollama", ollama_host(host))] if host else named
 
 
 async def ensure_servers() -> None:
-    """The servers of the environment, or Ollama's usual address where one answers. Raises ConfigError."""
+    """Create the servers of the environment, or Ollama at its usual address if it answers. Raises ConfigError."""
     for named in environment_servers():
         await database_sync_to_async(servers.ensure_named)(named)
     if not settings.ENV["OLLAMA_HOST"]:
@@ -86,7 +117,7 @@ async def ensure_servers() -> None:
 
 
 async def _find_ollama() -> None:
-    """Add Ollama's usual address, but only if somebody is at home: a fresh page should not begin with an error."""
+    """Add Ollama's usual address only if it answers: a new site should not begin with an error."""
     url = providers.PROVIDERS["ollama"].default_url
     if await database_sync_to_async(servers.has_url)(url):
         return
@@ -105,7 +136,7 @@ def _says_anything(details: ModelDetails) -> bool:
 
 
 async def _describe(endpoint: Endpoint, wanted: Sequence[tuple[int, str]]) -> dict[int, ModelDetails]:
-    """What the server tells about these models, a few at a time; those it does not tell about are left out."""
+    """Return the server's details about these models, fetched a few at a time; failures are left out."""
     free = asyncio.Semaphore(AT_ONCE)
 
     async def one(profile_id: int, name: str) -> tuple[int, ModelDetails | None]:

@@ -1,4 +1,4 @@
-"""Looks which tables a database has."""
+"""Refreshes the stored schema of a database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolsupport.sources.types import SourceError
 
 
 async def refresh_schema(source_id: int) -> str:
-    """Write down its tables; why it could not be looked at, or "". Raises NotFound."""
+    """Store its tables; return the reason of a failure, or "". Raises NotFound."""
     try:
         source = await database_sync_to_async(sql_sources.reached)(source_id)
         tables = await query_process.shapes(source)

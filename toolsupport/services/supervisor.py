@@ -1,4 +1,4 @@
-"""Owns tasks that run beside requests: none is lost, none ends silently with an error, all end together."""
+"""Supervises tasks that run beside requests: none is lost, errors are logged, all end together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class TaskSupervisor:
-    """`of` names the owner in the log. An error among `expected` is dealt with by the task's own caller."""
+    """`of` names the owner in the log. Errors in `expected` are handled by the task's caller."""
 
     def __init__(self, of: str, expected: tuple[type[Exception], ...] = ()) -> None:
         self._of = of
@@ -20,7 +20,7 @@ class TaskSupervisor:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Start a task with a context of its own: a request's database handles must not leak into it."""
+        """Start a task with a new context: a request's database handles must not leak into it."""
         task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -33,7 +33,7 @@ class TaskSupervisor:
             log.error("task of %s failed", self._of, exc_info=error)
 
     async def stop(self) -> None:
-        """Cancel everything but the task that asks for it, and wait until all of it is over."""
+        """Cancel all tasks except the caller's, and wait until they have ended."""
         others = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in others:
             task.cancel()

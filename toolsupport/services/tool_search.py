@@ -1,4 +1,4 @@
-"""Finding something by words, and by meaning where a server gives vectors."""
+"""Searches entries by words, and by meaning if a server provides vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _indexes: OrderedDict[tuple[tuple[IndexEntry, ...], bool], ToolIndex] = OrderedD
 
 
 async def search(entries: Sequence[IndexEntry], query: str, count: int) -> list[IndexEntry]:
-    """The best of the entries, best first."""
+    """Return the best entries, best first."""
     query = query[:LONGEST]
     index, has_meaning = await _index(tuple(entries))
     vectors = await embeddings.vectors([query]) if has_meaning else None
@@ -25,7 +25,7 @@ async def search(entries: Sequence[IndexEntry], query: str, count: int) -> list[
 
 
 async def _index(entries: tuple[IndexEntry, ...]) -> tuple[ToolIndex, bool]:
-    """The index, made once, with whether it knows what its entries mean."""
+    """Return the cached index, and whether it includes vectors."""
     vectors = await embeddings.vectors([entry.whole for entry in entries])
     key = (entries, vectors is not None)
     index = _indexes[key] if key in _indexes else await asyncio.to_thread(ToolIndex, entries, vectors)

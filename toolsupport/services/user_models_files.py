@@ -1,4 +1,4 @@
-"""Files of user_models.json: taken in, kept where they cannot be read, written whole or not at all."""
+"""Imports and exports files of user_models.json."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DAY = 24 * 3600
 
 
 def take(data: bytes) -> str:
-    """Keep a readable file until it is merged; its token. Raises ConfigError, and the unreadable file is kept too."""
+    """Store a valid file until it is merged; return its token. Raises ConfigError; invalid files are stored too."""
     try:
         user_models_merge.plan(user_models.read(data))
     except ConfigError as error:
@@ -34,24 +34,24 @@ def take(data: bytes) -> str:
 
 
 def preview(token: str) -> tuple[MergePlan, ...]:
-    """What merging a file that was taken in would do now. Raises NotFound, ConfigError."""
+    """Return the changes that merging a stored file would make now. Raises NotFound, ConfigError."""
     return user_models_merge.plan(_taken(token))
 
 
 def merge(token: str, ticks: MergeConsent) -> tuple[MergePlan, ...]:
-    """Merge a file that was taken in, all of it or nothing. Raises NotFound, ConfigError."""
+    """Merge a stored file, all of it or nothing. Raises NotFound, ConfigError."""
     merged = user_models_merge.merge(_taken(token), ticks)
     (_directory() / f"{token}.json").unlink(missing_ok=True)
     return merged
 
 
 def exported() -> str:
-    """The text of user_models.json for this site."""
+    """Return the text of user_models.json for this site."""
     return user_models.write(user_models_merge.exported())
 
 
 def export_to(path: Path) -> None:
-    """Write the file whole or not at all: until the last moment, what stood there before stays."""
+    """Write the file atomically: the earlier file stays until the end."""
     _replace(path, exported().encode())
 
 
@@ -94,7 +94,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _sync(directory: Path) -> None:
-    """Let the new name of a file outlast a cut of the power."""
+    """Flush the new name of a file to disk, so that it survives a power failure."""
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -103,7 +103,7 @@ def _sync(directory: Path) -> None:
 
 
 def _forget_old() -> None:
-    """Previews nobody merged within a day; files that could not be read stay."""
+    """Delete files that were not merged within a day; invalid files stay."""
     for path in _directory().glob("*.json"):
         if _DIGEST.fullmatch(path.stem) and path.stat().st_mtime < time.time() - _DAY:
             path.unlink(missing_ok=True)

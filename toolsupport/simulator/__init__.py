@@ -1,1 +1,1 @@
-"""A model server of its own whose simulated models have known quirks."""
+"""A simulated model server whose models have known quirks."""

@@ -1,4 +1,4 @@
-"""Runs the simulator alone, without anything else of this project."""
+"""Runs the simulator alone, without the rest of this project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolsupport.simulator.server import LOAD_SECONDS, PACE_MS, Simulator
 
 @dataclass(frozen=True, slots=True)
 class SimulatorOptions:
-    """How the simulator is to run; with `with_parent` it ends when its standard input does."""
+    """The options of the simulator; with `with_parent` it ends when its standard input does."""
 
     host: str
     port: int
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class ParentPipe(asyncio.Protocol):
-    """Listens to the pipe from the process that started this one: when it dies, the pipe ends."""
+    """Watches the pipe from the parent process, which ends when the parent dies."""
 
     def __init__(self, gone: asyncio.Event) -> None:
         self.gone = gone
@@ -47,7 +47,7 @@ class ParentPipe(asyncio.Protocol):
 
 
 async def serve(orders: SimulatorOptions) -> None:
-    """Run until a signal comes or the parent is gone. Raises OSError where it cannot listen."""
+    """Run until a signal arrives or the parent has ended. Raises OSError if it cannot listen."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     simulator = Simulator(orders.host, orders.port, pace_ms=orders.pace_ms, load_seconds=orders.load_seconds)
     simulator.hold(orders.holds)
@@ -62,7 +62,7 @@ async def serve(orders: SimulatorOptions) -> None:
 
 
 def run(orders: SimulatorOptions) -> None:
-    """Run to the end. Raises OSError where it cannot listen."""
+    """Run to the end. Raises OSError if it cannot listen."""
     asyncio.run(serve(orders))
 
 

@@ -1,4 +1,4 @@
-"""One connected client, which may leave at any moment."""
+"""Writes to one connected client, which may disconnect at any moment."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from toolsupport.simulator import http11
 
 
 class ClientDisconnected(ConnectionError):
-    """Nobody is there to answer any more."""
+    """The client has disconnected."""
 
 
 class DisconnectReader(asyncio.StreamReader):
-    """A reader that says at once when the client has left, even while nobody reads."""
+    """A reader that reports a disconnect at once, even while nothing reads."""
 
     def __init__(self) -> None:
         super().__init__(limit=http11.HEAD_LIMIT)
@@ -28,7 +28,7 @@ class DisconnectReader(asyncio.StreamReader):
 
 
 class Client:
-    """Bytes to a client, pauses that end when it leaves."""
+    """Sends bytes to a client; its pauses end when the client disconnects."""
 
     def __init__(self, ear: DisconnectReader, writer: asyncio.StreamWriter) -> None:
         self.ear = ear
@@ -36,7 +36,7 @@ class Client:
         self.http = http11.connection()
 
     def check(self) -> None:
-        """Raises ClientDisconnected where nobody is there."""
+        """Raise ClientDisconnected if the client has disconnected."""
         if self.ear.left.is_set() or self.writer.is_closing():
             raise ClientDisconnected
 
@@ -46,7 +46,7 @@ class Client:
         await self.writer.drain()
 
     async def pause(self, seconds: float) -> None:
-        """Wait; raises ClientDisconnected as soon as the client has left."""
+        """Wait; raises ClientDisconnected as soon as the client disconnects."""
         if seconds <= 0:
             await asyncio.sleep(0)
         else:

@@ -1,4 +1,4 @@
-"""Reads how long a model is to stay loaded."""
+"""Parses how long a model stays loaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GO_TYPES = {bool: "bool", list: "[]interface {}", dict: "map[string]interface {}
 
 
 def seconds(value: Any) -> float:
-    """The seconds of a `keep_alive`: a number, or text such as `5m`; below zero means for ever."""
+    """Return the seconds of a `keep_alive`: a number, or text such as `5m`; below zero means for ever."""
     if value is None:
         return DEFAULT
     total = float(value) if isinstance(value, int | float) else _parse(value)
@@ -22,7 +22,7 @@ def seconds(value: Any) -> float:
 
 
 def fault(value: Any) -> str:
-    """What Go would say of a `keep_alive` that cannot be read, or ""."""
+    """Return Go's error for an invalid `keep_alive`, or ""."""
     if isinstance(value, str):
         return _text_fault(value)
     return f"Unsupported type: '{GO_TYPES[type(value)]}'" if type(value) in GO_TYPES else ""

@@ -14,7 +14,7 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def text(value: Any) -> str:
-    """The JSON of a value; keys keep their order, as the fields of a Go struct do."""
+    """Return a value as JSON; keys keep their order, as the fields of a Go struct do."""
     written = ENCODER.encode(value)
     for plain, escaped in ESCAPES:
         written = written.replace(plain, escaped)
@@ -22,12 +22,12 @@ def text(value: Any) -> str:
 
 
 def encode(value: Any) -> bytes:
-    """The JSON of a value as bytes; half a surrogate pair becomes a question mark."""
+    """Return a value as JSON in bytes; half a surrogate pair becomes a question mark."""
     return text(value).encode("utf-8", "replace")
 
 
 def as_map(value: Any) -> Any:
-    """The same value with every object's keys in order, as Go writes a map; whole numbers lose their `.0`."""
+    """Return the value with every object's keys sorted, as Go writes a map; whole numbers lose their `.0`."""
     if isinstance(value, dict):
         return {key: as_map(value[key]) for key in sorted(value)}
     if isinstance(value, list):
@@ -37,7 +37,7 @@ def as_map(value: Any) -> Any:
 
 
 def timestamp(nanoseconds: int) -> str:
-    """RFC 3339 in UTC of nanoseconds since 1970, without trailing zeros: `2025-01-01T00:00:00.5Z`."""
+    """Return RFC 3339 in UTC for nanoseconds since 1970, without trailing zeros: `2025-01-01T00:00:00.5Z`."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     fraction = f".{rest:09d}".rstrip("0").rstrip(".")
     return f"{_to_the_second(seconds)}{fraction}Z"

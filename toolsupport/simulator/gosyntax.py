@@ -1,4 +1,4 @@
-"""Reads JSON and complains about its syntax in the words of Go's decoder."""
+"""Parses JSON and reports syntax errors with the messages of Go's decoder."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ESCAPED = {"'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
 
 
 class Malformed(ValueError):
-    """The body cannot be read; the text is the one Go would give."""
+    """The body is not valid JSON; the message is Go's."""
 
 
 def decode(body: bytes) -> Any:
-    """The first JSON value of a body; what follows it is not looked at. Raises Malformed."""
+    """Return the first JSON value of a body; the rest is ignored. Raises Malformed."""
     text = body.decode("utf-8", "replace").lstrip(SPACE)
     if not text:
         raise Malformed("EOF")
@@ -64,7 +64,7 @@ def _complaint(error: json.JSONDecodeError) -> str:
 
 
 def _broken_literal(text: str, place: int) -> str:
-    """What Go says of a word that begins like null, true or false; "" for any other."""
+    """Return Go's error for a word that begins like null, true or false; "" for any other."""
     word = next((word for word in LITERALS if word[0] == text[place]), "")
     for offset, letter in enumerate(word):
         found = text[place + offset : place + offset + 1]
@@ -76,7 +76,7 @@ def _broken_literal(text: str, place: int) -> str:
 
 
 def _after(text: str) -> str:
-    """Whether the value before the missing comma belongs to an array or to an object."""
+    """Return whether the value before the missing comma belongs to an array or to an object."""
     open_now, quoted, escaped = [""], False, False
     for letter in text:
         if quoted:
@@ -91,7 +91,7 @@ def _after(text: str) -> str:
 
 
 def quote(letter: str) -> str:
-    """One character as Go writes it in an error: the first byte only, in single quotes."""
+    """Return one character as Go writes it in an error: the first byte only, in single quotes."""
     byte = letter.encode("utf-8", "replace")[:1].decode("latin-1")
     plain = byte if byte.isprintable() else f"\\x{ord(byte):02x}"
     return f"'{ESCAPED.get(byte, plain)}'"

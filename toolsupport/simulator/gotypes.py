@@ -1,4 +1,4 @@
-"""Checks decoded JSON against Go types, complaining as Go does."""
+"""Checks decoded JSON against Go types, with Go's error messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GoPath:
 
 
 class GoType(Protocol):
-    """A Go type: `fault` is what Go's decoder would say of the value, "" where it fits."""
+    """A Go type: `fault` is the error of Go's decoder for the value, "" if it fits."""
 
     def fault(self, value: Any, where: GoPath) -> str: ...
 
@@ -40,7 +40,7 @@ def first_fault(faults: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GoScalar:
-    """A value without parts. `json` says which Python types fit."""
+    """A scalar value. `json` are the Python types that fit."""
 
     go: str
     json: tuple[type, ...]
@@ -68,7 +68,7 @@ class GoSlice:
 
 @dataclass(frozen=True, slots=True)
 class GoMap:
-    """A Go map; `item` None takes anything."""
+    """A Go map; `item` None accepts anything."""
 
     go: str
     item: GoType | None = None
@@ -84,7 +84,7 @@ class GoMap:
 
 @dataclass(frozen=True, slots=True)
 class GoStruct:
-    """A Go struct. `name` None: errors name the struct outside, as with a decoder of its own."""
+    """A Go struct. `name` None: errors name the outer struct, as with a custom decoder."""
 
     go: str
     name: str | None
@@ -102,7 +102,7 @@ class GoStruct:
 
 @dataclass(frozen=True, slots=True)
 class GoCustom:
-    """A type with a decoder of its own: `check` gives its complaint, or ""."""
+    """A type with a custom decoder: `check` returns its error, or ""."""
 
     check: Callable[[Any], str]
 

@@ -1,4 +1,4 @@
-"""HTTP/1.1 of the simulator: h11 keeps the protocol, this carries its events to and from a stream."""
+"""HTTP/1.1 of the simulator: connects h11's protocol events to a stream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SERVER = "toolsupport-simulator"
 
 
 class BadRequest(Exception):
-    """What arrived is no request that can be answered; the connection ends with this status."""
+    """An invalid request; the connection ends with this status."""
 
     def __init__(self, status: int = 400) -> None:
         super().__init__(PHRASES[status])
@@ -40,7 +40,7 @@ class ReceivedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A whole response."""
+    """A complete response."""
 
     body: bytes
     status: int = 200
@@ -50,21 +50,21 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class StreamedResponse:
-    """A response whose pieces come one by one; each becomes one chunk on the wire."""
+    """A response in pieces; each becomes one HTTP chunk."""
 
     pieces: AsyncGenerator[bytes, None]
     content_type: str
 
 
 def connection() -> h11.Connection:
-    """The state of one connection. No head longer than HEAD_LIMIT is read: h11 measures after each piece."""
+    """Return the state of one connection. Heads are limited to HEAD_LIMIT, which h11 checks after each piece."""
     return h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_LIMIT - READ_SIZE)
 
 
 async def read(
     http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> ReceivedRequest | None:
-    """The next request, None where the client ended the connection before it was whole. Raises BadRequest."""
+    """Return the next request, None if the client closed the connection before. Raises BadRequest."""
     try:
         head = await _next(http, reader)
         if not isinstance(head, h11.Request):
@@ -86,7 +86,7 @@ async def read(
 async def _next(
     http: h11.Connection, reader: asyncio.StreamReader
 ) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-    """The next event of the client's side; a connection that ends in the middle of a request is closed, not refused."""
+    """Return the client's next event; a connection that ends within a request is closed, not refused."""
     while (event := http.next_event()) is h11.NEED_DATA:
         data = await reader.read(READ_SIZE)
         if not data:
@@ -96,7 +96,7 @@ async def _next(
 
 
 def _path(head: h11.Request) -> str:
-    """The path that a head asks for. Raises BadRequest where h11 is more patient than a simulated server."""
+    """Return the path of a head. Raises BadRequest where h11 is more tolerant than the simulated server."""
     names = dict(head.headers)
     # Two ways of saying how long a body is are an old trick to smuggle a request past a proxy.
     doubtful = b"transfer-encoding" in names and b"content-length" in names
@@ -114,14 +114,14 @@ def _path(head: h11.Request) -> str:
 
 
 def head(http: h11.Connection, status: int, headers: Mapping[str, str]) -> bytes:
-    """The status line and headers, with what every response carries."""
+    """Return the status line and headers, including those of every response."""
     every = {"Server": SERVER, **headers, "Date": formatdate(usegmt=True)}
     response = h11.Response(status_code=status, headers=list(every.items()), reason=PHRASES[status].encode())
     return http.send(response) or b""
 
 
 def whole(http: h11.Connection, response: Response, method: str) -> bytes:
-    """A response in full; HEAD gets its headers only."""
+    """Return a complete response; HEAD gets its headers only."""
     headers = {"Content-Type": response.content_type, "Content-Length": str(len(response.body))}
     headers |= {"Allow": response.allow} if response.allow else {}
     body = b"" if method == "HEAD" else response.body
@@ -129,17 +129,17 @@ def whole(http: h11.Connection, response: Response, method: str) -> bytes:
 
 
 def refusal(http: h11.Connection, error: BadRequest) -> bytes:
-    """What is sent before a connection ends that made no sense."""
+    """Return the bytes sent before an invalid connection is closed."""
     body = f"{error.status} {error}".encode()
     headers = {"Content-Type": PLAIN, "Content-Length": str(len(body)), "Connection": "close"}
     return head(http, error.status, headers) + piece(http, body)
 
 
 def piece(http: h11.Connection, data: bytes) -> bytes:
-    """A piece of a body: a chunk where the client understands chunks."""
+    """Return a piece of a body: a chunk if the client supports chunks."""
     return http.send(h11.Data(data=data)) or b""
 
 
 def end(http: h11.Connection) -> bytes:
-    """The end of a body."""
+    """Return the end of a body."""
     return http.send(h11.EndOfMessage()) or b""

@@ -1,4 +1,4 @@
-"""Which models are loaded, and how long each still takes to load."""
+"""Simulates which models are loaded, and how long each takes to load."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CONTEXT = 4096
 
 @dataclass(slots=True)
 class LoadedModel:
-    """One model in memory: usable from `ready` on, dropped after `until` (seconds of the clock)."""
+    """One model in memory: usable from `ready` on, unloaded after `until` (seconds of the clock)."""
 
     context: int
     ready: float
@@ -20,10 +20,10 @@ class LoadedModel:
 
 
 class ModelMemory:
-    """Loading costs `load_seconds` for a slow model, else nothing; another context size loads it anew.
+    """Simulates the memory. A slow model takes `load_seconds` to load; another context size reloads it.
 
-    With `holds` there is room for so many models: one more throws out the one that was used longest ago, and then all
-    of them are slow to load. `loads` counts how often a model was loaded.
+    `holds` limits the number of loaded models: one more unloads the least recently used one, and then all of them are
+    slow to load. `loads` counts how often a model was loaded.
     """
 
     def __init__(self, load_seconds: float, clock: Callable[[], float] = monotonic) -> None:
@@ -34,7 +34,7 @@ class ModelMemory:
         self.loads = 0
 
     def load(self, name: str, context: int, slow: bool) -> float:
-        """Begin to load where needed; the seconds until the model is ready."""
+        """Start loading if needed; return the seconds until the model is ready."""
         now = self._clock()
         there = self._loaded.get(name)
         if there is None or there.until <= now or there.context != context:
@@ -50,7 +50,7 @@ class ModelMemory:
         return max(0.0, there.ready - now)
 
     def keep(self, name: str, seconds: float) -> None:
-        """A use of the model is over: it stays for so long."""
+        """Keep a model loaded for this long after its use."""
         if name in self._loaded:
             self._loaded[name].until = self._clock() + seconds
 
@@ -58,7 +58,7 @@ class ModelMemory:
         self._loaded.pop(name, None)
 
     def present(self) -> dict[str, tuple[int, float]]:
-        """Each model that is ready: its context size, and how many seconds it stays."""
+        """Return each model that is ready: its context size, and its remaining seconds."""
         now = self._clock()
         ready = {name: there for name, there in self._loaded.items() if there.ready <= now < there.until}
         return {name: (there.context, there.until - now) for name, there in ready.items()}

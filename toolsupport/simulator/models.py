@@ -51,7 +51,7 @@ MINUTE = 60 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class ToolsRefusal:
-    """How a server refuses tools; `{}` in the text stands for the model's name. `kind` and `code` are OpenAI's."""
+    """How a server refuses tools; `{}` in the text is the model's name. `kind` and `code` are OpenAI's."""
 
     text: str
     kind: str = "api_error"
@@ -67,12 +67,12 @@ NO_PARSER = ToolsRefusal(
 
 @dataclass(frozen=True, slots=True)
 class SimulatedModel:
-    """One simulated model. `capabilities` None: the server says nothing of them.
+    """One simulated model. `capabilities` None: the server reports none.
 
-    `refusal` is what its server answers to every request that offers tools. `reads_tools` False: tools are accepted,
-    but never reach the model. `truncates`: what does not fit into its context is left out without a word. `holds`: the
-    largest context that there is memory for, 0: any. `drifts`: it becomes another build when it is pulled. `pace`
-    stretches the time per token.
+    `refusal` is its server's answer to every request with tools. `reads_tools` False: tools are accepted, but never
+    reach the model. `truncates`: text that does not fit into its context is silently dropped. `holds`: the largest
+    context that fits into memory, 0: any. `drifts`: pulling it creates another build. `pace` stretches the time per
+    token.
     """
 
     name: str
@@ -93,7 +93,7 @@ class SimulatedModel:
 
     @property
     def digest(self) -> str:
-        """64 hex characters, the same until `build` is raised."""
+        """64 hex characters, which change with `build`."""
         return hashlib.sha256(f"{self.name} build {self.build}".encode()).hexdigest()
 
     @property
@@ -102,7 +102,7 @@ class SimulatedModel:
 
     @property
     def modified(self) -> int:
-        """Nanoseconds since 1970; models further down the table are older, so that lists keep its order."""
+        """Nanoseconds since 1970; later rows of the table are older, so that lists keep its order."""
         return MADE - list(MODELS).index(self.name) * MINUTE + (self.build - 1) * SECOND
 
     @property
@@ -111,14 +111,14 @@ class SimulatedModel:
 
 
 def _writes(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]) -> SimulatedModel:
-    """A model without native tools, which writes its calls as text."""
+    """Return a model without native tools, which writes its calls as text."""
     return SimulatedModel(
         name, f"{LABEL}{words}.", reply, capabilities=("completion",), template=CHAT, refusal=NO_TOOLS
     )
 
 
 def _thinks(name: str, words: str, reply: Callable[[ModelInput], SimulatedReply]) -> SimulatedModel:
-    """A model that thinks at a tenth of the time per token, since it has much to think."""
+    """Return a thinking model with a tenth of the time per token, since it thinks a lot."""
     able = ("completion", "tools", "thinking")
     return SimulatedModel(name, f"{LABEL}{words}.", reply, capabilities=able, template=THINKS, pace=0.1)
 
@@ -229,12 +229,12 @@ MODELS = {model.name: model for model in (*NATIVE, *TEXT, *ALOUD)}
 
 
 def is_name(text: str) -> bool:
-    """Whether a text could be a model's name at all."""
+    """Return whether a text could be a model's name."""
     return bool(NAME.fullmatch(text))
 
 
 def find(text: str) -> SimulatedModel | None:
-    """The model of a name as it is written in requests, with or without registry and tag."""
+    """Return the model of a name, with or without registry and tag."""
     name = text.lower()
     for prefix in PREFIXES:
         name = name.removeprefix(prefix)
@@ -242,7 +242,7 @@ def find(text: str) -> SimulatedModel | None:
 
 
 def render(prompt: ModelInput) -> str:
-    """The prompt as one text, the way a chat template writes it."""
+    """Return the prompt as one text, as a chat template writes it."""
     shown = [f"<|{said.role}|>{_spoken(said)}\n" for said in prompt.messages]
     if prompt.tools:
         offered = [{"name": tool.name, "description": tool.description, **tool.parameters} for tool in prompt.tools]

@@ -1,4 +1,4 @@
-"""The table of paths the simulator answers."""
+"""The routing table of the simulator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ONE_MODEL = "/v1/models/"
 
 
 async def respond(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
-    """The answer to a request, whatever its path."""
+    """Return the response to a request, for any path."""
     methods = ROUTES.get(request.path) or _with_a_name(request.path)
     if methods is None:
         return Response(b"404 page not found", 404, PLAIN)

@@ -1,4 +1,4 @@
-"""What the two chat requests must look like, as Go types."""
+"""Schemas of the two chat requests, as Go types."""
 
 from __future__ import annotations
 

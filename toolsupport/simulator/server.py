@@ -1,4 +1,4 @@
-"""The simulator's own HTTP server."""
+"""The simulator's HTTP server."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LOAD_SECONDS = 8.0
 class Simulator:
     """Serves the simulated models on `host` and `port` (0: a free one, known after `start`).
 
-    `pace_ms` is the milliseconds per token, `load_seconds` how long the slow model takes to load.
-    `active` counts the requests that are being answered at this moment.
+    `pace_ms` is milliseconds per token, `load_seconds` the load time of the slow model. `active` counts the requests in
+    progress.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Simulator:
         self._empty = asyncio.Event()
 
     def hold(self, models: int) -> None:
-        """Have memory for so many models only, each of which then takes `load_seconds` to load; 0: for all."""
+        """Limit memory to this many models, each of which then takes `load_seconds` to load; 0: no limit."""
         self._desk.memory.holds = models
 
     @property
@@ -56,7 +56,7 @@ class Simulator:
         return f"http://{host}:{self.port}"
 
     async def start(self) -> None:
-        """Begin to listen. Raises OSError where the address cannot be had."""
+        """Start listening. Raises OSError if the address is not available."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._protocol, self.host, self.port, backlog=1024)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -93,7 +93,7 @@ class Simulator:
                 self._empty.set()
 
     async def _answer_one(self, client: Client) -> bool:
-        """Answer one request; whether the connection stays."""
+        """Answer one request; return whether the connection stays open."""
         try:
             request = await http11.read(client.http, client.ear, client.writer)
         except BadRequest as error:

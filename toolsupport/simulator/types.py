@@ -24,7 +24,7 @@ class SimulatedCall:
 
 @dataclass(frozen=True, slots=True)
 class HistoryMessage:
-    """One message of the history; `name` is the tool's name on a tool result, "" where it was not sent."""
+    """One message of the history; `name` is the tool's name on a tool result, "" if not sent."""
 
     role: str
     content: str = ""
@@ -34,7 +34,7 @@ class HistoryMessage:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool as the request offers it; `parameters` is a JSON schema, perhaps an empty one."""
+    """A tool of the request; `parameters` is a JSON schema, possibly empty."""
 
     name: str
     description: str
@@ -42,7 +42,7 @@ class OfferedTool:
 
     @property
     def properties(self) -> dict[str, JSON]:
-        """The schema of each parameter; what is not a schema counts as one that says nothing."""
+        """The schema of each parameter; an invalid one counts as empty."""
         given = self.parameters.get("properties")
         named = given.items() if isinstance(given, dict) else ()
         return {name: schema if isinstance(schema, dict) else {} for name, schema in named}
@@ -55,7 +55,7 @@ class OfferedTool:
 
 @dataclass(frozen=True, slots=True)
 class ModelInput:
-    """Everything a simulated model may read."""
+    """The input of a simulated model."""
 
     messages: tuple[HistoryMessage, ...]
     tools: tuple[OfferedTool, ...] = ()
@@ -63,7 +63,7 @@ class ModelInput:
 
     @property
     def _since(self) -> int:
-        """Where the latest words of a person stand; -1 without any."""
+        """Return the position of a person's latest message; -1 without any."""
         return max((place for place, said in enumerate(self.messages) if said.role == "user"), default=-1)
 
     @property
@@ -72,7 +72,7 @@ class ModelInput:
 
     @property
     def results(self) -> tuple[HistoryMessage, ...]:
-        """The tool results that came since the person spoke, in order."""
+        """The tool results since a person's latest message, in order."""
         return tuple(said for said in self.messages[self._since + 1 :] if said.role == "tool")
 
 
@@ -86,9 +86,9 @@ class ReplyEnding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SimulatedReply:
-    """What a simulated model says; a bad `ending` comes after `tokens` tokens, or at the end if there are fewer.
+    """A reply; a bad `ending` comes after `tokens` tokens, or at the end if there are fewer.
 
-    An `awkward` reply is cut in the middle of its marks and escapes.
+    An `awkward` reply is split within its marks and escapes.
     """
 
     content: str = ""
@@ -100,10 +100,10 @@ class SimulatedReply:
 
     @property
     def pieces(self) -> list[str]:
-        """The content as it is streamed."""
+        """The content in streamed pieces."""
         return AWKWARD.findall(self.content) if self.awkward else tokens(self.content)
 
 
 def tokens(text: str) -> list[str]:
-    """The text in pieces of about a token; joined they are the text again."""
+    """Split the text into pieces of about a token; joined they are the text again."""
     return TOKEN.findall(text)

@@ -1,1 +1,1 @@
-"""Databases that people let models read: each question is put by a process of its own, which can be killed."""
+"""Databases that models may read: each query runs in a process of its own, which can be killed."""

@@ -1,4 +1,4 @@
-"""Reading the CSV and Parquet files of one directory through DuckDB, which may open these files and nothing else."""
+"""Reads the CSV and Parquet files of one directory through DuckDB, which may open no other file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 
 
 def query(source: DatabaseSource, text: str) -> Table:
-    """The answer to one query; each file is a table that is called like it."""
+    """Return the answer to one query; each file is a table of the same name."""
     with _open(source) as connection:
         statements = connection.extract_statements(text)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
@@ -38,7 +38,7 @@ def query(source: DatabaseSource, text: str) -> Table:
 
 
 def shapes(source: DatabaseSource) -> list[TableShape]:
-    """The files with their columns."""
+    """Return the files with their columns."""
     found = []
     with _open(source) as connection:
         for name in tables(source):
@@ -48,7 +48,7 @@ def shapes(source: DatabaseSource) -> list[TableShape]:
 
 
 def tables(source: DatabaseSource) -> dict[str, Path]:
-    """The ordinary files of the directory by the names of their tables; links are left out. Raises SourceError."""
+    """Return the regular files of the directory by table name, without links. Raises SourceError."""
     root = Path(source.location)
     try:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)

@@ -1,4 +1,4 @@
-"""The second guard of a query, before the database's own: one statement, and one that only reads."""
+"""Checks that a query is a single read-only statement, as a second guard before the database's own."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ REACHING = (
 
 
 def check(kind: str, query: str) -> None:
-    """Raises SourceError for anything but one statement that reads."""
+    """Raise SourceError for anything but one statement that reads."""
     if len(query) > LONGEST:
         raise SourceError(f"The query is longer than {LONGEST:,} characters.")
     if "\0" in query:
@@ -109,7 +109,7 @@ def _check_reads(statement: exp.Expr) -> None:
 
 
 def _called(part: exp.Expr) -> Iterator[str]:
-    """The names a function goes by, in small letters."""
+    """Return the names of a function, in lower case."""
     if isinstance(part, exp.Anonymous):
         yield part.name.lower()
     elif isinstance(part, exp.Func):

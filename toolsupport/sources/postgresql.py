@@ -1,4 +1,4 @@
-"""Reading PostgreSQL: with a role that cannot write, in a transaction that may not."""
+"""Reads PostgreSQL, with a role that cannot write, in a read-only transaction."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ORDER BY n.nspname, c.relname, a.attnum LIMIT 20000"""
 
 
 def query(source: DatabaseSource, text: str) -> Table:
-    """The answer to one query, through a cursor that the server declares: it takes nothing but queries."""
+    """Return the answer to one query, through a server-side cursor, which accepts only queries."""
     with _open(source) as connection, connection.cursor(name="question") as cursor:
         cursor.itersize = ROWS + 1
         cursor.execute(text.encode())
@@ -69,7 +69,7 @@ def query(source: DatabaseSource, text: str) -> Table:
 
 
 def shapes(source: DatabaseSource) -> list[TableShape]:
-    """The tables and views that the role may read, with their columns and comments."""
+    """Return the tables and views that the role may read, with their columns and comments."""
     found: dict[tuple[str, str, str], list[Column]] = {}
     with _open(source) as connection:
         for schema, name, comment, *column in connection.execute(SHAPES):
@@ -95,7 +95,7 @@ def _open(source: DatabaseSource) -> Iterator[psycopg.Connection[TupleRow]]:
 
 
 def _check_hosts(location: str) -> None:
-    """Raises SourceError for a place that is never asked. Several hosts are written with commas between them."""
+    """Raise SourceError for a forbidden host. Several hosts are separated by commas."""
     fields = conninfo_to_dict(location)
     for host in f"{fields.get('host') or ''},{fields.get('hostaddr') or ''}".split(","):
         try:
@@ -105,7 +105,7 @@ def _check_hosts(location: str) -> None:
 
 
 def _check_role(connection: psycopg.Connection[TupleRow]) -> None:
-    """Raises SourceError for a role that could do more than read."""
+    """Raise SourceError for a role that can do more than read."""
     if _value(connection, POWERS):
         raise SourceError("Its role has special powers (superuser or the like): name one that can only read.")
     roles = _value(connection, MEMBER)

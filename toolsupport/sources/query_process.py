@@ -1,4 +1,4 @@
-"""Puts a question to a database through a process of its own, which is killed when it takes too long or is stopped."""
+"""Runs a database query in a process of its own, which is killed on a timeout or cancellation."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MOST_BYTES = 16 * 1024 * 1024
 
 
 async def query(source: DatabaseSource, text: str) -> Table:
-    """The answer to one query. Raises SourceError."""
+    """Return the answer to one query. Raises SourceError."""
     answer = await ask(source, "run", text)
     return Table(tuple(answer["columns"]), tuple(map(tuple, answer["rows"])), answer["more"])
 
 
 async def shapes(source: DatabaseSource) -> list[TableShape]:
-    """The tables there are. Raises SourceError."""
+    """Return the tables. Raises SourceError."""
     found = await ask(source, "look", "")
     return [
         TableShape(one["name"], tuple(Column(**column) for column in one["columns"]), one["comment"]) for one in found
@@ -33,7 +33,7 @@ async def shapes(source: DatabaseSource) -> list[TableShape]:
 
 
 async def ask(source: DatabaseSource, task: Literal["run", "look"], text: str) -> Any:
-    """What the process answers. Raises SourceError. A cancellation kills it."""
+    """Return the answer of the process. Raises SourceError. A cancellation kills it."""
     asked = {"task": task, "kind": source.kind, "location": source.location, "forbidden": source.forbidden}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-c", PROGRAM, ROOT),

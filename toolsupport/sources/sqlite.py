@@ -1,4 +1,4 @@
-"""Reading an SQLite file: an authoriser lets reading pass and nothing else."""
+"""Reads an SQLite file, with an authoriser that allows reading only."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND nam
 
 
 def query(source: DatabaseSource, text: str) -> Table:
-    """The answer to one query."""
+    """Return the answer to one query."""
     with _open(source) as connection:
         connection.set_authorizer(_authorise)
         cursor = connection.execute(text)
@@ -55,7 +55,7 @@ def query(source: DatabaseSource, text: str) -> Table:
 
 
 def shapes(source: DatabaseSource) -> list[TableShape]:
-    """The tables and views, with their columns."""
+    """Return the tables and views, with their columns."""
     with _open(source) as connection:
         names = [row[0] for row in connection.execute(TABLES)]
         return [TableShape(name, _columns(connection, name)) for name in names]
@@ -67,7 +67,7 @@ def _columns(connection: sqlite3.Connection, name: str) -> tuple[Column, ...]:
 
 
 def identity(path: str) -> str:
-    """The file a path leads to, whatever it is called. Raises SourceError where there is none."""
+    """Return the file that a path refers to, under any name. Raises SourceError if there is none."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What is asked of a database and what it answers."""
+"""Defines the queries to a database and their answers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CELL = 10_000
 
 
 class SourceError(Exception):
-    """A database cannot be used, or a query was refused or failed; its words are for people and models."""
+    """A database cannot be used, or a query was refused or failed; the message is for people and models."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSource:
-    """A database. `location` may hold a password. `forbidden` is what it must not turn out to be: our own."""
+    """A database. `location` may hold a password. `forbidden` is the site's own database, which is not allowed."""
 
     kind: str
     location: str = field(repr=False)
@@ -43,7 +43,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """A table as a search finds it."""
+    """A table, as a search finds it."""
 
     name: str
     columns: tuple[Column, ...] = ()
@@ -52,14 +52,14 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The answer to a query. `more` says that there were more rows, or larger ones, than are given."""
+    """The answer to a query. `more`: there were more rows, or larger ones, than are included."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: bool = False
 
     def to_csv(self, most: int = BYTES) -> tuple[str, int]:
-        """Head and rows as CSV of at most so many characters, with the number of rows in it."""
+        """Return header and rows as CSV of at most so many characters, with the number of rows in it."""
         text = line(self.columns)
         for number, row in enumerate(self.rows):
             added = line(row)
@@ -70,7 +70,7 @@ class Table:
 
 
 def line(cells: Sequence[Any]) -> str:
-    """One line of CSV; NULL is empty."""
+    """Return one line of CSV; NULL is empty."""
     written = io.StringIO()
     # With this end of a line the writer puts a cell that holds a lone carriage return in quotes: without them the
     # line could not be read back.
@@ -79,7 +79,7 @@ def line(cells: Sequence[Any]) -> str:
 
 
 def table(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Table:
-    """The first rows of an answer, within the limits; cells as JSON has them."""
+    """Return the first rows of an answer, within the limits; cells as JSON values."""
     names = tuple(sanitize.text(name) for name in columns)
     kept: list[tuple[Any, ...]] = []
     size = 0
@@ -93,7 +93,7 @@ def table(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Table:
 
 
 def plain(cell: Any) -> Any:
-    """A cell as JSON has it; bytes as the beginning of their hexadecimal form."""
+    """Return a cell as a JSON value; bytes as the beginning of their hexadecimal form."""
     if cell is None or isinstance(cell, bool | int):
         return cell
     if isinstance(cell, float):

@@ -26,7 +26,7 @@ LIMITS = (
 
 
 def main() -> None:
-    """Answer the one question, as JSON: {"answer": …} or {"error": words}."""
+    """Answer the one query, as JSON: {"answer": …} or {"error": message}."""
     asked = json.load(sys.stdin)
     for limit, most in (*LIMITS, (resource.RLIMIT_AS, MEMORY[asked["kind"]])):
         resource.setrlimit(limit, (most, most))
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def answered(asked: dict[str, Any]) -> dict[str, Any]:
-    """What is answered to a question, whatever goes wrong."""
+    """Return the answer to a query, or the error."""
     source = DatabaseSource(asked["kind"], asked["location"], asked["forbidden"])
     try:
         return {"answer": TASKS[asked["task"]](source, asked["query"])}
@@ -59,10 +59,10 @@ TASKS: dict[str, Callable[[DatabaseSource, str], Any]] = {"run": run, "look": lo
 
 
 def engine(kind: str) -> ModuleType:
-    """The module for a kind, which is called like it; only that one is imported, as some are large."""
+    """Return the module of a kind, which has the same name; only that one is imported, as some are large."""
     return import_module(f"toolsupport.sources.{kind}")
 
 
 def _shortened(words: str, source: DatabaseSource) -> str:
-    """What a database said, without the address it was said of, on one line."""
+    """Return a database's error on one line, without the address in it."""
     return " ".join(words.replace(source.location, "…").split())[:500]

@@ -1,11 +1,15 @@
-"""Errors in the shape that programs know from OpenAI."""
+"""Builds errors in OpenAI's format."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
+from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
 
 from toolsupport.core.error_table import row_of
 from toolsupport.core.types import JSON
@@ -31,21 +35,50 @@ TYPES: Mapping[int, str] = MappingProxyType(
 
 
 def wanted_by(request: HttpRequest) -> bool:
-    """True for the addresses that programs ask."""
-    return request.path.startswith(PLACES)
+    """Return True for the URLs of the API."""
+    return f"{request.path}/".startswith(PLACES)
 
 
 def body(status: int, message: str, param: str | None = None, code: str | None = None) -> JSON:
-    """What stands in the answer; `param` names the field that is wrong."""
+    """Return the body; `param` names the wrong field."""
     return {"error": {"message": message, "type": TYPES.get(status, "server_error"), "param": param, "code": code}}
 
 
 def answer(status: int, message: str, param: str | None = None, code: str | None = None) -> JsonResponse:
-    """The whole answer."""
+    """Return the whole response."""
     return JsonResponse(body(status, message, param, code), status=status)
 
 
 def refusal(error: Exception, param: str | None = None, code: str | None = None) -> JsonResponse:
-    """The answer to an error of the error table; `code` where this address has one of its own."""
+    """Return the response for an error of the error table; `code` overrides its code."""
     row = row_of(error)
     return answer(row.status, str(error), param, code or row.code)
+
+
+@sync_and_async_middleware
+def JsonErrors(get_response: Any) -> Callable[[HttpRequest], Any]:
+    """Middleware that gives every error under PLACES this shape: the 405 of Django has no body."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            return _shaped(request, await get_response(request))
+
+        return answer_async
+
+    def answer_sync(request: HttpRequest) -> HttpResponseBase:
+        return _shaped(request, get_response(request))
+
+    return answer_sync
+
+
+def _shaped(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    is_json = response.headers.get("Content-Type", "").startswith("application/json")
+    if response.status_code < 400 or is_json or not wanted_by(request):
+        return response
+    allowed = response.headers.get("Allow", "")
+    message = f"This address takes {allowed} only, not {request.method}." if allowed else response.reason_phrase
+    shaped = answer(response.status_code, message, code="method_not_allowed" if allowed else None)
+    for name in ("Allow", "Retry-After", "WWW-Authenticate"):
+        if name in response.headers:
+            shaped.headers[name] = response.headers[name]
+    return shaped

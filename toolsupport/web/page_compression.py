@@ -1,4 +1,4 @@
-"""Compresses pages, and sends what is streamed as it is."""
+"""Compresses pages, but not streams."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from django.middleware.gzip import GZipMiddleware
 
 
 class PageCompression(GZipMiddleware):
-    """Django's own, but for streams.
+    """Django's middleware, except for streams.
 
-    Of a stream it compresses each piece alone. Browsers take the first for the whole: a saved file would be cut.
+    It would compress each piece of a stream separately. Browsers take the first piece for the whole: a saved file would
+    be truncated.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""Gives every request a number, counts it, and writes a line about it."""
+"""Numbers, counts and logs every request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNREMARKED = {"healthz", "readyz", "metrics"}
 
 @sync_and_async_middleware
 def Accounted(get_response: Any) -> Callable[[HttpRequest], Any]:
-    """Middleware; the number is taken over from a proxy that gave one."""
+    """Middleware; a number from a proxy is reused."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:

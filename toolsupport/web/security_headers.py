@@ -1,4 +1,4 @@
-"""What every answer carries: the Content-Security-Policy, and who may keep a copy."""
+"""Adds security headers to every response: Content-Security-Policy and cache control."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ HEADER = "Content-Security-Policy"
 
 
 def policy(directives: dict[str, str] = DIRECTIVES) -> str:
-    """The header's value."""
+    """Return the header's value."""
     return "; ".join(f"{name} {sources}" for name, sources in directives.items())
 
 
 @sync_and_async_middleware
 def ContentSecurityPolicy(get_response: Any) -> Callable[[HttpRequest], Any]:
-    """Middleware that adds both where a view has not set something of its own."""
+    """Middleware that adds both headers unless a view has set its own."""
     value = policy()
     if iscoroutinefunction(get_response):
 

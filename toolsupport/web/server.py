@@ -1,4 +1,4 @@
-"""Daphne's server, bounded: bodies that are too large are not kept, and a slow reader slows down its writer."""
+"""Bounds Daphne's server: oversized bodies are dropped, and a slow reader slows down its writer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ERROR_HEADERS = {
 
 
 class FlowControl:
-    """Whether a connection takes what it is given; Twisted calls it when its buffer is full and when it is empty."""
+    """Whether a connection accepts more data; Twisted calls it when its buffer is full or empty."""
 
     def __init__(self) -> None:
         self._open = asyncio.Event()
@@ -67,7 +67,7 @@ class FlowControl:
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
-    """A request whose body is thrown away beyond the limit, and whose streamed answer waits for its reader."""
+    """A request whose body is dropped beyond the limit, and whose streamed answer waits for its reader."""
 
     flow: FlowControl | None = None
     room = BODY_LIMIT
@@ -85,7 +85,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         super().gotLength(0 if self.too_large else length)
 
     def ask_who_sends(self) -> None:
-        """Look up the session of a large upload in a thread, so that other connections go on meanwhile."""
+        """Look up the session of a large upload in a thread, so that other connections continue meanwhile."""
         key = self.received_cookies.get(settings.SESSION_COOKIE_NAME.encode(), b"").decode("latin-1")
         loop = asyncio.get_running_loop()
         self.asked = loop.run_in_executor(_asking, sessions.lets_in, key)
@@ -93,7 +93,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         loop.call_later(PATIENCE, self.asked.cancel)
 
     def decided(self, asked: asyncio.Future[bool]) -> None:
-        """Take the rest of the upload, or drop all of it."""
+        """Accept the rest of the upload, or drop all of it."""
         self.asked = None
         why = TimeoutError() if asked.cancelled() else asked.exception()
         if why is not None:
@@ -122,7 +122,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         return super().process()
 
     def handle_reply(self, message: dict[str, Any]) -> None:
-        """Pass a piece of the answer on; one that is streamed gets a flow to wait for."""
+        """Send a piece of the answer; a streamed one gets a flow to wait for."""
         self.moved = time.time()
         if message.get("more_body") and self.flow is None and self.channel is not None and not self.finished:
             self.flow = FlowControl()
@@ -133,7 +133,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
         super().handle_reply(message)
 
     def check_timeouts(self) -> None:
-        """Give up on an answer that was not begun in time, and on a reader that takes nothing of it."""
+        """Abort an answer that was not begun in time, and a reader that reads nothing."""
         if not self._response_started and self.uri.startswith(PATIENT):
             return
         if not self._response_started:
@@ -142,7 +142,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
             self.channel.transport.abortConnection()
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
-        """What is answered where Django was not asked, with the headers that Django would have set."""
+        """Return an error without calling Django, with the headers that Django would have set."""
         for_program = self.uri.startswith(FOR_PROGRAMS)
         said = orjson.dumps(api_errors.body(status, body)) if for_program else f"{status} {body}\n".encode()
         chosen = ERROR_HEADERS | ({"Content-Type": "application/json"} if for_program else {})
@@ -152,7 +152,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
 
 
 class BoundedSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne is untyped
-    """A socket that says when its buffer is full. What it may send is not limited by what it may receive."""
+    """A socket that reports a full buffer. Its send limit is independent of its receive limit."""
 
     flow: FlowControl | None = None
 
@@ -192,7 +192,7 @@ daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedRequestFactor
 
 
 class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is untyped
-    """Daphne's server, which can also stop listening while it goes on with what it has begun."""
+    """Daphne's server, which can stop listening while open requests continue."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -207,7 +207,7 @@ class BoundedServer(daphne_server.Server):  # type: ignore[misc]  # daphne is un
         return super().create_application(protocol, scope | {"root_path": self.root_path})
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
-        """Pass a reply on, then wait until there is room for the next one."""
+        """Send a reply, then wait until there is room for the next one."""
         await super().handle_reply(protocol, message)
         flow = protocol.flow
         if flow is not None and message["type"] in ("websocket.send", "http.response.body"):

@@ -1,4 +1,4 @@
-"""Keeps compressed copies of the static files, those of this version."""
+"""Keeps compressed copies of this version's static files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 def collect() -> None:
-    """Copy and compress what changed. Where that fails, the files themselves are sent, uncompressed."""
+    """Copy and compress changed files. On a failure the files themselves are sent, uncompressed."""
     if collected():
         return
     try:
@@ -22,9 +22,9 @@ def collect() -> None:
 
 
 def collected() -> bool:
-    """True where `collectstatic` has copied every file since it last changed.
+    """Return True if `collectstatic` has copied every file since its last change.
 
-    Else the files themselves are sent: an old copy would be a page of one version with scripts of another.
+    Otherwise the files themselves are sent: old copies would mix the scripts of two versions.
     """
     try:
         return all(

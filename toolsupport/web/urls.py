@@ -1,4 +1,4 @@
-"""The addresses of the pages of models, servers, people and accounts."""
+"""The URL patterns of the pages of models, servers, people and accounts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from toolsupport.web.pages import (
     insights,
     models,
     people,
+    server_page,
     servers,
     sign_in,
     sources,
@@ -46,6 +47,7 @@ urlpatterns = [
     path("api/detections/<int:detection_id>", api_models.detection, name="api-detection"),
     path("api/models/<path:model_id>", api_models.shown, name="api-model"),
     path("history/", history.listed, name="history"),
+    path("history/read/", history.read_all, name="history-read"),
     path("history/<int:entry_id>/", history.entry, name="history-entry"),
     path("history/<int:entry_id>/act/", history.act, name="history-act"),
     path("history/export.<str:ending>", history.export, name="history-export"),
@@ -60,6 +62,10 @@ urlpatterns = [
     path("servers/", servers.listed, name="servers"),
     path("servers/add/", servers.add, name="server-add"),
     path("servers/refresh/", servers.refresh, name="servers-refresh"),
+    path("servers/<int:server_id>/", server_page.shown, name="server"),
+    path("servers/<int:server_id>/edit/", server_page.edit, name="server-edit"),
+    path("servers/<int:server_id>/remove/", server_page.remove, name="server-remove"),
+    path("servers/<int:server_id>/status/", servers.status, name="server-status"),
     path("servers/<int:server_id>/check/", servers.check, name="server-check"),
     path("servers/<int:server_id>/switch/", servers.switch, name="server-switch"),
     path("people/", people.listed, name="people"),

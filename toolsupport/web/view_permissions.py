@@ -1,4 +1,4 @@
-"""What each view declares: the action its visitors must be allowed, or that the view is public."""
+"""Declares the permission of each view: an action, or that the view is public."""
 
 from __future__ import annotations
 
@@ -27,15 +27,19 @@ View = Callable[..., Any]  # returns a response, or a coroutine of one
 
 
 class AuthedRequest(HttpRequest):
-    """The type of the request in every view behind `requires`; `actions` is what the person may do."""
+    """The type of the request in every view behind `requires`; `actions` are the person's permissions.
+
+    `key` is the id of the API key that the request came with, 0 for a session.
+    """
 
     user: User
     htmx: HtmxDetails
     actions: frozenset[Action]
+    key: int = 0
 
 
 def actions_of(request: HttpRequest) -> frozenset[Action]:
-    """What the person of this request may do: read at the first call and kept for the rest of the request."""
+    """Return the person's permissions: read at the first call and cached for the rest of the request."""
     person = getattr(request, "user", None)  # an error page may be rendered before any middleware has run
     if person is None:
         return frozenset()
@@ -48,7 +52,7 @@ def actions_of(request: HttpRequest) -> frozenset[Action]:
 
 
 def requires(action: Action) -> Callable[[View], View]:
-    """Declare that a view is for people who may do `action`; strangers are sent to sign in, others get a 403."""
+    """Declare the action that a view requires; anonymous visitors are sent to sign in, others get a 403."""
 
     def declare(view: View) -> View:
         guarded = _guarded_async if iscoroutinefunction(view) else _guarded
@@ -81,7 +85,7 @@ def _guarded_async(view: View, action: Action) -> View:
 
 
 def _demand(request: HttpRequest, action: Action) -> None:
-    """Raises PermissionDenied where the person may not, or the key that the request came with."""
+    """Raise PermissionDenied if the person, or the request's API key, lacks the permission."""
     scopes: Collection[str] | None = getattr(request, "key_scopes", None)
     if scopes is not None and not any(action in SCOPES.get(scope, ()) for scope in scopes):
         raise PermissionDenied(f"This key was not made to {action}.")
@@ -89,10 +93,11 @@ def _demand(request: HttpRequest, action: Action) -> None:
     if action not in allowed:
         raise PermissionDenied(f"Your role does not allow you to {action}.")
     request.actions = allowed  # type: ignore[attr-defined]
+    request.key = getattr(request, "key", 0)  # type: ignore[attr-defined]
 
 
 def public(view: View) -> View:
-    """Declare that anybody may see a view, signed in or not."""
+    """Declare that a view is open to everyone, signed in or not."""
     return _declared(view, view, PUBLIC)
 
 
@@ -120,7 +125,7 @@ def _marked(view: View, declared: View, permission: str) -> View:
 
 @contextmanager
 def _as_answers_of_the_web() -> Iterator[None]:
-    """The one place that turns the errors of our own tree into those that Django has a page for."""
+    """Convert our own errors into those that Django has a page for."""
     try:
         yield
     except (NotFound, NotAllowed) as error:
@@ -128,7 +133,7 @@ def _as_answers_of_the_web() -> Iterator[None]:
 
 
 def _to_login(request: HttpRequest) -> HttpResponseBase:
-    """A redirect that comes back to the page, not to the fragment or the form that was asked for."""
+    """Redirect to sign-in and back to the page, not to the requested fragment or form."""
     htmx = getattr(request, "htmx", None)
     if htmx:
         back = htmx.current_url_abs_path or resolve_url("/")

@@ -1,4 +1,4 @@
-"""The canonical log: rows turned into a history for any model."""
+"""Builds the canonical log from rows: a history for any model."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ HEARD = (*RAN, "stopped")
 
 @dataclass(frozen=True, slots=True)
 class ModelHistory:
-    """What a model is told of a branch; `heard` names the tools whose results stand in it, those of programs too."""
+    """The history of a branch; `heard` names the tools whose results are in it, including those of programs."""
 
     messages: tuple[types.ChatMessage, ...]
     heard: frozenset[str]
+    asked: str = ""
 
 
 def canonical(
     conversation: Conversation, turn_id: int | None = None, sees: bool = False
 ) -> tuple[types.ChatMessage, ...]:
-    """The messages of the log."""
+    """Return the messages of the log."""
     return log_of(conversation, turn_id, sees).messages
 
 
 def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> ModelHistory:
-    """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result.
+    """Return the branch that ends at `conversation.leaf`, without notices; each call has exactly one result.
 
-    Where a turn is gone on with, its calls that wait have no result yet. Images go to a model that `sees`.
+    In a resumed turn waiting calls have no result yet. Images go to a model that `sees`.
     """
     rows = sql.said_in(conversation.pk)
     runs: dict[int, list[ToolRun]] = defaultdict(list)
@@ -54,7 +55,8 @@ def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = 
     for row in path:
         log.extend([shown[row.pk]] if row.pk in shown else _entries(row, runs[row.pk], turn_id))
     heard = (run.name for row in path for run in runs[row.pk] if run.status in HEARD)
-    return ModelHistory(tuple(log), frozenset(heard))
+    asked = next((row.content for row in reversed(path) if row.role == Role.USER), "")
+    return ModelHistory(tuple(log), frozenset(heard), asked)
 
 
 def _entries(row: MessageRow, runs: list[ToolRun], turn_id: int | None) -> list[types.ChatMessage]:
@@ -79,7 +81,7 @@ def _waits(run: ToolRun, turn_id: int | None) -> bool:
 
 
 def _without_calls(content: str, runs: list[ToolRun]) -> str:
-    """A call that stood in prose and ran is told as a call, not twice; one that did not run stays prose."""
+    """Show a call that was found in prose and ran as a call, not twice; one that did not run stays prose."""
     for run in runs:
         if run.in_prose and run.raw:
             content = content.replace(run.raw, "", 1).strip()
@@ -87,9 +89,9 @@ def _without_calls(content: str, runs: list[ToolRun]) -> str:
 
 
 def call_of(run: ToolRun) -> ToolCall:
-    """The call as the model made it, whatever served it; once a person changed what serves it, that is what was called.
+    """Return the call as the model made it; after a person's edit, the call that ran.
 
-    A model that reads its own command again would take it for what was done.
+    A model that reads its own command again would assume that it was executed.
     """
     if run.asked_arguments is None or EDITED in run.repairs:
         return ToolCall(run.call_id, run.name, run.arguments)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -46,6 +49,22 @@ def test_a_command_is_translated(program: httpx.Client) -> None:  # T6
     assert said["call"]["arguments"] == {"path": "config.json"} and "2.4.1" in said["result"]
     failed = execute(program, name="bash", arguments={"command": "cat config.json | wc -l"}).json()
     assert failed["call"]["status"] == "failed" and "no shell here" in failed["result"]
+
+
+def test_a_database_is_read_without_a_conversation(
+    ana: httpx.Client, program: httpx.Client, tmp_path: Path
+) -> None:  # T7
+    with closing(sqlite3.connect(tmp_path / "stock.sqlite3")) as stock:
+        stock.executescript("CREATE TABLE part (name TEXT); INSERT INTO part VALUES ('bolt');")
+    fields = {"name": "parts", "kind": "sqlite", "location": str(tmp_path / "stock.sqlite3"), "groups": ["admin"]}
+    token = {"csrfmiddlewaretoken": ana.cookies["csrftoken"]}
+    assert ana.post("/tools/sources/add/", data=fields | token).status_code == 200
+    query = {"source": "parts", "query": "SELECT name FROM part"}
+    said = execute(program, name="execute_sql", arguments=query).json()
+    assert said["call"]["status"] == "done" and "bolt" in said["result"]
+    assert "part" in execute(program, name="search_schemas", arguments={"query": "part"}).json()["result"]
+    written = execute(program, name="execute_sql", arguments=query | {"query": "DELETE FROM part"}).json()
+    assert written["call"]["status"] == "failed"
 
 
 def test_an_error_of_the_tool_is_a_result(program: httpx.Client) -> None:

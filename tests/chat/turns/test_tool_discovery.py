@@ -60,20 +60,25 @@ def calls(name: str, arguments: str) -> tuple[bytes, ...]:
     return HEAD, chunk(line), LAST_CHUNK
 
 
-def begun(conversation: Conversation, server: Scripted, text: str) -> TurnRun:
+def begun(conversation: Conversation, server: Scripted, text: str, attached: bool = False) -> TurnRun:
     conversation.refresh_from_db()
     Server.objects.update(base_url=server.endpoint().base_url)
-    sent = SentMessage(f"ask {conversation.turns.count()}", text, None)
+    images = ("cat.png",) if attached else ()
+    if attached:
+        turn_settings.workspace(str(conversation.pk)).write("cat.png", [b"\x89PNG\r\n\x1a\n"])
+    sent = SentMessage(f"ask {conversation.turns.count()}", text, None, images)
     accepted = accept(conversation.owner, str(conversation.pk), sent, "me")
     assert accepted.claimed is not None
     return TurnRun(accepted.claimed, turn_settings.tool_context(str(conversation.pk)))
 
 
-async def answered(conversation: Conversation, text: str, *answers: Any) -> tuple[list[Any], list[list[str]]]:
+async def answered(
+    conversation: Conversation, text: str, *answers: Any, attached: bool = False
+) -> tuple[list[Any], list[list[str]]]:
     """One turn: the frames it told, and the tools that each request offered."""
     told: list[frames.ServerFrame] = []
     async with scripted(*answers) as server:
-        run = await in_database(begun)(conversation, server, text)
+        run = await in_database(begun)(conversation, server, text, attached)
         await run.perform(told.append, asyncio.create_task)
         reason = run.ended.reason if run.ended else ""
         await in_database(end)(TurnStore("me", run.claimed.turn), TurnOutcome(reason, "", {}, run.last_reply()))
@@ -110,6 +115,32 @@ async def test_the_set_stays_and_the_model_never_reads_the_card(conversation: Co
         assert [run.format for run in ToolRun.objects.all()] == ["automatic"]
 
     await in_database(log)()
+
+
+# T5
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        (f"> weather: rain in Oslo\n{ASKS}\n\n[Attached: cat.png. You cannot see images.]", ASKS),
+        ("qwzx ghfj", ""),
+        ("> please create an issue on github", ""),
+        ("", ""),
+    ],
+)
+@pytest.mark.asyncio
+async def test_the_first_search_takes_the_persons_own_words(conversation: Conversation, text: str, query: str) -> None:
+    told, (offered,) = await answered(conversation, text, FINE, attached=True)
+    cards = [frame.call["arguments"] for frame in told if isinstance(frame, frames.CallStartedFrame)]
+    assert cards == ([{"query": query}] if query else [])
+    assert bool(remote(offered)) == bool(query) and "tool_search" in offered
+
+
+# T5
+@pytest.mark.asyncio
+async def test_a_message_without_words_leaves_the_search_to_the_next(conversation: Conversation) -> None:
+    await answered(conversation, "", FINE, attached=True)
+    told, (offered,) = await answered(conversation, ASKS, FINE)
+    assert "github__create_issue" in offered and any(isinstance(one, frames.CallStartedFrame) for one in told)
 
 
 # T5

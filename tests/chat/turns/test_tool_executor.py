@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import re
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -11,6 +13,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from chat.models import Conversation
+from chat.tools import BUILTINS, python_execution
 from chat.tools.files.workspace import Workspace
 from chat.tools.policy import CallDecision
 from chat.tools.tool import ToolContext
@@ -22,9 +25,11 @@ from chat.turns.tool_executor import ToolExecutor, tools_of
 from tests.chat.started_turns import accept
 from tests.factories import ConversationFactory, McpToolFactory, ModelProfileFactory
 from toolsupport.core.errors import ToolError
+from toolsupport.core.formats import FORMATS
 from toolsupport.core.types import ToolCall
-from toolsupport.models import McpTool
+from toolsupport.models import McpTool, ModelProfile
 from toolsupport.registry.knowledge import overrides
+from toolsupport.registry.settings import tool_settings
 
 pytestmark = pytest.mark.django_db
 CONTEXT = ToolContext(Workspace(Path("/nowhere"), 10**6))
@@ -104,3 +109,22 @@ def test_a_question_that_cannot_be_prepared_fails_its_call(
     decision = hands.decisions["c1"]
     assert (asked, decision.allowed) == (None, False)
     assert decision.why.startswith("words" if isinstance(error, ToolError) else "write_file failed")
+
+
+# T9: what a program is promised is what it has.
+def test_a_model_that_writes_programs_reads_of_the_functions_that_they_have(alice: User) -> None:
+    where = conversation(alice)
+    for name in ("python_execution", "bash"):
+        tool_settings.switch(name, True, "A3", alice.pk)
+    overrides.add(overrides.NewOverride(ModelProfile.objects.get().pk, "tool:read_file", "refused"))
+    overrides.add(overrides.NewOverride(ModelProfile.objects.get().pk, "tool:bash", "native"))
+    McpToolFactory(name="ask", server__name="box", read_only=True)
+    McpToolFactory(name="send", server__name="box2", read_only=False)
+    where.settings = {"toolset": ["box__ask", "box2__send"], "format": "code_mode"}
+    briefing = turn_settings.briefing(where)
+    assert briefing.brief.format == "code_mode"
+    told = set(re.findall(r"^- (\w+)\(", FORMATS["code_mode"].instructions(briefing.brief.tools), re.MULTILINE))
+    context = ToolExecutor(replace(begun(alice, where), briefing=briefing), CONTEXT)._context()
+    assert told == set(python_execution.functions(context)) and {"read_file", "box__ask"} <= told
+    # Another format may come before this one in a turn: bash is part of that one only.
+    assert "bash(" not in FORMATS["code_mode"].instructions([BUILTINS["bash"].spec])

@@ -267,6 +267,13 @@ def test_code_is_a_format_where_the_tool_that_runs_it_is_offered(
     assert (rules_of(chosen).get("get-page") == "format") is usable
 
 
+def test_a_model_that_writes_programs_is_offered_what_they_can_call() -> None:  # T9
+    cannot = [mcp(name, in_programs=name == "class") for name in ("bash", "wiki__write", "class")]
+    code_tool, wishes = mcp("python_execution", in_programs=False), FormatPreferences(("code_mode",))
+    chosen = choose(known(tools=True), [*ALL, *cannot, code_tool], ToolPreferences(formats=wishes))
+    assert chosen.tools == (READ, LIST, WRITE, code_tool.spec)
+
+
 def test_where_room_is_lacking_the_least_relevant_go_first_and_one_stays() -> None:  # F9
     found = [replace(mcp(name), relevance=relevance) for name, relevance in (("near", 0.9), ("far", 0.1))]
     chosen = choose(known(tools=True), [*found, *ALL], ToolPreferences(parameters=40 * 10**9))

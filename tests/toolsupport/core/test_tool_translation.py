@@ -119,3 +119,9 @@ def test_after_a_refusal_in_words_bash_is_offered_once() -> None:
 def test_a_model_may_say_that_it_lacks_what_people_took_away(rule: str, again: bool) -> None:
     left_out = replace(rerouted(brief((READ, SEARCH))), excluded=(Exclusion("list_directory", rule, "why"),))
     assert (after_refusal(left_out) is not None) is again
+
+
+def test_no_shell_is_offered_to_a_model_that_writes_programs() -> None:  # T9
+    found = rerouted(replace(brief(**ALL_SHELL), format="code_mode"))
+    assert found.tools == (*FILES, SEARCH)
+    assert after_refusal(found) is None

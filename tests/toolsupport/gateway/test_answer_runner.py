@@ -19,6 +19,7 @@ from toolsupport.config import metrics
 from toolsupport.core.errors import Busy
 from toolsupport.gateway import answer_runner, keep_alive
 from toolsupport.gateway.answer_runner import ReplySlots, places
+from toolsupport.gateway.request_preparation import Caller
 from toolsupport.models import CallMetric
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
@@ -279,16 +280,16 @@ async def test_a_stream_that_a_stop_cuts_off_says_so(program: Program) -> None: 
 
 
 async def test_a_stop_waits_for_answers_and_not_for_ever() -> None:  # O4
-    places.take(1)
+    places.take(Caller(1))
     await answer_runner.drained(0.01)
     assert not places.empty.is_set()
-    asyncio.get_running_loop().call_soon(places.leave, 1)
+    asyncio.get_running_loop().call_soon(places.leave, Caller(1))
     await asyncio.wait_for(answer_runner.drained(60), 10)
     assert places.empty.is_set()
 
 
 @pytest.mark.parametrize(
-    ("variable", "limit"), [("TOOLSUPPORT_TURNS_PER_PERSON", "person"), ("TOOLSUPPORT_RUNNING_TURNS", "process")]
+    ("variable", "limit"), [("TOOLSUPPORT_ANSWERS_PER_KEY", "key"), ("TOOLSUPPORT_RUNNING_TURNS", "process")]
 )
 async def test_more_than_a_limit_at_once_is_refused(
     program: Program, monkeypatch: pytest.MonkeyPatch, variable: str, limit: str
@@ -304,29 +305,32 @@ async def test_more_than_a_limit_at_once_is_refused(
             error = refused.json()["error"]
             assert (refused.status_code, error["code"], error["type"]) == (429, "busy", "rate_limit_error")
             assert int(refused.headers["Retry-After"]) > 0
+            assert int(refused.headers["X-Toolsupport-Answers-Limit"]) == settings.ENV["TOOLSUPPORT_ANSWERS_PER_KEY"]
         await leave(answer)
         server.answers[:] = [[HEAD, WORD, ENDED, *END]]
         assert (await program.ask("made/m")).status_code == 200
     assert not places._taken
 
 
-async def test_a_limit_of_one_does_not_touch_others(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_keys_and_people_have_limits_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:  # P5
     monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_TURNS_PER_PERSON", 1)
+    monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_ANSWERS_PER_KEY", 2)
     some = ReplySlots()
-    some.take(1)
-    some.take(2)
-    with pytest.raises(Busy) as busy:
-        some.take(1)
-    assert busy.value.limit == "person"
-    some.leave(1)
-    some.take(1)
+    for caller in (Caller(1), Caller(2), Caller(1, key=7), Caller(1, key=7), Caller(1, key=8)):
+        some.take(caller)
+    for caller, limit in ((Caller(1), "person"), (Caller(1, key=7), "key")):
+        with pytest.raises(Busy) as busy:
+            some.take(caller)
+        assert busy.value.limit == limit
+        some.leave(caller)
+        some.take(caller)
 
 
 async def test_one_after_the_other_is_never_too_many(
     program: Program, knows: Knows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await knows("sim-honest", tools=True)
-    monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_TURNS_PER_PERSON", 1)
+    monkeypatch.setitem(settings.ENV, "TOOLSUPPORT_ANSWERS_PER_KEY", 1)
     for _ in range(3):
         assert pieces(await program.stream("sim-honest", tools=[LIST]))
 

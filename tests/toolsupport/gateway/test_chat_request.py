@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.tables import every
 from toolsupport.core.types import Role
 from toolsupport.gateway.chat_request import ChatCompletionRequest, read
 from toolsupport.gateway.field_errors import InvalidField
@@ -18,6 +19,9 @@ HELLO = {"role": "user", "content": "Hello"}
 TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
 SECOND_CALL = "messages[0].tool_calls[1]"
+NAME = "tools[0].function.name"
+CALL_NAME = f"{SECOND_CALL}.function.name"
+SECOND_TOOL = "tools[1].function.parameters"
 OTHER = {"type": "function", "function": {"name": "other"}}
 
 
@@ -44,7 +48,10 @@ def asked(**fields: Any) -> ChatCompletionRequest:
         ({"messages": [HELLO, {"role": "tool", "content": "3", "tool_call_id": 3}]}, "messages[1].tool_call_id"),
         ({"messages": [{"role": "assistant", "tool_calls": [{}]}]}, "messages[0].tool_calls[0]"),
         ({"messages": [{"role": "assistant", "tool_calls": [CALL, CALL | {"function": 3}]}]}, SECOND_CALL),
-        ({"messages": [{"role": "assistant", "tool_calls": [CALL, CALL | {"function": {"name": 3}}]}]}, SECOND_CALL),
+        (
+            {"messages": [{"role": "assistant", "tool_calls": [CALL, CALL | {"function": {"name": 3}}]}]},
+            f"{SECOND_CALL}.function.name",
+        ),
         ({"messages": [{"role": "assistant", "tool_calls": "none"}]}, "messages[0].tool_calls"),
         ({"messages": [{"role": "assistant", "reasoning_content": []}]}, "messages[0].reasoning_content"),
         ({"n": 2}, "n"),
@@ -67,8 +74,11 @@ def asked(**fields: Any) -> ChatCompletionRequest:
         ({"tools": {}}, "tools"),
         ({"tools": [TOOL, TOOL]}, "tools"),
         ({"tools": [{"type": "web_search"}]}, "tools[0]"),
-        ({"tools": [{"type": "function", "function": {}}]}, "tools[0]"),
-        ({"tools": [TOOL, {"type": "function", "function": {"name": "b", "parameters": "{}"}}]}, "tools[1]"),
+        ({"tools": [{"type": "function", "function": {}}]}, NAME),
+        (
+            {"tools": [TOOL, {"type": "function", "function": {"name": "b", "parameters": "{}"}}]},
+            "tools[1].function.parameters",
+        ),
         ({"tools": [{"type": "function"}]}, "tools[0]"),
         ({"tools": [TOOL] * 257}, "tools"),
         ({"tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice"),
@@ -83,7 +93,57 @@ def test_a_wrong_field_is_named(fields: dict[str, Any], param: str) -> None:  # 
     assert wrong.value.param == param
 
 
+def named(name: str) -> dict[str, Any]:
+    return {"tools": [{"type": "function", "function": {"name": name}}]}
+
+
+def of_tool(**fields: Any) -> dict[str, Any]:
+    return {"tools": [{"type": "function", "function": {"name": "add", **fields}}]}
+
+
+def in_history(**fields: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "assistant", "tool_calls": [CALL | fields]}]}
+
+
+BAD_NAMES = ["", " ", "get weather", "a.b", "a/b", "a\n", "naïve", "天气", "a" * 65, "a\u200bb", "-\u202e-", "a:b"]
+IN_CALL = "messages[0].tool_calls[0]"
+
+
+@every(
+    "fields, param",
+    [
+        *((named(name), NAME) for name in BAD_NAMES),
+        *((in_history(function={"name": name}), f"{IN_CALL}.function.name") for name in BAD_NAMES),
+        (in_history(id=""), IN_CALL),
+        (in_history(type="custom"), f"{IN_CALL}.type"),
+        (of_tool(description=3), "tools[0].function.description"),
+        (of_tool(strict="yes"), "tools[0].function.strict"),
+        (of_tool(parameters={"type": "array"}), "tools[0].function.parameters"),
+        (of_tool(parameters={"type": ["object"]}), "tools[0].function.parameters"),
+        (of_tool(parameters={"properties": []}), "tools[0].function.parameters"),
+        (of_tool(parameters={"required": "a"}), "tools[0].function.parameters"),
+        (of_tool() | {"tool_choice": {"type": "tool", "function": {"name": "add"}}}, "tool_choice"),
+        ({"response_format": {}}, "response_format"),
+        ({"response_format": {"type": "xml"}}, "response_format"),
+        ({"response_format": {"type": "json_schema", "json_schema": []}}, "response_format"),
+    ],
+)
+def test_what_hosted_servers_refuse_is_refused_here(fields: dict[str, Any], param: str) -> None:  # G7
+    with pytest.raises(InvalidField) as wrong:
+        asked(**fields)
+    assert wrong.value.param == param
+
+
+@pytest.mark.parametrize("name", ["a", "get_weather", "get-weather", "_", "9", "A" * 64])
+def test_names_that_hosted_servers_take_are_taken(name: str) -> None:  # G7
+    assert [tool.name for tool in asked(**named(name)).tools] == [name]
+
+
 def test_a_wrong_field_is_explained_in_words() -> None:
+    with pytest.raises(
+        InvalidField, match=r"^tools\[0\].function.name has to be a name of 1 to 64 letters \(a-z, A-Z\)"
+    ):
+        asked(**named("get weather"))
     with pytest.raises(InvalidField, match=r"^temperature has to be a number from 0 to 2.$"):
         asked(temperature=3)
     with pytest.raises(

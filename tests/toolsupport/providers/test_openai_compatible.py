@@ -358,7 +358,7 @@ def test_a_rejection_says_what_to_do(case: str, words: str) -> None:
         ("cut between events", "broke off"),
         ("tool_calls without calls", "sent no call"),
         ("nothing said", "without an answer. Its finish reason was “stop”."),
-        ("an error object", "failed while answering: no"),
+        ("an error object", "failed while answering: “no”"),
     ],
 )
 def test_a_failure_says_what_happened(case: str, words: str) -> None:

@@ -261,14 +261,19 @@ async def test_the_pause_asked_for_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("status", "body", "kind", "words"),
     [
-        (400, b'{"error":"x does not support tools"}', "refused", "x does not support tools."),
-        (401, b'{"error":"unauthorized"}', "unauthorized", "wants another API key (401): unauthorized."),
+        (400, b'{"error":"x does not support tools"}', "refused", "“x does not support tools”."),
+        (401, b'{"error":"unauthorized"}', "unauthorized", "wants another API key (401): “unauthorized”."),
         (403, b"", "unauthorized", "forbidden"),
-        (404, b'{"error":"model \'m\' not found"}', "model_missing", "does not have this model: model 'm' not found."),
+        (
+            404,
+            b'{"error":"model \'m\' not found"}',
+            "model_missing",
+            "does not have this model: “model 'm' not found”.",
+        ),
         (404, b"404 page not found", "refused", "404 page not found"),
         (302, b"", "refused", "(302)"),
         (418, b"", "refused", "teapot"),
-        (500, b'{"error":"{\\"error\\":{\\"message\\":\\"inner\\"}}"}', "server", "failed (500): inner."),
+        (500, b'{"error":"{\\"error\\":{\\"message\\":\\"inner\\"}}"}', "server", "failed (500): “inner”."),
         (502, b"<html><title>Bad gateway</title></html>", "server", "Bad gateway"),
         (599, b"", "server", "no reason"),
     ],

@@ -1,4 +1,4 @@
-"""Which family of models a name belongs to."""
+"""Finds the model family that a name belongs to."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ __all__ = ["FAMILIES", "VERSION", "Family", "FamilyIndex", "begins_inside", "fin
 
 
 class FamilyIndex:
-    """Families by the words of their patterns."""
+    """An index of families by the words of their patterns."""
 
     def __init__(self, families: Iterable[Family]) -> None:
         self._by_words = {key: family for family in families for key in map(names.pattern_words, family.patterns)}
         self._longest = max(map(len, self._by_words), default=0)
 
     def find(self, model_id: str) -> Family | None:
-        """The family of a model id: the longest pattern wins, and only whole words count."""
+        """Return the family of a model id: the longest pattern wins, and only whole words match."""
         own = names.words(model_id)
         return next((family for family, rest in self._candidates(own) if _means(family, rest)), None)
 
     def _candidates(self, own: tuple[str, ...]) -> Iterator[tuple[Family, tuple[str, ...]]]:
-        """Families whose pattern begins the name, with the words that are left, longest pattern first."""
+        """Return the families whose pattern begins the name, with the remaining words, longest pattern first."""
         sized = tuple(names.ANY_SIZE if names.is_size(word) else word for word in own)
         for length in range(min(len(own), self._longest), 0, -1):
             family = self._by_words.get(own[:length]) or self._by_words.get(sized[:length])
@@ -41,15 +41,15 @@ _SHIPPED = FamilyIndex(FAMILIES)
 
 @lru_cache(maxsize=4096)
 def find(model_id: str) -> Family | None:
-    """The family a server's model id belongs to, None where the shipped table knows nothing.
+    """Return the family of a server's model id, None if the shipped table has none.
 
-    The longest pattern wins, and only whole words count: `qwen3-coder:30b` is not qwen3, `gemma3n` is not gemma3.
+    The longest pattern wins, and only whole words match: `qwen3-coder:30b` is not qwen3, `gemma3n` is not gemma3.
     """
     return _SHIPPED.find(model_id)
 
 
 def begins_inside(family: Family, model_id: str) -> bool | None:
-    """Whether replies of this model of the family begin inside reasoning; None where that is not known."""
+    """Return whether replies of this model begin inside reasoning; None if unknown."""
     found = family.begins_inside
     if isinstance(found, tuple):
         return True if not set(found).isdisjoint(names.words(model_id)) else None
@@ -57,5 +57,5 @@ def begins_inside(family: Family, model_id: str) -> bool | None:
 
 
 def named(name: str) -> Family | None:
-    """The shipped family of this very name."""
+    """Return the shipped family with exactly this name."""
     return next((family for family in FAMILIES if family.name == name), None)

@@ -1,4 +1,4 @@
-"""How the many spellings of a model's name become one list of words."""
+"""Splits the name of a model, in any spelling, into one normal list of words."""
 
 from __future__ import annotations
 
@@ -128,9 +128,9 @@ _OTHER_KIND = frozenset(
 
 
 def words(model_id: str) -> tuple[str, ...]:
-    """The words of a model id, lower case: `hf.co/Qwen/Qwen3-8B-GGUF:Q4_K_M` is `("qwen", "3", "8b")`.
+    """Return the words of a model id in lower case: `hf.co/Qwen/Qwen3-8B-GGUF:Q4_K_M` is `("qwen", "3", "8b")`.
 
-    Hosts, owners, file endings and quantisations are gone; a tag follows the word `TAG` if anything is left of it.
+    Hosts, owners, file extensions and quantisations are removed; the rest of a tag follows the word `TAG`.
     """
     last = model_id.strip().lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
     bare = _HOSTED_REVISION.sub("", last.partition("@")[0])
@@ -141,16 +141,16 @@ def words(model_id: str) -> tuple[str, ...]:
 
 
 def pattern_words(pattern: str) -> tuple[str, ...]:
-    """The words of a pattern of the table, in which `{size}` stands for any size."""
+    """Return the words of a pattern of the table, in which `{size}` matches any size."""
     stem, size, tail = pattern.partition(ANY_SIZE)
     return (*words(stem), size, *words(tail)) if size else words(pattern)
 
 
 def same_model(rest: tuple[str, ...]) -> bool:
-    """True when the words after a family's name still speak of that family.
+    """Return True if the words after a family's name still describe that family.
 
-    Up to the size only dates and words such as `instruct` may follow; after it anyone may have added a word of
-    their own (`qwen3-8b-heretic`), unless it names another kind of model (`vision`, `embedding`).
+    Before the size only dates and words such as `instruct` may follow; after it a variant may have any name
+    (`qwen3-8b-heretic`), unless it names another kind of model (`vision`, `embedding`).
     """
     own = rest[: rest.index(TAG)] if TAG in rest else rest
     if not _OTHER_KIND.isdisjoint(own):
@@ -160,7 +160,7 @@ def same_model(rest: tuple[str, ...]) -> bool:
 
 
 def is_size(word: str) -> bool:
-    """True for 8b, 0.5b, 8x7b, a3b (active), e4b (effective), 16e (experts), 270m, 1t."""
+    """Return True for 8b, 0.5b, 8x7b, a3b (active), e4b (effective), 16e (experts), 270m, 1t."""
     return _SIZE.fullmatch(word) is not None
 
 
@@ -170,7 +170,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _numbered(word: str) -> tuple[str, ...]:
-    """`qwen3` and `qwen-3` are one spelling, as are 4 and 4.0; `gemma3n` stays whole."""
+    """Normalise numbers: `qwen3` and `qwen-3` are one spelling, as are 4 and 4.0; `gemma3n` stays whole."""
     found = _NUMBERED.fullmatch(word)
     parts = found.groups() if found else (word,)
     return tuple(part.removesuffix(".0") for part in parts)

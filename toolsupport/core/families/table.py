@@ -84,12 +84,12 @@ MULTI_TURN = frozenset({"poor", "good", "excellent"})
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What is known of a model family before anybody tested it. None is unknown, also where variants differ.
+    """The facts about a model family, before any test. None means unknown, also if variants differ.
 
-    `patterns` are names in one spelling (names.py reads the others); a name with one of `excepted` is not meant.
-    `call_format` is what the family was taught to write, no proof that a text format works. `refuses` names tools.
-    `begins_inside`: the prompt of its template ends in the mark that opens reasoning; a list names the words of a name
-    for which that holds. `context` is in tokens, `parsers` maps a server to the parser it needs, `unverified` names
+    `patterns` are names in one spelling (names.py normalises others); a name with a word in `excepted` does not match.
+    `call_format` is the format that the family was trained on, which does not prove that a text format works. `refuses`
+    names tools. `begins_inside`: the template's prompt ends in the mark that opens reasoning; a list names the words of
+    a name for which that holds. `context` is in tokens, `parsers` maps a server to its parser, `unverified` names
     fields without a source.
     """
 

@@ -7,6 +7,7 @@ break in front of them is theirs. A fence of another language is text, and so is
 from __future__ import annotations
 
 import json
+import keyword
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from toolsupport.core.scanner import MarkerSet, Steps
 from toolsupport.core.types import ToolCall, ToolSpec
 
 TOOL = "python_execution"
+# Programs run no other code.
+NO_FUNCTIONS = frozenset({TOOL, "bash"})
 TAG = "<|python_tag|>"
 TAG_ENDS = MarkerSet(["<|eom_id|>", "<|eot_id|>"])
 
@@ -208,8 +211,14 @@ def _backquotes(code: CodeStream, length: int) -> Steps[None]:
     code.put(marks)
 
 
+def callable_name(name: str) -> bool:
+    """Whether Python can call a function of this name."""
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
 def instructions(tools: Sequence[ToolSpec]) -> str:
-    others = signatures([tool for tool in tools if tool.name != TOOL])
+    # A turn may come to this format from another one, with tools that programs do not have.
+    others = signatures([tool for tool in tools if tool.name not in NO_FUNCTIONS and callable_name(tool.name)])
     about = [
         f"\n\nWhat programs can do: {tool.description}" for tool in tools if tool.name == TOOL and tool.description
     ]

@@ -1,4 +1,4 @@
-"""What a model gets to read: the system text, the sampling options, the history rendered for it."""
+"""Builds the prompt of a model: system text, sampling options, rendered history."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["GO_ON", "RenderTarget", "history", "messages", "options", "system"]
 
 
 def messages(brief: RequestSpec, log: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-    """The system text and as much of the log as the model is shown, written the way it reads them."""
+    """Return the system text and the part of the log that the model is shown, in the model's format."""
     return history((ChatMessage(Role.SYSTEM, system(brief)), *kept(brief, log)), _target(brief))
 
 

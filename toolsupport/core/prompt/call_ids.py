@@ -1,4 +1,4 @@
-"""The ids of calls as the target of a history wants them."""
+"""Assigns ids to the calls of a history in the form that the target requires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEANINGLESS = re.compile(r"[\w-]*", re.ASCII)
 
 
 class CallIds:
-    """Gives each call of one history its id: deterministic, and unique in that history."""
+    """Assigns an id to each call of one history: deterministic, and unique in that history."""
 
     def __init__(self, call_format: str = "") -> None:
         self._spell = SPELLINGS.get(call_format, _kept_or_nine)
@@ -31,20 +31,20 @@ class CallIds:
 
 
 def _nine(call: ToolCall, number: int, attempt: int) -> str:
-    """Nine letters and digits, which Mistral's API and the templates of its models insist on, wherever they run."""
+    """Return nine letters and digits, which Mistral's API and its models' templates require on every server."""
     if not attempt and NINE.fullmatch(call.id):
         return call.id
     return hashlib.sha256(f"{call.id}{attempt or ''}".encode(errors="replace")).hexdigest()[:9]
 
 
 def _kept_or_nine(call: ToolCall, number: int, attempt: int) -> str:
-    """An id that may mean something to its server (`functions.f:0`) stays; all others suit Mistral, too."""
+    """Keep an id that may have a meaning for its server (`functions.f:0`); replace others by nine characters."""
     means_something = not attempt and not MEANINGLESS.fullmatch(call.id)
     return call.id if means_something else _nine(call, number, attempt)
 
 
 def _counted(call: ToolCall, number: int, attempt: int) -> str:
-    """The name with the number of the call in the whole conversation, which is how Kimi reads the name back."""
+    """Return the name with the number of the call in the conversation, as Kimi's template requires."""
     return f"functions.{call.name}:{number + attempt}"
 
 

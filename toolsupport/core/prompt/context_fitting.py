@@ -17,10 +17,10 @@ MODEST = 16_384  # a context up to this size is raised rather than going without
 
 @dataclass(frozen=True, slots=True)
 class ContextWindow:
-    """The context of a model in tokens; 0 stands for none.
+    """The context of a model in tokens; 0 means none.
 
-    `given` is what it is asked for, `most` the largest that it may be asked for, `before` what it was given until it
-    was changed, `failed` the smallest that did not load.
+    `given` is the requested context, `most` the largest that may be requested, `before` the previous one, `failed` the
+    smallest that did not load.
     """
 
     given: int = 0
@@ -30,7 +30,7 @@ class ContextWindow:
 
     @property
     def larger(self) -> Sequence[int]:
-        """What it can be raised to, smallest first."""
+        """Return the contexts to which it can be raised, smallest first."""
         steps, step = [], self.given
         while 0 < step < self.most:
             step = min(2 * step, self.most)
@@ -41,7 +41,7 @@ class ContextWindow:
         return replace(self, given=context, before=self.given)
 
     def taken_back(self) -> ContextWindow | None:
-        """After it did not load; None where it was not raised, so that something else is at fault."""
+        """Return the previous context after a failed load; None if it was not raised, so it is not the cause."""
         if not 0 < self.before < self.given:
             return None
         return replace(self, given=self.before, before=0, failed=min(self.given, self.failed or self.given))
@@ -49,28 +49,28 @@ class ContextWindow:
 
 @dataclass(frozen=True, slots=True)
 class OmitTools:
-    """Ask without these tools."""
+    """Repeat the request without these tools."""
 
     tools: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RaiseContext:
-    """Ask for a context of so many tokens."""
+    """Repeat the request with a context of this many tokens."""
 
     context: int
 
 
 def fits(context: int, needed: int) -> bool:
-    """Whether a prompt leaves room for an answer. What is the server's own business fits."""
+    """Return whether a prompt leaves room for an answer; True if the server manages the context itself."""
     return not context or needed + min(ANSWER, context // ANSWER_PART) <= context
 
 
 def cure(window: ContextWindow, needed: int, spare: Mapping[str, int]) -> OmitTools | RaiseContext | None:
-    """The next thing to do about a prompt that `needed` so many tokens; None where it fits, or nothing helps.
+    """Return the next remedy for a prompt that needs `needed` tokens; None if it fits, or nothing helps.
 
-    `spare` has the tools that may be left out with what each costs, in the order in which they go. Where one cure
-    needs the other, the context is raised first, and what is still too much goes when this is asked again.
+    `spare` are the tools that may be left out with the cost of each, in that order. If one remedy needs the other, the
+    context is raised first, and the next call handles the rest.
     """
     if fits(window.given, needed):
         return None
@@ -86,7 +86,7 @@ def cure(window: ContextWindow, needed: int, spare: Mapping[str, int]) -> OmitTo
 
 
 def after_cut(window: ContextWindow, needed: int) -> RaiseContext | None:
-    """What to do once the server has cut a prompt: whatever it was thought to need, it needed more than there was."""
+    """Return the remedy after the server truncated a prompt: it needed more tokens than the context had."""
     return _raise(window, max(needed, window.given + 1))
 
 

@@ -36,10 +36,10 @@ Render = Callable[[Iterable[ChatMessage]], Iterator[ChatMessage]]
 
 @dataclass(frozen=True, slots=True)
 class RenderTarget:
-    """Whom a log is rendered for.
+    """The model for which a log is rendered.
 
-    `format` is "native", a name of FORMATS, or "" for a model that gets no tools. `call_format` is what its family was
-    taught to write. `one_call`: its template takes a single call in a message.
+    `format` is "native", a name of FORMATS, or "" for a model without tools. `call_format` is the format its family was
+    trained on. `one_call`: its template takes a single call per message.
     """
 
     format: str = ""
@@ -48,7 +48,7 @@ class RenderTarget:
 
 
 def history(messages: Sequence[ChatMessage], target: RenderTarget) -> tuple[ChatMessage, ...]:
-    """The log as this target may be sent it. Raises KeyError for an unknown format."""
+    """Return the log as it may be sent to this target. Raises KeyError for an unknown format."""
     render = _renderer(target)
     system = "\n\n".join(message.content for message in messages if message.role is Role.SYSTEM and message.content)
     spoken = [message for message in messages if message.role not in UNSPOKEN and not _says_nothing(message)]
@@ -67,14 +67,14 @@ def _renderer(target: RenderTarget) -> Render:
 
 
 def _with_fresh_thinking(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Reasoning belongs to the turn it was made in: what came before the latest question is left out."""
+    """Keep the reasoning of the current turn only; drop any before the latest question."""
     users = [number for number, message in enumerate(messages) if message.role is Role.USER]
     latest = users[-1] if users else -1
     return [replace(message, thinking="") if number < latest else message for number, message in enumerate(messages)]
 
 
 def _paired(messages: Sequence[ChatMessage], ids: CallIds) -> Iterator[ChatMessage]:
-    """Each call with exactly one result behind it, ids unique; a result that belongs to no call is left out."""
+    """Give each call exactly one result after it, with unique ids; drop results without a call."""
     for number, message in enumerate(messages):
         if message.role is Role.TOOL:
             continue
@@ -88,7 +88,7 @@ def _paired(messages: Sequence[ChatMessage], ids: CallIds) -> Iterator[ChatMessa
 
 
 def _results(messages: Sequence[ChatMessage], number: int) -> dict[str, list[ChatMessage]]:
-    """The results for the calls of this message, by id, before the next message that makes calls."""
+    """Return the results of this message's calls by id, up to the next message with calls."""
     found: dict[str, list[ChatMessage]] = {}
     for message in messages[number + 1 :]:
         if message.calls:
@@ -99,7 +99,7 @@ def _results(messages: Sequence[ChatMessage], number: int) -> dict[str, list[Cha
 
 
 def _sendable(name: str) -> str:
-    """A name that a model made up may be anything, and servers refuse a history with more than these letters."""
+    """Replace characters of a made-up name that servers refuse in a history."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:LONGEST_NAME] or "unknown"
 
 
@@ -113,7 +113,7 @@ def _native(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
 
 
 def _one_by_one(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
-    """Calls made at once, told as if they had been made one after the other."""
+    """Write parallel calls as if they were made one after the other."""
     waiting: list[ToolCall] = []
     for message in _native(messages):
         if message.role is Role.TOOL:
@@ -126,7 +126,7 @@ def _one_by_one(messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
 
 
 def _written(format_: Format, messages: Iterable[ChatMessage]) -> Iterator[ChatMessage]:
-    """Calls as the format writes them; what they gave, in one message."""
+    """Write calls in the text format, and their results in one message."""
     results: list[ChatMessage] = []
     for message in messages:
         if message.role is Role.TOOL:
@@ -164,7 +164,7 @@ NOT_IN_TEXT: Mapping[str, Render] = MappingProxyType({"native": _native, "": _to
 
 
 def _joined(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Neighbours of the same role become one message."""
+    """Join neighbouring messages of the same role."""
     joined: list[ChatMessage] = []
     for message in messages:
         if joined and _may_join(joined[-1], message):

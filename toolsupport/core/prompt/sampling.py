@@ -1,4 +1,4 @@
-"""The options of a request."""
+"""Builds the sampling options of a request."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ FORCED = ("required", "any")
 
 
 def options(brief: RequestSpec, log: Sequence[ChatMessage] = ()) -> dict[str, Any]:
-    """The brief's own options over our defaults.
+    """Merge the request's own options over the defaults.
 
-    A model that must call is let go once it did: asked to call in every round, it could never answer.
+    A forced tool choice is dropped after the first call: a model that must call in every round could never answer.
     """
     defaults: dict[str, Any] = {"num_ctx": NUM_CTX}
     if brief.offers_tools:

@@ -1,4 +1,4 @@
-"""How tools are spoken of to a model, by the style that suits its family."""
+"""Describes tools to a model in the style that suits its family."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ STRONG_NUDGE = (
 
 
 def about(style: object, tools: Sequence[ToolSpec]) -> str:
-    """The words of a style for these tools; those of the standard one where it has no words of its own."""
+    """Return the text of a style for these tools; that of the standard style if it has none of its own."""
     words = STYLES.get(style if isinstance(style, str) else STANDARD, STYLES[STANDARD])
     shown = tools[:MOST_NAMES]
     names, definitions = ", ".join(tool.name for tool in shown), "\n".join(_defined(tool) for tool in shown)
@@ -82,6 +82,6 @@ def about(style: object, tools: Sequence[ToolSpec]) -> str:
 
 
 def _defined(tool: ToolSpec) -> str:
-    """One line of a list: the name with the first line of the description."""
+    """Return one line of a list: the name with the first line of the description."""
     first = tool.description.strip().split("\n")[0].strip()[:LONGEST_DESCRIPTION]
     return f"- {tool.name}: {first}" if first else f"- {tool.name}"

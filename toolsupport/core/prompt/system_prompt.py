@@ -1,4 +1,4 @@
-"""The system text of a request: what the team wrote, then what holds for tools."""
+"""Builds the system text of a request: the team's text, then instructions for tools."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ EXAMPLE = "For example:"
 
 
 def system(brief: RequestSpec) -> str:
-    """The system text, "" where there is nothing to say.
+    """Return the system text, "" if it is empty.
 
-    That the model cannot call functions is said only where tools were wanted: not when none is enabled.
+    It mentions that the model cannot call functions only if tools were requested: not if none is enabled.
     """
     if not brief.offers_tools:
         return _paragraphs(brief.system.strip(), _without_tools(brief))
@@ -42,7 +42,7 @@ def _documents(brief: RequestSpec) -> list[str]:
 
 
 def _how_to_call(brief: RequestSpec) -> str:
-    """The tools and the way to write a call, for a model that is told in its text."""
+    """Return the tools and the syntax of a call, for a model with a text format."""
     format_ = FORMATS.get(brief.format)
     if format_ is None:
         return ""

@@ -22,7 +22,7 @@ FULL = 0.98  # of the context: a prompt that reaches so far was cut, or leaves n
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPrompt:
-    """One request: the characters of its messages, and the tokens the server counted, tools and all."""
+    """One request: the characters of its messages, and its tokens as counted by the server, tools included."""
 
     characters: int
     tokens: int
@@ -30,14 +30,14 @@ class MeasuredPrompt:
 
 @dataclass(frozen=True, slots=True)
 class TokenCounts:
-    """The shortest request with a set of tools and the shortest without any, where they are known."""
+    """The shortest requests with a set of tools and without any, if known."""
 
     with_tools: MeasuredPrompt | None = None
     without: MeasuredPrompt | None = None
 
 
 def tools_digest(brief: RequestSpec) -> str:
-    """What makes two sets of tools the same set, in 32 hex characters; "" where no tools are offered."""
+    """Return 32 hex characters that identify a set of tools; "" if no tools are offered."""
     if not brief.offers_tools:
         return ""
     told = json.dumps([brief.format, [tool.to_openai() for tool in brief.tools]], sort_keys=True)
@@ -45,7 +45,7 @@ def tools_digest(brief: RequestSpec) -> str:
 
 
 def characters(brief: RequestSpec, log: Sequence[ChatMessage]) -> int:
-    """How long the part of a request is that does not speak of tools."""
+    """Return the length of the request without the parts about tools."""
     return len(brief.system) + sum(map(_length, kept(brief, log)))
 
 
@@ -55,7 +55,7 @@ def _length(message: ChatMessage) -> int:
 
 
 def tool_tokens(brief: RequestSpec, counts: TokenCounts) -> int:
-    """What offering the tools costs, in tokens: measured, and estimated from their definitions until then."""
+    """Return the cost of the tools in tokens: measured, else estimated from their definitions."""
     if not brief.offers_tools:
         return 0
     one, other = counts.with_tools, counts.without or MeasuredPrompt(0, 0)
@@ -65,19 +65,19 @@ def tool_tokens(brief: RequestSpec, counts: TokenCounts) -> int:
 
 
 def cost_of_each(brief: RequestSpec, counts: TokenCounts) -> dict[str, int]:
-    """What each tool has of that, in tokens: as large a part as its definition has of all definitions."""
+    """Divide that cost among the tools, in tokens, in proportion to the lengths of their definitions."""
     lengths = {tool.name: len(json.dumps(tool.to_openai())) for tool in brief.tools}
     whole, total = tool_tokens(brief, counts), sum(lengths.values())
     return {name: round(whole * length / total) for name, length in lengths.items()}
 
 
 def expected(brief: RequestSpec, counts: TokenCounts, length: int) -> int:
-    """About how many tokens a request of so many characters has with its tools; rather too few than too many."""
+    """Estimate the tokens of a request with this many characters and its tools; rather too low than too high."""
     return round(PER_CHARACTER * length) + tool_tokens(brief, counts)
 
 
 def whole(brief: RequestSpec, counts: TokenCounts, sent: Sequence[ChatMessage], length: int) -> int:
-    """About how many tokens a request has, by a count with these tools, else by the length of what is `sent`."""
+    """Estimate the tokens of a request, by a count with these tools, else by the length of `sent`."""
     if counts.with_tools is not None or not brief.offers_tools:
         return expected(brief, counts, length)
     definitions = json.dumps([tool.to_openai() for tool in brief.tools]) if brief.format == "native" else ""
@@ -85,7 +85,7 @@ def whole(brief: RequestSpec, counts: TokenCounts, sent: Sequence[ChatMessage], 
 
 
 def was_cut(brief: RequestSpec, counts: TokenCounts, seen: MeasuredPrompt) -> bool:
-    """True where the server counted less than it must have been sent, or stopped at the end of the context."""
+    """Return True if the server counted fewer tokens than were sent, or stopped at the end of the context."""
     context = context_tokens(brief)
     if seen.tokens < LEAST_PER_CHARACTER * seen.characters:
         return True
@@ -95,5 +95,5 @@ def was_cut(brief: RequestSpec, counts: TokenCounts, seen: MeasuredPrompt) -> bo
 
 
 def context_tokens(brief: RequestSpec) -> int:
-    """The context that is asked for, 0 where it is the server's own business."""
+    """Return the requested context in tokens, 0 if the server decides."""
     return int(brief.options.get("num_ctx") or 0)

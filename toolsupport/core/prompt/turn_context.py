@@ -1,4 +1,4 @@
-"""How much of a conversation a model is shown when it is given tools."""
+"""Chooses how much of a conversation a model with tools is shown."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ CALL_FIRST = "Call a tool for this request if one fits, before you answer it."
 
 
 def context_of(brief: RequestSpec) -> str:
-    """A key of TURN_CONTEXTS: what was chosen, else the latest message for a model that is poor at several turns.
+    """Return a key of TURN_CONTEXTS: the chosen one, else the latest message for a model that is poor at several turns.
 
-    A probe is shown what it asks for: it measures just that.
+    A probe gets exactly what it requests, as it measures that.
     """
     if not brief.offers_tools:
         return "full"
@@ -34,7 +34,7 @@ def context_of(brief: RequestSpec) -> str:
 
 
 def kept(brief: RequestSpec, log: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-    """The part of the log that the model is shown: all of it, or the latest message of a person and what followed."""
+    """Return the part of the log that the model is shown: all, or the latest message of a person and what followed."""
     context = context_of(brief)
     start = _latest(log)
     if context == "full" or start is None:
@@ -46,6 +46,6 @@ def kept(brief: RequestSpec, log: Sequence[ChatMessage]) -> Sequence[ChatMessage
 
 
 def _latest(log: Sequence[ChatMessage]) -> int | None:
-    """Where the latest request stands; a request to go on is none of its own."""
+    """Return the position of the latest request; a request to continue is not one."""
     requests = (number for number in reversed(range(len(log))) if log[number].role is Role.USER)
     return next((number for number in requests if log[number].content != GO_ON), None)

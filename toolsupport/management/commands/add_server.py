@@ -43,7 +43,7 @@ class Command(BaseCommand):
 
 
 def key_from(variable: str | None) -> str:
-    """The key in that variable; keys on a command line would stand in the shell's history. Raises ConfigError."""
+    """Return the key in that variable; on a command line it would stay in the shell's history. Raises ConfigError."""
     if not variable:
         return ""
     if not os.environ.get(variable):

@@ -72,7 +72,7 @@ class Command(BaseCommand):
             await providers.close()
 
     def look(self, detection: int) -> ShownDetection | None:
-        """How far the test is; None, with a line on stderr, while the database does not answer."""
+        """Return the progress of the test; None, with a line on stderr, while the database does not answer."""
         try:
             seen = detection_reports.shown(detection)
         except UNREACHABLE as error:
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         return seen
 
     def tell(self, seen: ShownDetection, told: dict[str, str]) -> None:
-        """A line for each step that ended and each place in the queue; on a terminal one more that shows what runs."""
+        """Print a line for each finished step and queue position; on a terminal also the running step."""
         if seen.place and told.get("queued") != str(seen.place):
             told["queued"] = str(seen.place)
             self.stdout.write(f"Waiting: number {seen.place} in the queue of {seen.server}.")
@@ -98,7 +98,7 @@ class Command(BaseCommand):
 
 
 def exit_code(done: ShownDetection) -> int:
-    """0 where tools work, natively or as text; 1 where they do not; 2 where nothing was proved."""
+    """Return 0 if tools work, natively or as text; 1 if not; 2 if nothing was proved."""
     if done.verdict in ("native", "text"):
         return WORKS
     if done.verdict == "flaky":

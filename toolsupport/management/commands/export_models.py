@@ -1,4 +1,4 @@
-"""Writes what is known of the models as user_models.json."""
+"""Exports the model profiles as user_models.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merges user_models.json into what is known of the models."""
+"""Imports user_models.json into the model profiles."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
 
 
 def ticked(plans: tuple[MergePlan, ...], options: dict[str, Any]) -> MergeConsent:
-    """The ticks of the command line, for every entry alike. Raises ConfigError, NotFound."""
+    """Return the choices of the command line, for every entry alike. Raises ConfigError, NotFound."""
     person = options["person"]
     actor = first_admin.id_of(person) if person else None
     wants = options["confirm"] or options["outrank"]
@@ -60,7 +60,7 @@ def ticked(plans: tuple[MergePlan, ...], options: dict[str, Any]) -> MergeConsen
 
 
 def entry_line(plan: MergePlan) -> str:
-    """An entry in one line."""
+    """Return one line that describes an entry."""
     changes = [
         f"{change.field}: {change.before!r} → {change.after!r}{f' (needs --{change.needs})' if change.needs else ''}"
         for change in plan.changes

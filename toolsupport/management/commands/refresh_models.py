@@ -1,4 +1,4 @@
-"""Asks the servers which models they have."""
+"""Refreshes the list of models from the servers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             raise CommandError("Not every server answered.")
 
     async def ask(self, name: str | None) -> list[RefreshResult]:
-        """One after the other, so that each line is written as its server answers."""
+        """Query the servers in turn, so that each line is printed as soon as its server answers."""
         try:
             await refresh.ensure_servers()
             return [await self.ask_one(server) for server in await database_sync_to_async(chosen)(name)]
@@ -52,6 +52,6 @@ class Command(BaseCommand):
 
 
 def chosen(name: str | None) -> list[ListedServer]:
-    """The servers to ask. Raises NotFound for an unknown name."""
+    """Return the servers to query. Raises NotFound for an unknown name."""
     ids = (servers.id_of(name),) if name else servers.enabled_ids()
     return [servers.shown(server_id) for server_id in ids]

@@ -1,4 +1,4 @@
-"""A small database to try questions on: the orders of a tea house."""
+"""Creates a small example database to query: the orders of a tea house."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ BUSY = (31, 28, 36, 25, 22, 18, 15, 17, 26, 33, 40, 52)
 
 
 def install() -> int:
-    """Make the file and let everybody's chats read it; the source's id. Raises ConfigError where it is there."""
+    """Create the file and let everybody's chats read it; return the source's id. Raises ConfigError if it exists."""
     source = add(NewSource(NAME, "sqlite", str(path()), [role for role, may in ROLES.items() if Action.CHAT in may]))
     write(path())
     return source
 
 
 def path() -> Path:
-    """Where it lies."""
+    """Return the path of the file."""
     return environment.data_dir(settings.ENV) / "examples" / "shop.sqlite3"
 
 
 def write(where: Path) -> None:
-    """Write the file anew; the same rows each time."""
+    """Write the file again, with the same rows each time."""
     where.parent.mkdir(exist_ok=True, mode=0o700)
     where.unlink(missing_ok=True)
     with closing(sqlite3.connect(where)) as connection, connection:
@@ -52,7 +52,7 @@ def write(where: Path) -> None:
 
 
 def orders() -> list[tuple[str, str, int, int]]:
-    """(day, customer, tea, cups), by day."""
+    """Return (day, customer, tea, cups), by day."""
     found = []
     for month, count in enumerate(BUSY, start=1):
         for number in range(count):

@@ -1,4 +1,4 @@
-"""The databases that models may read, and whose chats may read which."""
+"""Stores the databases that models may read, and whose chats may read which."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DIALECTS = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "files": "DuckDB"}
 
 @dataclass(frozen=True, slots=True)
 class NewSource:
-    """A database to be added; `groups` are the names of those whose chats may read it."""
+    """A database to add; `groups` are the names of the groups whose chats may read it."""
 
     name: str
     kind: str
@@ -37,7 +37,7 @@ class NewSource:
 
 @dataclass(frozen=True, slots=True)
 class ShownSource:
-    """A database as its page shows it, without the place where it is."""
+    """A database as its page shows it, without its address."""
 
     id: int
     name: str
@@ -51,7 +51,7 @@ class ShownSource:
 
 @dataclass(frozen=True, slots=True)
 class GrantedSource:
-    """A database that somebody's chats may read."""
+    """A database that a person's chats may read."""
 
     id: int
     name: str
@@ -61,7 +61,7 @@ class GrantedSource:
 
 @transaction.atomic
 def add(new: NewSource) -> int:
-    """The new row's id. Raises ConfigError for a bad or taken name, an unknown kind, no location."""
+    """Return the new row's id. Raises ConfigError for a bad or taken name, an unknown kind, no location."""
     if not NAME.fullmatch(new.name):
         raise ConfigError("A name begins with a letter and has up to 40 letters, digits, _ and -.")
     if new.kind not in KINDS or not new.location.strip():
@@ -78,31 +78,31 @@ def add(new: NewSource) -> int:
 
 @transaction.atomic
 def set_enabled(source_id: int, enabled: bool) -> None:
-    """Let chats read it, or no longer. Raises NotFound."""
+    """Allow or forbid chats to read it. Raises NotFound."""
     if not SqlSource.objects.filter(pk=source_id).update(enabled=enabled):
         raise NotFound("There is no such database.")
 
 
 @transaction.atomic
 def set_groups(source_id: int, groups: Collection[str]) -> None:
-    """Say whose chats may read it. Raises NotFound."""
+    """Set the groups whose chats may read it. Raises NotFound."""
     _row(source_id).groups.set(Group.objects.filter(name__in=groups))
 
 
 @transaction.atomic
 def remove(source_id: int) -> None:
-    """Forget it, with its address. Raises NotFound."""
+    """Delete it, with its address. Raises NotFound."""
     _row(source_id).delete()
 
 
 def reached(source_id: int) -> DatabaseSource:
-    """Where it is. Raises NotFound, ConfigError (its address cannot be read)."""
+    """Return its address. Raises NotFound, ConfigError (its address cannot be decrypted)."""
     row = _row(source_id)
     return DatabaseSource(row.kind, key_encryption.decrypt(row.location), own_database(row.kind))
 
 
 def own_database(kind: str) -> str:
-    """What our own database is known by among those of this kind, "" where ours is of another kind."""
+    """Return the name of the site's own database in this kind's notation, "" if it is of another kind."""
     if kind == "postgresql" and connection.vendor == "postgresql":
         from toolsupport.sources import postgresql  # its driver is large, and needed only where it is in use
 
@@ -119,24 +119,24 @@ def own_database(kind: str) -> str:
 
 @transaction.atomic
 def keep_tables(source_id: int, tables: Sequence[TableShape]) -> None:
-    """What was found in it."""
+    """Store its tables."""
     found = [asdict(table) for table in tables]
     SqlSource.objects.filter(pk=source_id).update(tables=found, looked_at=timezone.now(), why="")
 
 
 @transaction.atomic
 def keep_failure(source_id: int, why: str) -> None:
-    """Why it could not be looked at; the tables found before stay."""
+    """Store the reason why it could not be read; the tables found before stay."""
     SqlSource.objects.filter(pk=source_id).update(looked_at=timezone.now(), why=why)
 
 
 def listed() -> tuple[ShownSource, ...]:
-    """All of them, those in use first."""
+    """Return all databases, those in use first."""
     return tuple(map(_shown, SqlSource.objects.prefetch_related("groups").order_by("-enabled", "name")))
 
 
 def granted(person: int) -> tuple[GrantedSource, ...]:
-    """Those that the chats of a person may read now."""
+    """Return the databases that a person's chats may read now."""
     groups = Group.objects.filter(user=person, user__is_active=True)
     rows = SqlSource.objects.filter(enabled=True, groups__in=groups).distinct()
     return tuple(GrantedSource(row.pk, row.name, DIALECTS[row.kind], _tables(row.tables)) for row in rows)
@@ -150,7 +150,7 @@ WHERE enabled AND auth_user_groups.user_id = %s ORDER BY toolsupport_sqlsource.n
 
 
 def names(person: int) -> str:
-    """The databases of a person as a model is told of them, "" where there is none."""
+    """Return the names of a person's databases for the model, "" if there are none."""
     return ", ".join(f"{name} ({DIALECTS[kind]})" for name, kind in statements.rows(NAMES, person))
 
 

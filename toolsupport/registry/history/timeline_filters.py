@@ -1,4 +1,4 @@
-"""What the history can be filtered by: the names of what there is."""
+"""Lists the choices of the history's filters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VERDICT_WORDS = {name: name for name in VERDICTS} | {
 
 
 def all_of_them() -> dict[str, Choices]:
-    """The choices by the field they are for: three queries."""
+    """Return the choices by field, in three queries."""
     profiles = ModelProfile.objects.order_by("name", "server__name").values_list("pk", "name", "server__name")
     return {
         "profile": [(pk, f"{name} ({server})") for pk, name, server in profiles],

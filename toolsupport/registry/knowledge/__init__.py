@@ -1,1 +1,1 @@
-"""What is known about models: overrides, their effective values, reviews, the event log."""
+"""Facts about models: overrides, their effective values, reviews, the event log."""

@@ -1,4 +1,4 @@
-"""What holds for each model: the fold of all claims about it, cached until another claim is added."""
+"""Computes the effective values of each model from all claims, cached until another claim is added."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMNS = (
 
 
 def claims(profile_ids: Iterable[int]) -> dict[int, list[OverrideRow]]:
-    """All claims about these models, oldest first, in one query; a model nobody spoke of has an empty list."""
+    """Return all claims about these models, oldest first, in one query; a model without claims has an empty list."""
     found: dict[int, list[OverrideRow]] = {profile_id: [] for profile_id in profile_ids}
     # Plain columns: this runs before every answer of a model, and rows of Django cost three times as much.
     for said in Override.objects.filter(profile_id__in=list(found)).order_by("seq").values(*_COLUMNS):
@@ -44,17 +44,17 @@ def _claim(row: dict[str, Any]) -> OverrideRow:
 
 
 def display_name(person: User | None) -> str:
-    """What people call somebody; "" for a machine."""
+    """Return a person's name for display; "" for a machine."""
     return (person.get_full_name() or person.get_username()) if person else ""
 
 
 def fold(profile: ModelProfile, said: Sequence[OverrideRow], session: str = "") -> Capabilities:
-    """What holds for a model: for everyone, or in one conversation."""
+    """Return the effective values of a model: for everyone, or in one conversation."""
     return resolve(family_of(profile), said, profile.build.key, session)
 
 
 def family_of(profile: ModelProfile) -> Family | None:
-    """The family a model belongs to: the one it was given to, else one of the team's, else the shipped one."""
+    """Return the family of a model: the assigned one, else one of the team's, else the shipped one."""
     return _family(profile.name, profile.team_family)
 
 
@@ -67,17 +67,17 @@ def _family(name: str, facts: dict[str, Any]) -> Family | None:
 
 
 def known(profile: ModelProfile, session: str = "") -> Capabilities:
-    """What holds for one model now: one small query, as long as nothing was added about the model since last time."""
+    """Return the effective values of one model: one small query, as long as no claim was added since the last call."""
     return _known([profile], raw_sql.rows(OF_ONE, session, profile.pk), session)[profile.pk]
 
 
 def known_of_each(profiles: Sequence[ModelProfile]) -> dict[int, Capabilities]:
-    """What holds for everyone, of many models that were read with their servers, by their ids: two queries at most."""
+    """Return the effective values for everyone, by model id, of models read with their servers: two queries at most."""
     return _known(profiles, raw_sql.rows(OF_ALL, "") if profiles else ())
 
 
 def holds(profile_id: int, capability: str) -> Any:
-    """What holds for everyone now, None for unknown, also where there is no such model."""
+    """Return the effective value for everyone, None if it is unknown or there is no such model."""
     profile = ModelProfile.objects.select_related("server").filter(pk=profile_id).first()
     return known(profile)[capability].value if profile else None
 

@@ -1,4 +1,4 @@
-"""Text formats that failed in a test: no chat goes on with one of them."""
+"""Removes text formats that failed in a test from the chats that use them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from toolsupport.registry.knowledge.overrides import NewOverride
 
 
 def settle(row: Detection, works: str) -> dict[str, Any]:
-    """Leave the formats that failed; what the details of the test say of that.
+    """Remove the failed formats; return the sentence about it for the test's details.
 
-    `works` is the format that was found instead, "" for none. What a person decided for everyone stays.
+    `works` is the format that was found instead, "" for none. A person's decision for everyone stays.
     """
     failed = [name for name in _failed(row.pk) if name != works]
     if not failed:
@@ -33,19 +33,19 @@ def settle(row: Detection, works: str) -> dict[str, Any]:
 
 
 def left(detection: int, conversation: str) -> str:
-    """The format that was chosen in a chat until this test found that it fails; "" for none."""
+    """Return the format that was chosen in a chat until this test found that it fails; "" for none."""
     rows = Override.objects.filter(detection_id=detection, capability="format", session=conversation)
     return str(rows.exclude(withdraws=None).values_list("withdraws__value", flat=True).first() or "")
 
 
 def _measured(made: NewOverride) -> Any:
-    """The format that the newest test found to work."""
+    """Return the format that works according to the newest test."""
     claims = overrides.in_force(ModelProfile.objects.select_related("server").get(pk=made.profile), made)
     return next((claim.value for claim in claims if claim.source == "auto_detected"), None)
 
 
 def _leave_in_chats(made: NewOverride, failed: Collection[str]) -> bool:
-    """Withdraw the choice of a failed format in every chat with this model; whether there was one."""
+    """Withdraw the choice of a failed format in every chat with this model; return whether there was one."""
     rows = Override.objects.filter(profile=made.profile, capability="format", withdraws=None, withdrawn_by=None)
     chosen = [row for row in rows.exclude(session="").order_by("seq") if row.value in failed]
     for row in chosen:
@@ -54,13 +54,13 @@ def _leave_in_chats(made: NewOverride, failed: Collection[str]) -> bool:
 
 
 def spoken(names: Collection[str]) -> str:
-    """`calls written as Hermes or Mistral`."""
+    """Return `calls written as Hermes or Mistral`."""
     *first, last = (label(name) for name in names)
     return f"calls written as {', '.join(first)} or {last}" if first else f"calls written as {last}"
 
 
 def _failed(detection: int) -> list[str]:
-    """The formats in which calls came too seldom, in the order they were tried; silence of a server counts nothing."""
+    """Return the formats with too few calls, in the order of the trials; a silent server does not count."""
     found: defaultdict[str, list[bool]] = defaultdict(list)
     rows = Trial.objects.filter(detection_id=detection, step="formats", passed__isnull=False).order_by("seq")
     for response, passed in rows.values_list("response", "passed"):

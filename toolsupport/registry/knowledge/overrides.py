@@ -16,6 +16,7 @@ from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, event_log
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class NewOverride:
     """A claim to append.
 
     `actor` is a person's id, None for a machine. `session` is a conversation's id, "" is everyone. `newest` is the
-    newest seq of this capability that the maker had seen (0 for none); None where nobody looked at a page before.
-    `detection` is the test a measured value rests on. `proposed` makes it a proposal, which counts for nothing until
-    it is accepted; `accepts` is the proposal (an override's id) that this decision puts into force.
-    `build_key` is the build it holds for, "" for the one that runs now; `said_at` is set on what was said elsewhere.
+    newest seq of this capability on the page that was submitted (0 for none); None without a page. `detection` is the
+    test of a measured value. `proposed` makes it a proposal, without effect until it is accepted; `accepts` is the
+    proposal (an override's id) that this decision accepts. `build_key` is the build it holds for, "" for the running
+    one; `said_at` is the time of an imported claim. `bundle` collects the history entries of one act on many models.
     """
 
     profile: int
@@ -42,11 +43,15 @@ class NewOverride:
     accepts: int | None = None
     build_key: str = ""
     said_at: datetime | None = None
+    bundle: HistoryBundle | None = None
 
 
 @transaction.atomic
 def add(decision: NewOverride) -> int:
-    """Append the claim; its seq. Raises Conflict with what stands now where somebody was faster, NotFound."""
+    """Append the claim; return its seq.
+
+    Raises Conflict with the present value if another person was faster, NotFound.
+    """
     if decision.source not in STORED:
         raise ValueError(f"{decision.source!r} is not a source a row may have")
     if decision.value is None:
@@ -56,7 +61,7 @@ def add(decision: NewOverride) -> int:
 
 @transaction.atomic
 def accept(proposal_id: int, actor: int, reason: str = "") -> int:
-    """Put a proposal into force, by a new row; its seq. Raises NotFound, Conflict where it was accepted already."""
+    """Accept a proposal by a new row; return its seq. Raises NotFound, Conflict if it was accepted already."""
     proposal = _open_proposal(proposal_id)
     return add(
         NewOverride(
@@ -72,7 +77,7 @@ def accept(proposal_id: int, actor: int, reason: str = "") -> int:
 
 @transaction.atomic
 def reject(proposal_id: int, actor: int, reason: str = "") -> int:
-    """Withdraw a proposal, by a new row; its seq. Raises NotFound, Conflict where it was answered already."""
+    """Withdraw a proposal by a new row; return its seq. Raises NotFound, Conflict if it was answered already."""
     proposal = _open_proposal(proposal_id)
     decision = NewOverride(proposal.profile_id, proposal.capability, actor=actor, reason=reason)
     return _append_and_tell(_locked(decision), decision, withdraws=proposal)
@@ -80,10 +85,10 @@ def reject(proposal_id: int, actor: int, reason: str = "") -> int:
 
 @transaction.atomic
 def measure(decision: NewOverride) -> bool:
-    """Append what a test measured; False where an earlier test of this build found the same.
+    """Append a test's measurement; return False if an earlier test of this build found the same.
 
-    Every test has rows of its own, so that undoing one of them leaves what the others found. A row that only confirms
-    gets no line in the history: the test has one.
+    Every test has rows of its own, so that undoing one keeps the results of the others. A row that only confirms gets
+    no line in the history: the test has one, and the lines of the others stand inside it.
     """
     profile = _locked(decision)
     if not _confirms(profile, decision):
@@ -98,9 +103,9 @@ UNDONE = "The test was undone."
 
 @transaction.atomic
 def withdraw_test(detection: int, actor: int | None) -> int:
-    """Withdraw every row of a test that nobody withdrew before; how many there were.
+    """Withdraw every row of a test that is not withdrawn yet; return how many there were.
 
-    The history gets a line for each value that changed, or a single one where none did.
+    The history gets a line for each changed value, in one bundle, or a single one if none changed.
     """
     rows = list(Override.objects.filter(detection_id=detection, withdrawn_by=None).order_by("seq"))
     if not rows:
@@ -112,7 +117,9 @@ def withdraw_test(detection: int, actor: int | None) -> int:
     for row in rows:
         _append(profile, replace(made, capability=row.capability, session=row.session), row)
     after = effective_values.known(profile)
-    line = event_log.HistoryEvent("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
+    line = event_log.HistoryEvent(
+        "withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection, bundle=HistoryBundle()
+    )
     changed = [name for name in names if after[name].value != before[name].value]
     for name in changed:
         values = {"before": before[name].value, "after": after[name].value}
@@ -126,7 +133,7 @@ def withdraw_test(detection: int, actor: int | None) -> int:
 
 
 def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
-    """What holds in place of a row that was withdrawn."""
+    """Return the value that holds in place of a withdrawn row."""
     winner = next(iter(in_force(profile, NewOverride(profile.pk, withdrawn.capability))), None)
     if winner is None:
         return "the profile of its family says the same"
@@ -136,7 +143,7 @@ def _why_unchanged(profile: ModelProfile, withdrawn: Override) -> str:
 
 
 def _confirms(profile: ModelProfile, measured: NewOverride) -> bool:
-    """Whether the newest test of this build that counts found the same value."""
+    """Return whether the newest test of this build that counts found the same value."""
     this_build = ("auto_detected", profile.build.key)
     tests = (claim for claim in in_force(profile, measured) if (claim.source, claim.build_key) == this_build)
     last = next(tests, None)
@@ -146,9 +153,9 @@ def _confirms(profile: ModelProfile, measured: NewOverride) -> bool:
 
 @transaction.atomic
 def follow_evidence(decision: NewOverride) -> int:
-    """Withdraw every decision of people about this capability, so that the evidence shows again.
+    """Withdraw every decision of people about this capability, so that the evidence counts again.
 
-    Returns how many were withdrawn. Raises Conflict, NotFound. `value` and `source` of the decision are not read.
+    Returns how many were withdrawn. Raises Conflict, NotFound. `value` and `source` of the decision are ignored.
     """
     profile = _locked(decision)
     claims = [claim for claim in in_force(profile, decision) if claim.source == "user_confirmed"]
@@ -159,7 +166,7 @@ def follow_evidence(decision: NewOverride) -> int:
 
 @transaction.atomic
 def withdraw(override_id: int, decision: NewOverride) -> int:
-    """Withdraw one claim; the seq of the withdrawal. Raises Conflict where it does not count any more, NotFound."""
+    """Withdraw one claim; return the seq of the withdrawal. Raises Conflict if it no longer counts, NotFound."""
     profile = _locked(decision)
     if not profile.overrides.filter(pk=override_id, capability=decision.capability, withdraws=None).exists():
         raise NotFound("There is no such claim about this model.")
@@ -169,8 +176,8 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
 
 
 @transaction.atomic
-def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
-    """Append what the server declares, only where it differs from what it declared last; how many rows came."""
+def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle | None = None) -> int:
+    """Append the server's claims that differ from its last ones; return the number of new rows."""
     profile = ModelProfile.objects.select_related("server").select_for_update().get(pk=profile_id)
     last = dict(
         Override.objects.filter(profile=profile, source="declared", withdraws=None)
@@ -179,12 +186,12 @@ def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
     )
     changed = {name: value for name, value in declared.items() if last.get(name) is not value}
     for name, value in changed.items():
-        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared"))
+        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared", bundle=bundle))
     return len(changed)
 
 
 def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
-    """The claims about this capability that count, for everyone or in its conversation, the winner first."""
+    """Return the claims about this capability that count, for everyone or in its conversation, the winner first."""
     said = effective_values.claims([profile.pk])[profile.pk]
     entries = explain(None, said, profile.build.key, decision.session).get(decision.capability, ())
     counting = [entry.claim for entry in entries if entry.standing in ("winner", "beaten") and entry.claim]
@@ -192,19 +199,19 @@ def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
 
 
 def newest_seq(profile_id: int, capability: str, session: str = "") -> int:
-    """The newest seq about one capability, 0 for none: what a form carries to see whether somebody was faster."""
+    """Return the newest seq of one capability, 0 for none; a form carries it to detect concurrent changes."""
     rows = Override.objects.filter(profile_id=profile_id, capability=capability, session=session)
     return rows.aggregate(newest=Max("seq"))["newest"] or 0
 
 
 def stands(profile_id: int, capability: str) -> str:
-    """The sentence that says what holds for everyone now."""
+    """Return the sentence about the effective value for everyone."""
     profile = ModelProfile.objects.select_related("server").get(pk=profile_id)
     return effective_values.known(profile)[capability].reason
 
 
 def _open_proposal(proposal_id: int) -> Override:
-    """A proposal nobody has answered; its model is locked, so that it is answered once."""
+    """Return an open proposal; its model is locked, so that it is answered only once."""
     proposal = Override.objects.filter(pk=proposal_id, proposed=True).first()
     if proposal is None:
         raise NotFound("There is no such proposal.")
@@ -231,7 +238,7 @@ def _locked(decision: NewOverride) -> ModelProfile:
 
 
 def _last_word(override_id: int) -> Override:
-    """The row to withdraw: the claim, or what restored it, since a row can be withdrawn only once."""
+    """Return the row to withdraw: the claim, or the row that restored it, since a row can be withdrawn only once."""
     row = Override.objects.get(pk=override_id)
     while (answer := Override.objects.filter(withdraws=row).first()) is not None:
         row = answer
@@ -239,7 +246,7 @@ def _last_word(override_id: int) -> Override:
 
 
 def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:
-    """Append a row, write it into the history; its seq."""
+    """Append a row and its line in the history; return its seq."""
     before = effective_values.known(profile)[decision.capability].value
     row = _append(profile, decision, withdraws)
     event_log.record(
@@ -254,6 +261,8 @@ def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Ov
             text=decision.reason,
             override=row.pk,
             detection=decision.detection,
+            bundle=decision.bundle,
+            finding=decision.detection is not None,
         )
     )
     return row.seq

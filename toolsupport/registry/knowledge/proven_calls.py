@@ -1,7 +1,7 @@
-"""Keeps one call per build and tool that ran, as the example for a text format (F12).
+"""Stores one successful call per build and tool as the example for a text format (F12).
 
-A conversation's own words must not turn up in anybody else's prompt, so only the form of the call is kept: which
-arguments it had, of what kind, with the values that the tool's schema itself names.
+The contents of a conversation must not appear in another person's prompt, so only the form of the call is stored: its
+arguments and their types, with the values that the tool's schema itself names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from toolsupport.models import ProvenCall
 
 
 def keep(build_key: str, spec: ToolSpec, arguments: JSON) -> None:
-    """Keep the form of a call that ran, in place of the one before. One statement."""
+    """Store the form of a successful call in place of the earlier one. One statement."""
     form = _form("", arguments, spec.parameters)
     if complaints_about(form, spec.parameters):
         return
@@ -28,14 +28,14 @@ def keep(build_key: str, spec: ToolSpec, arguments: JSON) -> None:
 
 
 def examples(build_key: str, tools: Sequence[ToolSpec]) -> tuple[ToolCall, ...]:
-    """The proven calls of these tools, in their order; one that does not fit its tool any more is left out."""
+    """Return the proven calls of these tools, in their order; calls that no longer fit their tool are left out."""
     rows = dict(ProvenCall.objects.filter(build_key=build_key).values_list("tool", "arguments"))
     fitting = [tool for tool in tools if tool.name in rows and not complaints_about(rows[tool.name], tool.parameters)]
     return tuple(ToolCall("example", tool.name, rows[tool.name]) for tool in fitting)
 
 
 def _form(name: str, value: Any, schema: Any) -> Any:
-    """A value of the same kind that tells nothing; names that the schema does not know are left out."""
+    """Return a neutral value of the same type; names outside the schema are left out."""
     schema = schema if isinstance(schema, Mapping) else {}
     if isinstance(value, bool) or value is None or value in schema.get("enum", ()):
         return value

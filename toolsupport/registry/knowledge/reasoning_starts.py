@@ -1,4 +1,4 @@
-"""Whether the replies of a model's build begin inside reasoning, as its template or its replies showed."""
+"""Stores whether the replies of a model's build begin inside reasoning, as its template or its replies showed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FIELDS = ("begins_inside", "begins_inside_build")
 
 
 def known(profile: ModelProfile) -> bool | None:
-    """What its build showed, else what its family is known for; None where nothing is known."""
+    """Return the build's value, else its family's; None if unknown."""
     seen = _seen(profile)
     if seen is not None:
         return seen
@@ -19,12 +19,12 @@ def known(profile: ModelProfile) -> bool | None:
 
 
 def learn(profile_id: int, build_key: str, inside: bool) -> None:
-    """Keep what a reply of this build showed: the newest counts. One statement."""
+    """Store what a reply of this build showed: the newest counts. One statement."""
     ModelProfile.objects.filter(pk=profile_id).update(begins_inside=inside, begins_inside_build=build_key)
 
 
 def hint(profile: ModelProfile, inside: bool | None) -> None:
-    """What the template of its build shows (not saved yet); a reply that was seen counts for more."""
+    """Set what the template of its build shows (not saved yet); an observed reply has precedence."""
     if inside is not None and _seen(profile) is None:
         profile.begins_inside, profile.begins_inside_build = inside, profile.build.key
 

@@ -1,4 +1,4 @@
-"""Models that were tested on another build than the one that runs now."""
+"""Finds models whose running build differs from the tested one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from toolsupport.models import ModelProfile, Override
 
 
 def kinds(profiles: Sequence[ModelProfile]) -> Mapping[int, frozenset[str]]:
-    """The kinds of tests that would have to be repeated, by the model's id; models with none are left out.
+    """Return the kinds of tests to repeat, by model id; models without any are left out.
 
-    One query. The rows have to be read with their servers. A test that was undone does not count, and a whole test of
-    the running build leaves nothing to repeat.
+    One query. The rows must be read with their servers. An undone test does not count, and a full test of the running
+    build leaves nothing to repeat.
     """
     if not profiles:
         return {}
@@ -34,5 +34,5 @@ def kinds(profiles: Sequence[ModelProfile]) -> Mapping[int, frozenset[str]]:
 
 
 def is_stale(profile: ModelProfile) -> bool:
-    """Whether this model should be tested again."""
+    """Return whether this model should be tested again."""
     return profile.pk in kinds([profile])

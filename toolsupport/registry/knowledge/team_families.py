@@ -1,4 +1,4 @@
-"""The families a team added, and which of the models belong to them."""
+"""Manages the families that a team added, and assigns models to them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ FACTS = (
 def assign(profiles: Sequence[ModelProfile]) -> None:
     """Set the family of these rows, the team's before the shipped ones, in one query; nothing is saved.
 
-    The one that a person gave a model to comes first.
-
-    The facts of a team's family are kept in the row of the model: whatever reads them needs no other row, and all
-    processes see a change at the same moment.
+    A family assigned by a person has precedence. The facts of a team's family are stored in the row of the model:
+    readers need no other row, and all processes see a change at once.
     """
     team = [_family(row) for row in Family.objects.filter(enabled=True)]
     index, by_name = FamilyIndex(team), {family.name: family for family in team}
@@ -39,7 +37,7 @@ def assign(profiles: Sequence[ModelProfile]) -> None:
 
 @transaction.atomic
 def apply() -> int:
-    """After a family was changed: all models anew; how many belong to another one or are seen differently now."""
+    """Assign all models again after a change to a family; return how many changed."""
     profiles = list(ModelProfile.objects.select_related("server"))
     before = {profile.pk: (profile.family, profile.team_family) for profile in profiles}
     assign(profiles)

@@ -1,4 +1,4 @@
-"""The door to MCP servers with their tools: defined, listed, approved, ready to be called."""
+"""Stores MCP servers with their tools: definitions, approvals, connections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_NAMED = f"It does not stand in the file of {stdio_servers.VARIABLE} any more
 
 @dataclass(frozen=True, slots=True)
 class ShownMcpTool:
-    """A tool as the page shows it. `state` is a key of STATES; `diff` is what an approval would change."""
+    """A tool as the page shows it. `state` is a key of STATES; `diff` is the change that an approval would make."""
 
     id: int
     name: str
@@ -41,7 +41,7 @@ class ShownMcpTool:
 
     @property
     def words(self) -> str:
-        """Its state, as people read it."""
+        """Its state, for people."""
         return STATES[self.state]
 
 
@@ -60,7 +60,7 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class ShownMcpServer:
-    """A server as the page shows it; `why` says what is wrong with it."""
+    """A server as the page shows it; `why` describes a problem."""
 
     id: int
     name: str
@@ -79,7 +79,7 @@ class ShownMcpServer:
 
     @property
     def waiting(self) -> int:
-        """How many of its tools wait for an administrator."""
+        """The number of its tools that need approval."""
         return sum(tool.state in ("new", "changed") for tool in self.tools)
 
 
@@ -88,7 +88,7 @@ class ShownMcpServer:
 
 @transaction.atomic
 def add(name: str, url: str, token: str = "") -> int:
-    """Define an http server; the id of its row. Raises ConfigError."""
+    """Define an http server; return the id of its row. Raises ConfigError."""
     if not remote_tools.SERVER_NAME.fullmatch(name) or "__" in name:
         raise ConfigError("A name has up to 32 letters, digits, - and single _, neither of them at its ends.")
     address = http_address.checked(url, "a token", query=True).geturl()
@@ -105,7 +105,7 @@ def add(name: str, url: str, token: str = "") -> int:
 
 @transaction.atomic
 def ensure_stdio() -> None:
-    """A row for each server of the settings file. Raises ConfigError; a name that an http server has is one too."""
+    """Create a row for each server of the settings file. Raises ConfigError, also for the name of an http server."""
     for name in stdio_servers.commands():
         row, _ = McpServer.objects.get_or_create(name=name, defaults={"kind": STDIO})
         if row.kind != STDIO:
@@ -114,7 +114,7 @@ def ensure_stdio() -> None:
 
 @transaction.atomic
 def set_enabled(server_id: int, enabled: bool, actor: int) -> None:
-    """Use a server, or no longer. Raises NotFound."""
+    """Enable or disable a server. Raises NotFound."""
     if not McpServer.objects.filter(pk=server_id).update(enabled=enabled):
         raise NotFound("There is no such server.")
     name = _server(server_id).name
@@ -123,7 +123,10 @@ def set_enabled(server_id: int, enabled: bool, actor: int) -> None:
 
 @transaction.atomic
 def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
-    """Say whether what models tell a server goes nowhere else, so that its reading tools run. Raises NotFound."""
+    """Set whether data that models send to a server stays internal, so that its read-only tools run.
+
+    Raises NotFound.
+    """
     if not McpServer.objects.filter(pk=server_id).update(in_house=in_house):
         raise NotFound("There is no such server.")
     said = "what it is told stays in the house" if in_house else "what it is told may go anywhere"
@@ -133,13 +136,13 @@ def set_in_house(server_id: int, in_house: bool, actor: int) -> None:
 
 @transaction.atomic
 def remove(server_id: int) -> None:
-    """Forget an http server with its tools and their approvals. Raises NotFound; one of the file comes back anyway."""
+    """Delete an http server with its tools and approvals. Raises NotFound; a server of the file reappears."""
     if not McpServer.objects.filter(pk=server_id, kind=HTTP).delete()[0]:
         raise NotFound("There is no such server of kind http.")
 
 
 def enabled_servers() -> tuple[RemoteServer, ...]:
-    """How each server in use is reached; one that cannot be is left out, and `shown` says why."""
+    """Return how to reach each server in use; unreachable ones are left out, and `shown` gives the reason."""
     found = []
     for row in McpServer.objects.filter(enabled=True):
         try:
@@ -150,7 +153,7 @@ def enabled_servers() -> tuple[RemoteServer, ...]:
 
 
 def reached(server_id: int) -> RemoteServer:
-    """How one server is reached. Raises NotFound, ConfigError."""
+    """Return how to reach one server. Raises NotFound, ConfigError."""
     return _reached(_server(server_id))
 
 
@@ -177,10 +180,10 @@ def _server(server_id: int) -> McpServer:
 
 
 def _held(tool_id: int) -> McpTool | None:
-    """A tool that nobody else changes until the transaction ends.
+    """Return a tool, locked until the transaction ends.
 
-    Its server is held first, as by whoever writes down what a server offers: so neither waits for the other, and
-    neither writes back what it had read before.
+    Its server is locked first, as in the function that stores a server's tools: so no deadlock and no lost update
+    occurs.
     """
     list(McpServer.objects.select_for_update(of=("self",)).filter(tools=tool_id))
     return McpTool.objects.select_related("server").filter(pk=tool_id).first()
@@ -188,7 +191,7 @@ def _held(tool_id: int) -> McpTool | None:
 
 @transaction.atomic
 def approve(tool_id: int, digest: str, read_only: bool, actor: int) -> None:
-    """Pin the definition of this digest, which the person saw. Raises NotFound, Conflict where another waits now."""
+    """Pin the definition of this digest, which the person saw. Raises NotFound, Conflict if it changed meanwhile."""
     row = _held(tool_id)
     if row is None:
         raise NotFound("There is no such tool.")
@@ -204,7 +207,7 @@ def approve(tool_id: int, digest: str, read_only: bool, actor: int) -> None:
 
 @transaction.atomic
 def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
-    """Say whether an approved tool only reads, so that it runs unasked. Raises NotFound."""
+    """Set whether an approved tool is read-only, so that it runs without asking. Raises NotFound."""
     row = _held(tool_id)
     if row is None or not row.digest:
         raise NotFound("There is no such approved tool.")
@@ -216,7 +219,7 @@ def set_read_only(tool_id: int, read_only: bool, actor: int) -> None:
 
 @transaction.atomic
 def set_tool_enabled(tool_id: int, enabled: bool, actor: int) -> None:
-    """Let a tool be called, or no longer. Raises NotFound."""
+    """Enable or disable a tool. Raises NotFound."""
     row = _held(tool_id)
     if row is None:
         raise NotFound("There is no such tool.")
@@ -233,7 +236,7 @@ FROM toolsupport_mcptool JOIN toolsupport_mcpserver ON toolsupport_mcpserver.id 
 
 
 def known_tools() -> tuple[RemoteTool, ...]:
-    """Every tool that was approved once, whether or not it may be called now: one query, once its specs were made."""
+    """Return every tool that was ever approved, callable or not: one query, once its specs are cached."""
     global _specs
     approved: list[Any] = list(statements.made(McpTool, APPROVED))
     keys = {row.pk: (row.server_name, row.name, row.digest) for row in approved}
@@ -247,7 +250,7 @@ def known_tools() -> tuple[RemoteTool, ...]:
 
 
 def may_still_be_called(tool: RemoteTool) -> bool:
-    """Whether a tool is what it was when a turn took it up: its definition, its switches, its mark."""
+    """Return whether a tool is unchanged since the turn began: its definition, its switches, its mark."""
     rows = McpTool.objects.filter(server_id=tool.server.id, name=tool.name, digest=tool.digest, waiting_digest="")
     rows = rows.filter(enabled=True, server__enabled=True, gone_since=None)
     rows = rows.filter(server__in_house=True) if tool.in_house else rows
@@ -287,13 +290,13 @@ def _state(row: McpTool) -> str:
 
 
 def shown() -> tuple[ShownMcpServer, ...]:
-    """All servers with their tools, those in use first, in two queries."""
+    """Return all servers with their tools, those in use first, in two queries."""
     rows = McpServer.objects.prefetch_related("tools__approved_by").order_by("-enabled", "name")
     return tuple(_shown(row) for row in rows)
 
 
 def waiting() -> int:
-    """How many tools wait for an administrator, of the servers that are in use."""
+    """Count the tools that need approval, of the servers in use."""
     rows = McpTool.objects.filter(server__enabled=True, gone_since=None, enabled=True)
     return rows.exclude(waiting_digest="").count()
 
@@ -325,7 +328,7 @@ def _shown(row: McpServer) -> ShownMcpServer:
 
 
 def _order(tool: McpTool) -> tuple[bool, bool, str]:
-    """What waits for somebody first, what is gone last."""
+    """Sort tools that need approval first, removed ones last."""
     return tool.gone_since is not None, tool.waiting is None, tool.name
 
 

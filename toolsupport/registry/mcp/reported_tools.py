@@ -1,4 +1,4 @@
-"""Stores the tools that MCP servers report, without changing what people decided."""
+"""Stores the tools that MCP servers report, without changing people's decisions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ WRITTEN = ("waiting", "waiting_digest", "waiting_since", "gone_since")
 
 @transaction.atomic
 def seen(server_id: int, version: str, definitions: list[JSON]) -> None:
-    """It answered with these tools. One that is new, or not as it was approved, waits for an administrator.
+    """Store the server's tools. A new one, or one that differs from its approved definition, needs approval.
 
-    A server that is gone meanwhile is passed over.
+    A server that was removed meanwhile is ignored.
     """
     server = McpServer.objects.select_for_update().filter(pk=server_id).first()
     if server is None:
@@ -41,7 +41,7 @@ def seen(server_id: int, version: str, definitions: list[JSON]) -> None:
 
 @transaction.atomic
 def failed(server_id: int, why: str) -> None:
-    """It does not answer: since when is kept from its first failure."""
+    """Store that it does not answer, with the time of the first failure."""
     server = McpServer.objects.select_for_update().filter(pk=server_id).first()
     if server is None:
         return

@@ -1,4 +1,4 @@
-"""The MCP servers that are started here, as the settings file of the site names them."""
+"""Reads the MCP servers that are started here from the settings file of the site."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEYS = {"command", "args", "env", "cwd"}
 
 @dataclass(frozen=True, slots=True)
 class StdioCommand:
-    """How a server is started. `env` are names of variables of ours that it is given besides the usual ones."""
+    """How a server is started. `env` names the variables of the site that it gets besides the usual ones."""
 
     command: str
     args: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class StdioCommand:
     cwd: str = ""
 
     def variables(self, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """The variables it is given, with their values. Raises ConfigError for one that is not set."""
+        """Its environment variables with their values. Raises ConfigError if one is not set."""
         missing = [name for name in self.env if name not in environ]
         if missing:
             raise ConfigError(f"It is to be given {missing[0]}, which is not set where this site was started.")
@@ -39,7 +39,7 @@ class StdioCommand:
 
 
 def commands() -> dict[str, StdioCommand]:
-    """All servers of the file by their names, {} without a file. Raises ConfigError that says what is wrong."""
+    """Return all servers of the file by name, {} without a file. Raises ConfigError with the error."""
     path = settings.ENV[VARIABLE]
     if not path:
         return {}
@@ -51,7 +51,7 @@ def commands() -> dict[str, StdioCommand]:
 
 @lru_cache(maxsize=4)
 def _read(path: str, changed: int) -> dict[str, StdioCommand]:
-    """`changed` is when the file was: a newer one is read again."""
+    """Parse the file. `changed` is its modification time: a newer file is read again."""
     try:
         given = strict_json.read(Path(path).read_bytes())
     except ValueError as error:

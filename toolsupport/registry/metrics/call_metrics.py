@@ -25,7 +25,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True, slots=True)
 class CallCount:
-    """So many calls in one format with one outcome; `latency_ms` and `tokens` are sums over the replies."""
+    """A number of calls in one format with one outcome; `latency_ms` and `tokens` are sums over the replies."""
 
     format: str
     outcome: str
@@ -43,7 +43,7 @@ tokens = toolsupport_callmetric.tokens + excluded.tokens"""
 
 @transaction.atomic(savepoint=False)
 def add(profile_id: int, counts: Iterable[CallCount]) -> None:
-    """Add to today's counts. In one order, so that two who add at the same time never wait for each other."""
+    """Add to today's counts, in a fixed order, so that two writers cannot deadlock."""
     day = timezone.now().date().isoformat()
     for one in sorted(counts, key=lambda count: (count.format, count.outcome)):
         raw_sql.change(ADD, profile_id, one.format, one.outcome, day, one.calls, one.latency_ms, one.tokens)
@@ -51,7 +51,7 @@ def add(profile_id: int, counts: Iterable[CallCount]) -> None:
 
 
 def _tell(profile_id: int, one: CallCount) -> None:
-    """The same for who watches this process; never of what was taken back."""
+    """Add the same counts to this process's metrics, except for withdrawn calls."""
     labels = (str(profile_id), one.format or "none", one.outcome)
     metrics.CALLS.labels(*labels).inc(one.calls)
     metrics.CALL_SECONDS.labels(*labels).inc(one.latency_ms / 1000)

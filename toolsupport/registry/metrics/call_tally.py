@@ -1,4 +1,4 @@
-"""Counts the outcomes of an answer's calls until they are stored with its end."""
+"""Counts the outcomes of an answer's calls until they are stored at its end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CountedEvent = CallReady | CallRejected | CallFound | CallGarbled | ToolsRefused
 
 
 def outcome_of(event: CountedEvent) -> str:
-    """One of call_metrics.OUTCOMES."""
+    """Return one of call_metrics.OUTCOMES."""
     if isinstance(event, CallRejected):
         return FAULTS[event.fault]
     if isinstance(event, ToolsRefused):
@@ -40,14 +40,14 @@ class CallTally:
         self._counts[key][0] += 1
 
     def inside(self, event: CountedEvent, format_: str) -> None:
-        """A call that a program made, for which no model was asked anything."""
+        """Count a call that a program made, without a request to a model."""
         self._counts[(format_, outcome_of(event))][0] += 1
 
     def used(self, tokens: int) -> None:
         self._tokens += tokens
 
     def replied(self, milliseconds: int) -> None:
-        """A reply is over, which took so long."""
+        """Count a finished reply with its duration."""
         if self._first is not None:
             counts = self._counts[self._first]
             counts[1] += milliseconds
@@ -55,7 +55,7 @@ class CallTally:
         self._first, self._tokens = None, 0
 
     def taken(self) -> tuple[CallCount, ...]:
-        """What was counted since this was asked last."""
+        """Return the counts since the last call of this function."""
         counts = tuple(CallCount(*key, *sums) for key, sums in self._counts.items())
         self._counts.clear()
         return counts

@@ -1,4 +1,4 @@
-"""The outcomes of models' calls, day by day: the data of the plots."""
+"""Reads the outcomes of models' calls, day by day, for the plots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Choices = list[tuple[object, str]]
 
 @dataclass(frozen=True, slots=True)
 class InsightsFilter:
-    """What is looked at; None and "" leave it open."""
+    """The filter; None and "" match everything."""
 
     profile: int | None = None
     format: str = ""
@@ -33,7 +33,7 @@ class InsightsFilter:
 
 @dataclass(slots=True)
 class MetricPoint:
-    """One day of one model in one format; `line` says which line of the plots it lies on, "" none."""
+    """One day of one model in one format; `line` is its line in the plots, "" for none."""
 
     day: date
     profile: int
@@ -84,7 +84,7 @@ class MetricPoint:
 
     @property
     def success(self) -> int:
-        """Percent that could be run, of all that was tried."""
+        """Calls that could run, in percent of all attempts."""
         return round(100 * (self.valid + self.repaired) / self.calls) if self.calls else 0
 
     @property
@@ -98,7 +98,10 @@ class MetricPoint:
 
 @dataclass(frozen=True, slots=True)
 class InsightsResult:
-    """The newest day first. `lines` have the most calls of all `combinations`; `cut` says that older days are left."""
+    """The points, newest day first.
+
+    `lines` have the most calls of all `combinations`; `cut`: older days are left out.
+    """
 
     points: Sequence[MetricPoint]
     lines: int = 0
@@ -107,7 +110,7 @@ class InsightsResult:
 
 
 def found(wanted: InsightsFilter) -> InsightsResult:
-    """Everything that the filter lets through, in one query."""
+    """Return everything that matches the filter, in one query."""
     groups: dict[tuple[date, int, str], MetricPoint] = {}
     for row in _rows(wanted):
         key = (row["day"], row["profile_id"], row["format"])
@@ -132,7 +135,7 @@ def _rows(wanted: InsightsFilter) -> Iterator[Any]:
 
 
 def _lined(points: list[MetricPoint], cut: bool = False) -> InsightsResult:
-    """The same points; those with the most calls of all days lie on lines."""
+    """Assign lines to the combinations with the most calls over all days."""
     calls: Counter[tuple[int, str]] = Counter()
     for point in points:
         calls[point.profile, point.format] += point.calls
@@ -144,7 +147,7 @@ def _lined(points: list[MetricPoint], cut: bool = False) -> InsightsResult:
 
 
 def choices() -> dict[str, Choices]:
-    """What there is to filter by: models and formats that have counts."""
+    """Return the filter's choices: models and formats that have counts."""
     models = CallMetric.objects.order_by("profile__name", "profile__server__name")
     named = models.values_list("profile_id", "profile__name", "profile__server__name").distinct()
     formats = CallMetric.objects.order_by("format").values_list("format", flat=True).distinct()

@@ -1,4 +1,4 @@
-"""Keeps how many tokens the shortest requests of a build had, with each set of tools and without any (F9)."""
+"""Stores the token counts of the shortest requests of a build, per set of tools and without any (F9)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHERE build_key = %s AND tools_digest IN (%s, %s)"""
 
 
 def known(build_key: str, tools_digest: str) -> TokenCounts:
-    """What was counted for a set of tools and without tools. One query."""
+    """Return the counts with a set of tools and without tools. One query."""
     found = raw_sql.rows(KNOWN, build_key, tools_digest, WITHOUT)
     counted = {digest: MeasuredPrompt(*of) for digest, *of in found}
     return TokenCounts(counted.get(tools_digest) if tools_digest else None, counted.get(WITHOUT))
@@ -23,7 +23,7 @@ def known(build_key: str, tools_digest: str) -> TokenCounts:
 
 @transaction.atomic
 def learn(build_key: str, tools_digest: str, seen: MeasuredPrompt) -> None:
-    """Keep a count where it is of a shorter request than the one that is known."""
+    """Store a count if its request is shorter than the stored one."""
     fresh = {"characters": seen.characters, "tokens": seen.tokens}
     row, made = PromptCount.objects.select_for_update().get_or_create(
         build_key=build_key, tools_digest=tools_digest, defaults=fresh

@@ -1,4 +1,4 @@
-"""What is known of the models as other programs read it."""
+"""Reads the models' facts for other programs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ DETECTIONS = 10
 
 
 def listed() -> list[JSON]:
-    """All models, gone and switched off ones too, in three queries at most."""
-    rows = list(ModelProfile.objects.select_related("server").order_by("server__name", "name"))
+    """Return all models, including removed and disabled ones, in three queries at most."""
+    there = ModelProfile.objects.filter(server__removed_at=None).select_related("server")
+    rows = list(there.order_by("server__name", "name"))
     known = effective_values.known_of_each(rows)
     return [_model(row, known[row.pk]) for row in rows]
 
 
 def shown(wanted: str) -> JSON:
-    """One model with everything that was said about it; `wanted` as in `picker.find`. Raises NotFound."""
+    """Return one model with all claims about it; `wanted` as in `picker.find`. Raises NotFound."""
     row = _find(wanted)
     rows = row.overrides.select_related("actor").order_by("seq")
     tests = list(row.detections.select_related("actor").order_by("-id")[:DETECTIONS])
@@ -40,12 +41,12 @@ def shown(wanted: str) -> JSON:
 
 
 def number(wanted: str) -> int:
-    """The number of a model; `wanted` as in `picker.find`. Raises NotFound."""
+    """Return the number of a model; `wanted` as in `picker.find`. Raises NotFound."""
     return _find(wanted).pk
 
 
 def detection(number: int) -> JSON:
-    """One test with its steps and its evidence. Raises NotFound."""
+    """Return one test with its steps and its evidence. Raises NotFound."""
     row = Detection.objects.select_related("actor", "profile__server").filter(pk=number).first()
     if row is None:
         raise NotFound("There is no such test.")
@@ -58,7 +59,7 @@ def detection(number: int) -> JSON:
 
 
 def full_name(profile_id: int) -> str:
-    """`server/name` of a model. Raises NotFound."""
+    """Return `server/name` of a model. Raises NotFound."""
     row = profile_cache.profile(profile_id)
     if row is None:
         raise NotFound("There is no such model.")
@@ -71,7 +72,7 @@ def _full_name(row: ModelProfile) -> str:
 
 def _find(wanted: str) -> ModelProfile:
     rows = ModelProfile.objects.select_related("server")
-    row = picker.on_server(rows, wanted).first() or rows.filter(pk=picker.find(wanted)).first()
+    row = picker.on_server(rows, wanted) or rows.filter(pk=picker.find(wanted)).first()
     if row is None:
         raise NotFound(f"There is no model {wanted!r}.")
     return row
@@ -91,7 +92,7 @@ def _model(row: ModelProfile, known: Capabilities) -> JSON:
 
 
 def _status(row: ModelProfile) -> str:
-    """The first that holds: gone, disabled, unreachable, unknown (never asked), not_seen, available.
+    """Return the first that holds: gone, disabled, unreachable, unknown (never asked), not_seen, available.
 
     `not_seen`: it was imported, and no answer of its server has listed it.
     """

@@ -1,4 +1,4 @@
-"""What can be decided about one model: each capability with what was seen of it, and what waits for a reviewer."""
+"""Reads the editable capabilities of one model, each with its evidence and open proposals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolsupport.registry.models import profiles
 
 @dataclass(frozen=True, slots=True)
 class PendingProposal:
-    """A proposal nobody answered; `entry` is its line of the history."""
+    """An open proposal; `entry` is its line in the history."""
 
     entry: int
     words: str
@@ -25,7 +25,7 @@ class PendingProposal:
 
 @dataclass(frozen=True, slots=True)
 class EditableCapability:
-    """A capability as it can be changed. `decided` says that a person's word is in force, `beaten` what it beats."""
+    """A capability that can be changed. `decided`: a person's decision is in force; `beaten` is what it overrides."""
 
     name: str
     newest: int
@@ -37,7 +37,7 @@ class EditableCapability:
 
 
 def decidable(profile: ModelProfile) -> dict[str, EditableCapability]:
-    """Every capability that was spoken of, by its name."""
+    """Return every capability with a claim, by name."""
     profile_id = profile.pk
     said = effective_values.claims([profile_id])[profile_id]
     entries = explain(effective_values.family_of(profile), said, profile.build.key)

@@ -1,4 +1,4 @@
-"""The contexts a model can be asked for, as an exported file names them."""
+"""Fills in the contexts of a model, as an exported file names them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DEFAULT, TRAINED = "default", "trained"
 
 
 def fill(profile: ModelProfile) -> None:
-    """Write them down from what its server told; what a person brought in a file stays as it is."""
+    """Write them from the server's details; profiles that a person imported stay."""
     if profile.context_length is None or not _ours(profile.extra.get(FIELD)):
         return
     default = min(profile.default_context, profile.context_length)
@@ -21,7 +21,7 @@ def fill(profile: ModelProfile) -> None:
 
 
 def _ours(said: Any) -> bool:
-    """True for none, and for those that were written here."""
+    """Return True for none, and for those that this module wrote."""
     if not said:
         return True
     return all(isinstance(one, dict) and one.get("name") in (DEFAULT, TRAINED) and len(one) == 2 for one in said)

@@ -1,4 +1,4 @@
-"""Models that people define, and what people write of any model: no survey takes it back."""
+"""Stores models that people define and descriptions that people write; surveys do not change them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BY_HAND = ("family", "parameter_count", "quantization")
 
 @dataclass(frozen=True, slots=True)
 class ModelDescription:
-    """What a person writes of a model. `enabled` False takes it out of every choice; "" and None leave a fact open."""
+    """A person's description of a model. `enabled` False removes it from every choice; "" and None: not set."""
 
     enabled: bool = True
     description: str = ""
@@ -29,8 +29,8 @@ class ModelDescription:
 
 @transaction.atomic
 def define(server_id: int, name: str) -> int:
-    """Add a model, whether or not its server lists it; its id. Raises NotFound, ConfigError where it is there."""
-    server = Server.objects.select_for_update().filter(pk=server_id).first()
+    """Add a model, whether or not its server lists it; return its id. Raises NotFound, ConfigError if it exists."""
+    server = Server.objects.select_for_update().filter(pk=server_id, removed_at=None).first()
     if server is None:
         raise NotFound("There is no such server.")
     profile = ModelProfile.objects.filter(server=server, name=name).first()
@@ -48,7 +48,7 @@ def define(server_id: int, name: str) -> int:
 
 @transaction.atomic
 def write(profile_id: int, written: ModelDescription) -> None:
-    """Keep what a person wrote. Raises NotFound."""
+    """Store a person's description. Raises NotFound."""
     rows = ModelProfile.objects.select_related("server").select_for_update(of=("self",))
     profile = rows.filter(pk=profile_id).first()
     if profile is None:
@@ -60,6 +60,6 @@ def write(profile_id: int, written: ModelDescription) -> None:
 
 
 def family_names() -> list[str]:
-    """All families a model can be given to, the team's among them."""
+    """Return all families that a model can be assigned to, including the team's."""
     own = Family.objects.filter(enabled=True).values_list("name", flat=True)
     return sorted({*own, *(family.name for family in families.FAMILIES)})

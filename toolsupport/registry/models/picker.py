@@ -1,11 +1,10 @@
-"""The models a person can choose from, the usable ones first."""
+"""Reads the models for the picker, the usable ones first."""
 
 from __future__ import annotations
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from toolsupport import providers
 from toolsupport.core.errors import NotFound
 from toolsupport.core.override_sources import SOURCES
 from toolsupport.core.tool_state_labels import state_word, tools_word
@@ -13,6 +12,7 @@ from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile
 from toolsupport.registry.knowledge import effective_values, stale_tests
 from toolsupport.registry.models.picker_rows import ShownModel
+from toolsupport.registry.servers import servers
 from toolsupport.registry.settings import team_settings
 from toolsupport.simulator import models as simulator
 
@@ -24,7 +24,7 @@ _UNITS = ((10**9, "B"), (10**6, "M"))
 
 
 def choices() -> tuple[ShownModel, ...]:
-    """Everything that can be chosen, in four queries. Simulated models stand aside once a real server answers."""
+    """Return all models to choose from, in four queries. Simulated models are hidden once a real server answers."""
     rows = [row for row in _offered() if row.chats]
     known, older = effective_values.known_of_each(rows), stale_tests.kinds(rows)
     shown_models = (row_of(row, known[row.pk], row.pk in older) for row in rows)
@@ -32,7 +32,7 @@ def choices() -> tuple[ShownModel, ...]:
 
 
 def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
-    """One model, as it stands in a conversation; None where there is none. Gone and simulated ones are shown too."""
+    """Return one model as a conversation shows it, also a removed or simulated one; None if it does not exist."""
     row = ModelProfile.objects.select_related("server").filter(pk=profile_id).first() if profile_id else None
     if row is None:
         return None
@@ -40,7 +40,7 @@ def shown(profile_id: int | None, conversation: str = "") -> ShownModel | None:
 
 
 def find(wanted: str) -> int:
-    """The id of the model meant by a profile id, `server/name` or a unique name. Raises NotFound with a reason."""
+    """Return the id of the model for a profile id, `server/name` or a unique name. Raises NotFound with a reason."""
     wanted = wanted.strip()
     rows = ModelProfile.objects.filter(enabled=True, server__enabled=True)
     if wanted.isascii() and wanted.isdigit():
@@ -55,7 +55,7 @@ def find(wanted: str) -> int:
 
 
 def first_choice(last: int | None = None) -> int | None:
-    """What a new conversation starts with: the last model, the team's default, the first tested, any, a simulated."""
+    """Return a new conversation's model: the last one, the team's default, the first tested, any, a simulated one."""
     offered = {choice.id: choice for choice in choices() if not choice.why_not}
     for wanted in (last, team_settings.default_model()):
         if wanted in offered:
@@ -65,13 +65,13 @@ def first_choice(last: int | None = None) -> int | None:
 
 
 def chip(capabilities: Capabilities) -> tuple[str, str]:
-    """The state with the word that follows the sign on the chip: ("unknown", "untested")."""
+    """Return the state and the word beside the sign on the chip: ("unknown", "untested")."""
     state, words = state_word(capabilities)
     return state, words.split(" ", 2)[2]
 
 
 def size_text(row: ModelProfile) -> str:
-    """How large a model is, in few letters: "8.2B · Q4_K_M", else "4.9 GB", else ""."""
+    """Return the size of a model in few letters: "8.2B · Q4_K_M", else "4.9 GB", else ""."""
     if row.parameters:
         parts = (_short(row.parameters), row.precision)
         return " · ".join(part for part in parts if part)
@@ -81,16 +81,27 @@ def size_text(row: ModelProfile) -> str:
 
 
 def why_not(row: ModelProfile) -> str:
-    """Why a model cannot be used now, with what to do; "" where it can. A server never asked may be tried."""
+    """Return why a model cannot be used now, with advice; "" if it can. A server never asked may be tried."""
+    if row.server.removed_at:
+        return servers.REMOVED
     if row.gone_since:
         return f"{row.server.name} has no model {row.name} any more. Pull it again, or choose another."
     if not row.chats:
         return NO_CHAT.format(model=row.name)
     if row.server.reachable is False:
         why = row.server.last_error or "The server does not answer."
-        hint = getattr(providers.PROVIDERS.get(row.server.kind), "hint", "")
+        hint = servers.hint_of(row.server)
         return why if hint in why else f"{why} {hint}"
     return ""
+
+
+def _trouble(row: ModelProfile) -> str:
+    """Return why a model cannot be used now, in a word or two."""
+    if row.gone_since or row.server.removed_at:
+        return "Gone"
+    if not row.chats:
+        return "No chat"
+    return servers.badge_of(row.server)[0] if row.server.reachable is False else ""
 
 
 def _offered() -> QuerySet[ModelProfile]:
@@ -99,7 +110,7 @@ def _offered() -> QuerySet[ModelProfile]:
 
 
 def _simulator_aside() -> bool:
-    """True where the Simulator only stands in for a real server, which is there."""
+    """Return True if a real server exists, so that the Simulator is not needed."""
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] != "auto":
         return bool(settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off")
     usable = ModelProfile.objects.filter(enabled=True, gone_since=None, server__enabled=True, server__reachable=True)
@@ -107,20 +118,32 @@ def _simulator_aside() -> bool:
 
 
 def _named(rows: QuerySet[ModelProfile], wanted: str) -> list[int]:
-    exact = on_server(rows, wanted).values_list("pk", flat=True)[:1]
-    there = rows.filter(name__in=(wanted, f"{wanted}:latest"), gone_since=None)
-    return list(exact) or list(there.values_list("pk", flat=True))
+    """Return the ids for `server/name`, else for the name alone; exact names first, then any case."""
+    there = rows.filter(gone_since=None)
+    names = (wanted, f"{wanted}:latest")
+    any_case = Q(name__iexact=names[0]) | Q(name__iexact=names[1])
+    full = on_server(rows, wanted)
+    return (
+        ([full.pk] if full else [])
+        or list(there.filter(name__in=names).values_list("pk", flat=True))
+        or list(there.filter(any_case).values_list("pk", flat=True))
+    )
 
 
-def on_server(rows: QuerySet[ModelProfile], wanted: str) -> QuerySet[ModelProfile]:
-    """Those meant by `server/name`, where `:latest` may be left out; the very name first."""
+def on_server(rows: QuerySet[ModelProfile], wanted: str) -> ModelProfile | None:
+    """Return the model for `server/name`, where `:latest` may be omitted; exact names first, then any case."""
     server, slash, name = wanted.partition("/")
-    names = (name, f"{name}:latest") if slash else ()
-    return rows.filter(server__name=server, name__in=names).order_by("name")
+    if not slash:
+        return None
+    exact = rows.filter(server__name=server, name__in=(name, f"{name}:latest")).order_by("name").first()
+    if exact is not None:
+        return exact
+    any_case = Q(name__iexact=name) | Q(name__iexact=f"{name}:latest")
+    return rows.filter(any_case, server__name__iexact=server).order_by("name").first()
 
 
 def row_of(row: ModelProfile, capabilities: Capabilities, older: bool) -> ShownModel:
-    """A model as the picker shows it, with what is known of it; `older`: it was tested on another build."""
+    """Return a model's row for the picker, with its facts; `older`: it was tested on another build."""
     state, word = chip(capabilities)
     tools = capabilities["tools"]
     source = SOURCES[tools.source]
@@ -141,13 +164,14 @@ def row_of(row: ModelProfile, capabilities: Capabilities, older: bool) -> ShownM
         reachable=row.server.reachable,
         why_not=why_not(row),
         gone=row.gone_since is not None,
+        trouble=_trouble(row),
         about=_about(row),
         older=older,
     )
 
 
 def _about(row: ModelProfile) -> str:
-    """What a simulated model does, in a few words; other models speak for themselves."""
+    """Return a short description of a simulated model's behaviour; "" for other models."""
     known = simulator.find(row.name) if row.server.simulated else None
     return known.about.removeprefix(simulator.LABEL) if known else ""
 

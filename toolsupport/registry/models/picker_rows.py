@@ -1,4 +1,4 @@
-"""A model as people choose it: the row of the picker."""
+"""Defines the rows of the model picker."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from toolsupport.core.override_sources import SOURCES
 class ShownModel:
     """A row of the model picker. `state` is tested, text, unknown or off (four looks and words).
 
-    `tools_word` is what the chat says of it: Enabled, Disabled, Text mode or Unknown. `why_not` says why it cannot
-    be used now with what to do about it, "" where it can. `about` says what a simulated model does, "" for others.
-    `older` says that it was tested on another build than the one that runs now.
+    `tools_word` is the word in the chat: Enabled, Disabled, Text mode or Unknown. `why_not` is the reason why it cannot
+    be used now with advice, "" if it can; `trouble` is the reason in a word or two. `about` describes a simulated
+    model's behaviour, "" for others. `older`: it was tested on another build than the running one.
     """
 
     id: int
@@ -32,16 +32,17 @@ class ShownModel:
     reachable: bool | None = True
     why_not: str = ""
     gone: bool = False
+    trouble: str = ""
     about: str = ""
     older: bool = False
 
     @property
     def tested(self) -> bool:
-        """Whether what is known of its tools was measured, on this build or on an older one."""
+        """Whether its tool support was measured, on this build or on an older one."""
         return self.source_letter == SOURCES["auto_detected"].letter
 
     @property
     def worth_testing(self) -> bool:
-        """Whether tools are not offered only because somebody claims so, or nobody knows: a test would tell."""
+        """Whether tools are withheld only because of a claim, or because support is unknown."""
         claimed = ("declared", "profile", "default")
         return self.state in ("off", "unknown") and self.source_letter in {SOURCES[name].letter for name in claimed}

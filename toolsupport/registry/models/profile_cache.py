@@ -1,4 +1,4 @@
-"""A model's row with its server's, cached until one of them changes."""
+"""Caches a model's row with its server's until one of them changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _remembered: dict[int, tuple[tuple[Any, ...], ModelProfile]] = {}
 
 
 def profile(profile_id: int) -> ModelProfile | None:
-    """The model as it is stored at this moment, its server with it; nobody may change what this gives."""
+    """Return the model as it is stored now, with its server; callers must not change it."""
     stored = raw_sql.row(STORED, profile_id)
     if stored is None:
         return None

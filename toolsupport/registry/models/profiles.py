@@ -1,4 +1,4 @@
-"""What the pages read of the models: the matrix of all, everything about one."""
+"""Reads the data of the model pages: the matrix of all, everything about one."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class OverrideLine:
-    """A line of a model's history. `undone` is True where a later row withdrew it, `withdraws` is that row's target."""
+    """A line of a model's history. `undone`: a later row withdrew it; `withdraws` is that row's target."""
 
     id: int
     seq: int
@@ -100,7 +100,7 @@ class OverrideLine:
 
 @dataclass(frozen=True, slots=True)
 class DecisionEditor:
-    """The tools decision as it can be changed: `decided` is True, False or None (the evidence rules)."""
+    """The editor of the tools decision: `decided` is True, False or None (the evidence counts)."""
 
     profile: int
     decided: bool | None
@@ -112,7 +112,7 @@ class DecisionEditor:
 
 @dataclass(frozen=True, slots=True)
 class ModelPage:
-    """Everything the page of one model shows."""
+    """The data of the page of one model."""
 
     model: ShownModel
     profile: ModelProfile
@@ -124,8 +124,9 @@ class ModelPage:
 
 
 def listed(wanted: str = "") -> tuple[ModelRow, ...]:
-    """The matrix, filtered by a piece of the model's or the server's name; gone models last. Three queries."""
-    rows = ModelProfile.objects.select_related("server").order_by("name", "server__name")
+    """Return the matrix, filtered by a part of the model's or the server's name; removed models last. Three queries."""
+    there = ModelProfile.objects.filter(server__removed_at=None)
+    rows = there.select_related("server").order_by("name", "server__name")
     for word in wanted.split():
         rows = rows.filter(Q(name__icontains=word) | Q(server__name__icontains=word))
     profiles = list(rows)
@@ -135,7 +136,7 @@ def listed(wanted: str = "") -> tuple[ModelRow, ...]:
 
 
 def shown(profile_id: int) -> ModelPage:
-    """One model with the value, source and reason of each capability. Raises NotFound."""
+    """Return one model with the value, source and reason of each capability. Raises NotFound."""
     profile = _get(profile_id)
     known = effective_values.known(profile)
     return ModelPage(
@@ -150,12 +151,12 @@ def shown(profile_id: int) -> ModelPage:
 
 
 def capabilities(profile_id: int, conversation: str = "") -> Capabilities:
-    """What holds for a model, for everyone or in one conversation. Raises NotFound."""
+    """Return the effective values of a model, for everyone or in one conversation. Raises NotFound."""
     return effective_values.known(_get(profile_id), conversation)
 
 
 def cell(capability: Capability) -> CapabilityCell:
-    """A capability as a cell of the matrix shows it."""
+    """Return a capability as a cell of the matrix."""
     state, words = state_and_words(capability.name, capability.value)
     source = SOURCES[capability.source]
     return CapabilityCell(
@@ -172,12 +173,12 @@ def cell(capability: Capability) -> CapabilityCell:
 
 
 def title(capability: str) -> str:
-    """What people call a capability: a heading of the matrix, or the tool it speaks of."""
+    """Return the name of a capability for people: a heading of the matrix, or the name of its tool."""
     return TITLES.get(capability, capability.removeprefix("tool:"))
 
 
 def state_and_words(name: str, value: Any) -> tuple[str, str]:
-    """(state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
+    """Return (state, words) of a value: ("yes", "yes"), ("unknown", "unknown"), ("value", "128k") …"""
     if value is None:
         return "unknown", "unknown"
     if isinstance(value, bool):
@@ -248,7 +249,7 @@ def _history(profile: ModelProfile) -> tuple[OverrideLine, ...]:
 
 
 def _line_of(row: Override) -> tuple[str, int]:
-    """What a row shares a line with: all that one test only confirmed, all that undoing one test withdrew."""
+    """Return the group of a row: all confirmations of one test share a line, and all withdrawals by one undo."""
     if row.withdraws and row.withdraws.detection_id and row.reason == overrides.UNDONE:
         return "undone", row.withdraws.detection_id
     if row.detection and row.capability in row.detection.detail.get("confirmed", ()):
@@ -257,7 +258,7 @@ def _line_of(row: Override) -> tuple[str, int]:
 
 
 def _joined(kind: str, together: list[Override], undone: set[int], build: str) -> OverrideLine:
-    """The line of one row, or of several that one test made."""
+    """Return the line of one row, or of several rows of one test."""
     line = _claimed(together[0], together[0].pk in undone, build)
     if not kind:
         return line

@@ -1,4 +1,4 @@
-"""Where the system prompt and the temperature of a request come from, in words for people."""
+"""Explains to people where the system prompt and the temperature of a request come from."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SHIPPED, MODELFILE = "the default", "the Modelfile of this model"
 
 
 def base_prompt(profile: ModelProfile, team: Mapping[str, Any]) -> str:
-    """The system prompt of a chat without one of its own: the team's, else the Modelfile's, else the default."""
+    """Return the system prompt of a chat without its own: the team's, else the Modelfile's, else the default."""
     prompt = str(team["base_system_prompt"])
     shipped = prompt == team_settings.KNOWN["base_system_prompt"].default
     return str((profile.modelfile or {}).get("system", "")) or prompt if shipped else prompt
 
 
 def of_prompt(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> str:
-    """Whose words the system prompt begins with."""
+    """Return the source of the system prompt's first part."""
     if context_of(brief) == "minimal_system":
         return "the short prompt for models that lose their way in long conversations"
     if settings.system:
@@ -35,7 +35,7 @@ def of_prompt(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings,
 
 
 def of_temperature(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> str:
-    """Who set the temperature that is sent."""
+    """Return the source of the temperature."""
     said = {CHAT: settings.temperature, MODEL: model_settings.of(profile).temperature, TEAM: team["temperature"]}
     found = next((source for source, degree in said.items() if degree is not None), "")
     if found:

@@ -1,4 +1,4 @@
-"""Everything one request to a model needs, from the rows."""
+"""Reads all data for one request to a model from the rows."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from toolsupport.registry.models import (
 from toolsupport.registry.servers import (
     servers,
 )
+from toolsupport.registry.servers.reachability import WatchedModel
 from toolsupport.registry.settings import (
     context_sizes,
     model_settings,
@@ -45,11 +46,12 @@ THINK = {"on_only": True, "off_only": False}
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """A brief with the server to put it to; the endpoint holds a key and is never stored.
+    """A request's spec with its server; the endpoint holds a key and is never stored.
 
-    `build` is the key of the model's build, `counts` tells how many tokens it was seen to need, `toolbox` why each tool
-    is in or out. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
-    digests as they were read for this brief. `lacks_flag`: its server lacked a setting for tools so far.
+    `build` is the key of the model's build, `counts` its measured token counts, `toolbox` the reason why each tool is
+    included or not. `window` is the context of the model. `remotes` are the tools of MCP servers with their levels and
+    digests at the time of reading. `lacks_flag`: its server lacked a setting for tools so far. `watch`: the model and
+    the server whose status the answer shows.
     """
 
     brief: RequestSpec
@@ -60,19 +62,20 @@ class RequestContext:
     window: ContextWindow = field(default_factory=ContextWindow)
     remotes: tuple[RemoteTool, ...] = ()
     lacks_flag: bool = False
+    watch: WatchedModel | None = None
 
     @property
     def usable(self) -> frozenset[str]:
-        """The tools that may run, whether or not this model is offered them."""
+        """The tools that may run, whether or not they are offered to this model."""
         return self.toolbox.usable
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """What might be offered to a model, with all settings of the team in force.
+    """The tools that might be offered to a model, with all settings of the team in force.
 
-    `ours`: they are the tools of this site and run here, so that one of them may serve for another.
-    `remotes` are those behind the candidates that are tools of MCP servers.
+    `ours`: they are the tools of this site and run here, so that one may replace another. `remotes` are those behind
+    the candidates that are tools of MCP servers.
     """
 
     candidates: tuple[Candidate, ...]
@@ -82,12 +85,15 @@ class ToolOffer:
 
 
 def offer(tools: Sequence[ToolSpec]) -> ToolOffer:
-    """These tools, which are none of ours: what the team leaves out of its own may have the same names."""
+    """Offer these tools of a program: the team's exclusions do not apply, even to tools of the same name."""
     return ToolOffer(tuple(Candidate(spec) for spec in tools), team_settings.everything() | {"left_out": {}})
 
 
 def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, session: str = "") -> RequestContext:
-    """What to ask this model in this conversation. Raises NotFound, ConfigError (the server's key cannot be read)."""
+    """Build the request for this model in this conversation.
+
+    Raises NotFound, ConfigError (the server's key is unreadable).
+    """
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("There is no such model.")
@@ -95,7 +101,7 @@ def brief(profile_id: int, tools: Sequence[ToolSpec], settings: ChatSettings, se
 
 
 def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, session: str = "") -> RequestContext:
-    """The same for a model whose row was read already, together with its server."""
+    """Do the same for a model row that is read already, together with its server."""
     capabilities = effective_values.known(profile, session)
     kept = model_settings.of(profile)
     window = context_sizes.window(profile)
@@ -129,11 +135,12 @@ def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, 
         made = replace(made, examples=proven_calls.examples(build, made.tools))
     counts = prompt_counts.known(build, tools_digest(made))
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
-    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag)
+    watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
+    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch)
 
 
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:
-    """What the conversation, the model's profile and the team want of tools and of call formats."""
+    """Return the preferences of the conversation, the model's profile and the team for tools and formats."""
     kept = model_settings.of(profile)
     preferred = (settings.asked_format, settings.format, kept.format, team["primary_format"])
     formats = FormatPreferences(
@@ -154,7 +161,7 @@ def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any
 
 
 def options(kept: ModelOptions, settings: ChatSettings, team: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a request: `num_ctx` in tokens is always the same for a model, since another one loads it anew."""
+    """Return the options of a request: `num_ctx` in tokens is constant per model, since another value reloads it."""
     degrees = (settings.temperature, kept.temperature, team["temperature"])
     chosen = {
         "num_ctx": kept.num_ctx or None,
@@ -166,5 +173,5 @@ def options(kept: ModelOptions, settings: ChatSettings, team: Mapping[str, Any])
 
 
 def _needs_a_push(profile: ModelProfile) -> bool:
-    """Models that run at home do, unless their profile says otherwise."""
+    """Return whether the tool-use reminder is added: for locally run models, unless their profile disables it."""
     return providers.provider(profile.server.kind).wire == "ollama"

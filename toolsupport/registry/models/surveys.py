@@ -1,4 +1,4 @@
-"""Stores what servers report about themselves, without changing what people decided."""
+"""Stores the servers' reports, without changing people's decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from toolsupport.core import modelfile
 from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.models import context_profiles
+from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
 # What a server declares, by the word it uses for it.
@@ -27,9 +29,9 @@ SURVEYED = (
 
 @transaction.atomic
 def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str], ...]:
-    """Write a survey down; returns (profile id, name) of the models that have to be described anew.
+    """Store a survey; return (profile id, name) of the models to describe again.
 
-    A model that is not listed any more is kept and marked gone; one that comes back loses the mark.
+    A model that is no longer listed is kept and marked gone; one that reappears loses the mark.
     """
     server = Server.objects.select_for_update().get(pk=server_id)
     now = timezone.now()
@@ -54,21 +56,8 @@ def record_survey(server_id: int, report: ServerReport) -> tuple[tuple[int, str]
 
 
 @transaction.atomic
-def record_failure(server_id: int, why: str) -> None:
-    """The server did not answer: since when is kept from its first failure; its models stay as they are."""
-    server = Server.objects.select_for_update().get(pk=server_id)
-    now = timezone.now()
-    server.reachable = False
-    server.checked_at = now
-    server.down_since = server.down_since or now
-    server.last_error = why
-    server.save(update_fields=["reachable", "checked_at", "down_since", "last_error"])
-    ModelProfile.objects.filter(server=server, loaded=True).update(loaded=False)
-
-
-@transaction.atomic
 def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
-    """Write down what a server told about some of its models (by profile id), with what it declares they can do."""
+    """Store a server's details about some of its models (by profile id), with their declared capabilities."""
     theirs = ModelProfile.objects.filter(server_id=server_id, pk__in=list(details))
     rows = list(theirs.select_related("server").select_for_update(of=("self",)))
     for row in rows:
@@ -93,20 +82,24 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
         "default_context",
     ]
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
+    bundle = HistoryBundle()
     for row in rows:
         told = details[row.pk]
-        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call))
+        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call), bundle)
 
 
 def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> dict[str, bool]:
-    """The claims in a server's list. A missing list claims nothing; what a list leaves out but could say is denied."""
+    """Return the claims in a server's list.
+
+    A missing list claims nothing; capabilities missing from a list are denied.
+    """
     if capabilities is None:
         return {}
     return {name: word in capabilities for word, name in DECLARED.items() if word not in unsaid}
 
 
 def _parallel(row: ModelProfile, one_call: bool | None) -> dict[str, bool]:
-    """What the template says of parallel calls. That it takes them says nothing of the model, and only ends a no."""
+    """Return the template's claim about parallel calls. Support there proves nothing, and only removes a no."""
     if one_call:
         return {"parallel": False}
     denied = row.overrides.filter(capability="parallel", source="declared")
@@ -118,8 +111,9 @@ def _mark_reachable(server: Server, version: str, now: datetime) -> None:
     server.reachable = True
     server.last_seen_at = server.checked_at = now
     server.down_since = None
-    server.last_error = ""
-    server.save(update_fields=["version", "reachable", "last_seen_at", "checked_at", "down_since", "last_error"])
+    server.last_error = server.fault = ""
+    server.failures, server.next_check_at = 0, None
+    server.save(update_fields=["version", "last_seen_at", *reachability.STATUS])
 
 
 def _mark_gone(row: ModelProfile, now: datetime) -> None:
@@ -142,7 +136,7 @@ def _mark_present(row: ModelProfile, model: ModelReport, now: datetime) -> None:
 
 
 def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
-    """True where a list that tells everything has changed; a server without digests shows a new build no other way."""
+    """Return True if a complete list has changed; servers without digests show a new build only that way."""
     told = model.details
     if told is None:
         return False

@@ -1,4 +1,4 @@
-"""The models of this site as entries of user_models.json, and such entries merged into them."""
+"""Converts the models of this site to entries of user_models.json, and merges such entries into them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CONFIRM, OUTRANK = "confirm", "outrank"
 
 @dataclass(frozen=True, slots=True)
 class MergeChange:
-    """One thing an entry would change. `needs` is "", CONFIRM or OUTRANK; `without` is what happens unticked."""
+    """One change of an entry. `needs` is "", CONFIRM or OUTRANK; `without` is the result if it is not ticked."""
 
     field: str
     before: Any
@@ -41,7 +41,10 @@ class MergeChange:
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """What merging one entry would do. `state` is new, known or aside; `index` is its place in the file."""
+    """The changes that merging one entry would make.
+
+    `state` is new, known or aside; `index` is its place in the file.
+    """
 
     index: int
     entry: UserModel
@@ -58,7 +61,7 @@ class MergePlan:
 
 @dataclass(frozen=True, slots=True)
 class MergeConsent:
-    """Which entries (by index) may be confirmed by the importer, and may outrank somebody here. `actor` imports."""
+    """The entries (by index) that the importer confirms, or that may override a decision here. `actor` imports."""
 
     actor: int | None = None
     confirm: frozenset[int] = field(default_factory=frozenset)
@@ -70,8 +73,9 @@ class MergeConsent:
 
 
 def exported() -> UserModelsFile:
-    """Every model of every server but the Simulator, and whatever is kept aside."""
-    rows = ModelProfile.objects.select_related("server").exclude(server__kind="simulator")
+    """Return every model of every server except the Simulator, and all entries kept aside."""
+    there = ModelProfile.objects.filter(server__removed_at=None).select_related("server")
+    rows = there.exclude(server__kind="simulator")
     profiles = list(rows.order_by("server__name", "name"))
     known = {pk: capabilities["tools"] for pk, capabilities in effective_values.known_of_each(profiles).items()}
     claims = Override.objects.in_bulk([tools.override for tools in known.values() if tools.override])
@@ -81,7 +85,10 @@ def exported() -> UserModelsFile:
 
 
 def plan(document: UserModelsFile) -> tuple[MergePlan, ...]:
-    """What merging the file would do, entry by entry; nothing is written. Raises ConfigError (a model stands twice)."""
+    """Return the changes of merging the file, entry by entry, without writing.
+
+    Raises ConfigError (a model occurs twice).
+    """
     site = _ExistingModels()
     plans = tuple(_plan(site, index, entry) for index, entry in enumerate(document.entries))
     first: dict[tuple[str, str], int] = {}
@@ -94,7 +101,7 @@ def plan(document: UserModelsFile) -> tuple[MergePlan, ...]:
 
 @transaction.atomic
 def merge(document: UserModelsFile, ticks: MergeConsent) -> tuple[MergePlan, ...]:
-    """Write all of it or nothing; returns what was planned at that moment."""
+    """Write all changes or none; return the plan at that moment."""
     plans = plan(document)
     for one in plans:
         if one.state != "aside":
@@ -140,16 +147,16 @@ def _build(profile: ModelProfile) -> dict[str, str]:
 
 
 class _ExistingModels:
-    """The servers and models there are, read once for a whole file."""
+    """The existing servers and models, read once for a whole file."""
 
     def __init__(self) -> None:
-        self.servers = list(Server.objects.order_by("name"))
+        self.servers = list(Server.objects.filter(removed_at=None).order_by("name"))
         rows = ModelProfile.objects.select_related("server").order_by("server__name")
         self.profiles = {(row.server_id, row.name): row for row in rows}
         self.claims = effective_values.claims(row.pk for row in self.profiles.values())
 
     def server_of(self, entry: UserModel) -> Server | None:
-        """By its name, else the only server of its kind that has the model, else the only one of its kind."""
+        """Find it by name, else the only server of its kind with the model, else the only one of its kind."""
         named = [server for server in self.servers if entry.server and server.name == entry.server]
         alike = [server for server in self.servers if server.kind == entry.source]
         if entry.source not in providers.PROVIDERS:
@@ -174,7 +181,7 @@ def _plan(site: _ExistingModels, index: int, entry: UserModel) -> MergePlan:
 
 
 def _fresh(server: Server, entry: UserModel) -> ModelProfile:
-    """A row for a model that no server here has listed yet."""
+    """Return a row for a model that no server here has listed yet."""
     return ModelProfile(
         server=server,
         name=entry.id,
@@ -194,7 +201,7 @@ def _extra(entry: UserModel) -> dict[str, Any]:
 
 
 def _fields(profile: ModelProfile, entry: UserModel) -> Iterable[MergeChange]:
-    """What is said about the model besides its tools: what people here wrote changes only with a tick."""
+    """Return the changes to other facts of the model: texts by people here change only with a tick."""
     untouched = {
         "description": profile.description in ("", DESCRIPTION),
         "default_context": profile.default_context in (DEFAULT_CONTEXT, ModelProfile().default_context),
@@ -229,7 +236,7 @@ def _support(profile: ModelProfile, entry: UserModel, said: list[Any]) -> Iterab
 
 
 def _is_news(profile: ModelProfile, entry: UserModel, said: list[Any], counting: list[Any]) -> bool:
-    """False where the same was said here already; where a server declares it, its own word is asked here."""
+    """Return False for a claim that exists here; a server that declares capabilities is asked itself."""
     source = entry.tool_support_source
     if source == "user_confirmed":
         mine = next((claim for claim in counting if claim.source == source), None)
@@ -247,7 +254,7 @@ MEASURED = ("auto_detected", "runtime_error")
 
 
 def _build_key(profile: ModelProfile, entry: UserModel, said: list[Any]) -> str:
-    """The build a measurement holds for; one made here on the same build is not outranked by one from elsewhere."""
+    """Return the measured build; an imported measurement does not override one made here on the same build."""
     build = Build(str(profile.server_id), profile.name, **dict(entry.build)).key if entry.build else ELSEWHERE
     measured_here = any((claim.source, claim.build_key) == ("auto_detected", build) for claim in said)
     same = any((claim.build_key, claim.value) == (build, entry.tool_support) for claim in said)
@@ -295,7 +302,7 @@ def _decide(profile: ModelProfile, entry: UserModel, ticks: MergeConsent, allowe
 
 
 def _proposed(profile: ModelProfile, value: Any) -> bool:
-    """True where the same proposal waits already."""
+    """Return True if the same proposal is open already."""
     waiting = Override.objects.filter(profile=profile, capability="tools", proposed=True, accepted_by=None)
     return any(row.value is value for row in waiting.filter(withdrawn_by=None))
 
@@ -310,7 +317,7 @@ def _aside() -> UserModelsFile:
 
 
 def _keep_aside(document: UserModelsFile, entries: list[UserModel]) -> None:
-    """What the file says anew takes the place of what was kept of the same model."""
+    """Store an entry without a server here, replacing an earlier one of the same model."""
     before = _aside()
     spoken_of = {entry.key for entry in document.entries}
     kept = [entry for entry in before.entries if entry.key not in spoken_of]

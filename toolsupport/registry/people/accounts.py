@@ -1,4 +1,4 @@
-"""The people of the site as an administrator looks after them."""
+"""Manages the accounts of people for administrators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from toolsupport.registry.people.permissions import ROLES
 
 @dataclass(frozen=True, slots=True)
 class ListedPerson:
-    """`role` is "" for somebody without one; `invited` where no password was set yet; `browsers` signed in now."""
+    """`role` is "" without one; `invited`: no password is set yet; `browsers`: the number signed in now."""
 
     id: int
     name: str
@@ -34,21 +34,24 @@ class ListedPerson:
 
 @dataclass(frozen=True, slots=True)
 class PasswordLink:
-    """A one-time token that sets a password; it is shown once and kept nowhere."""
+    """A one-time token that sets a password; it is shown once and never stored."""
 
     name: str
     token: str
 
 
 def listed() -> tuple[ListedPerson, ...]:
-    """Everybody, by name."""
+    """Return all people, by name."""
     signed_in = Count("browser_sessions", filter=Q(browser_sessions__expire_date__gt=timezone.now()))
     rows = User.objects.annotate(browsers=signed_in).prefetch_related("groups").order_by("username")
     return tuple(_shown(row) for row in rows)
 
 
 def invite(name: str, role: str) -> PasswordLink:
-    """A new person without a password, and the link that sets one. Raises ConfigError (name taken or malformed)."""
+    """Create a person without a password; return the link that sets one.
+
+    Raises ConfigError (name taken or malformed).
+    """
     user = User(username=name.strip())
     user.set_unusable_password()
     try:
@@ -65,7 +68,7 @@ def invite(name: str, role: str) -> PasswordLink:
 
 @transaction.atomic
 def new_link(actor: int, person_id: int) -> PasswordLink:
-    """Take the password and every session away, and give a link that sets a new one. Raises NotFound, NotAllowed."""
+    """Remove the password and all sessions; return a link that sets a new password. Raises NotFound, NotAllowed."""
     user = _other(actor, person_id)
     user.set_unusable_password()
     user.save(update_fields=["password"])
@@ -75,14 +78,14 @@ def new_link(actor: int, person_id: int) -> PasswordLink:
 
 @transaction.atomic
 def set_role(actor: int, person_id: int, role: str) -> None:
-    """Raises NotFound, NotAllowed (oneself), ConfigError (no such role)."""
+    """Set a person's role. Raises NotFound, NotAllowed (oneself), ConfigError (no such role)."""
     _give(_other(actor, person_id), role)
     _check_administered()
 
 
 @transaction.atomic
 def set_active(actor: int, person_id: int, active: bool) -> None:
-    """Let somebody in, or no longer; then every session ends. Raises NotFound, NotAllowed (oneself)."""
+    """Activate or deactivate a person; deactivating ends all sessions. Raises NotFound, NotAllowed (oneself)."""
     user = _other(actor, person_id)
     User.objects.filter(pk=user.pk).update(is_active=active)
     if not active:
@@ -91,7 +94,7 @@ def set_active(actor: int, person_id: int, active: bool) -> None:
 
 
 def invited(token: str) -> User:
-    """Whom a link belongs to. Raises NotFound for one that was used, replaced, is too old, or never was."""
+    """Return the person of a link. Raises NotFound for a used, replaced, expired or invalid link."""
     person_id, _, rest = token.partition("-")
     user = User.objects.filter(pk=row_number(person_id), is_active=True).first()
     if user is None or not default_token_generator.check_token(user, rest):
@@ -101,7 +104,7 @@ def invited(token: str) -> User:
 
 @transaction.atomic
 def set_password(token: str, password: str) -> User:
-    """Use a link up. Raises NotFound, ValidationError (the password)."""
+    """Use a link to set a password. Raises NotFound, ValidationError (the password)."""
     user = invited(token)
     validate_password(password, user)
     user.set_password(password)
@@ -128,7 +131,7 @@ def _give(user: User, role: str) -> None:
 
 
 def _check_administered() -> None:
-    """Two administrators who take each other's role away at once: the second is refused."""
+    """Check that an administrator remains; of two who demote each other at once, the second is refused."""
     if first_admin.needs_setup():
         raise NotAllowed("Then nobody could administer the site any more.")
 

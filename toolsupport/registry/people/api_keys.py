@@ -1,4 +1,4 @@
-"""The keys with which programs come in: made, shown once, recognised, revoked."""
+"""Manages the API keys of programs: created, shown once, recognised, revoked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SELDOM = timedelta(minutes=1)  # how exact the time of the last use is
 
 @dataclass(frozen=True, slots=True)
 class KeyHolder:
-    """Who comes in with a key, and what it was made for."""
+    """The owner of a key and its scopes."""
 
     key: int
     person: User
@@ -44,7 +44,10 @@ class ShownKey:
 
 @transaction.atomic
 def create(person_id: int, name: str) -> str:
-    """The new key, in clear for the only time. Raises ConfigError for a name that will not do, Busy for too many."""
+    """Return the new key, in clear text for the only time.
+
+    Raises ConfigError for a bad name, Busy for too many keys.
+    """
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME:
         raise ConfigError(f"Give the key a name of at most {LONGEST_NAME} letters.")
@@ -58,7 +61,7 @@ def create(person_id: int, name: str) -> str:
 
 
 def holder(key: str) -> KeyHolder | None:
-    """Who comes in with this key; None where it is unknown or revoked, or where its owner is kept out."""
+    """Return the owner of this key; None if it is unknown or revoked, or its owner is deactivated."""
     rows = ApiKey.objects.select_related("person")
     row = rows.filter(digest=_digest(key), revoked_at=None, person__is_active=True).first()
     if row is None:
@@ -70,13 +73,13 @@ def holder(key: str) -> KeyHolder | None:
 
 
 def listed(person_id: int) -> tuple[ShownKey, ...]:
-    """The keys of a person that are in force, the newest first."""
+    """Return the valid keys of a person, newest first."""
     rows = ApiKey.objects.filter(person_id=person_id, revoked_at=None)
     return tuple(ShownKey(row.pk, row.name, row.prefix, row.created_at, row.used_at) for row in rows)
 
 
 def revoke(person_id: int, key_id: int) -> None:
-    """End a key of this person, at once. Raises NotFound."""
+    """Revoke a key of this person at once. Raises NotFound."""
     rows = ApiKey.objects.filter(pk=key_id, person_id=person_id)
     if not rows.exists():
         raise NotFound("There is no such key.")
@@ -84,5 +87,5 @@ def revoke(person_id: int, key_id: int) -> None:
 
 
 def _digest(key: str) -> str:
-    """Of 256 random bits nothing can be guessed: what slows guessing of passwords down is not needed here."""
+    """Return the digest. 256 random bits cannot be guessed, so a slow password hash is not needed."""
     return hashlib.sha256(key.encode(errors="replace")).hexdigest()

@@ -18,15 +18,21 @@ DEEDS = {
     "read_conversation": "read a conversation of somebody else",
     "approve_tool": "approved a tool of another program",
     "trust_server": "said whether what another program is told stays in the house",
+    "edit_server": "changed a model server",
+    "remove_server": "removed a model server",
+    "pull_model": "pulled a model",
+    "delete_model": "deleted a model from its server",
+    "unload_model": "unloaded a model",
     "switch_tool": "switched tools on or off that run code or reach outside",
 }
 REASON_LENGTH = 500
+MOST = 50
 BEFORE_THE_FIRST = "0" * 64
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """A deed as people are told of it."""
+    """An action as people see it."""
 
     at: datetime
     actor: str
@@ -35,7 +41,7 @@ class AuditEntry:
 
 @transaction.atomic
 def write(actor: int, deed: str, subject: str, reason: str) -> None:
-    """Append a deed (a key of DEEDS). Raises KeyError for an unknown one, ValueError, with words, without a reason."""
+    """Append an action (a key of DEEDS). Raises KeyError for an unknown one, ValueError without a reason."""
     assert DEEDS[deed]
     reason = " ".join(reason.split())
     if not 0 < len(reason) <= REASON_LENGTH:
@@ -50,14 +56,14 @@ def write(actor: int, deed: str, subject: str, reason: str) -> None:
 
 
 def digest(row: Audit) -> str:
-    """What a row's digest must be."""
+    """Compute the digest of a row."""
     at = row.at.astimezone(UTC).isoformat()
     said = [row.previous, at, row.actor_id, row.deed, row.subject, row.reason]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def broken_at() -> int | None:
-    """The first row (its id) that was changed, or that follows one that is gone; None while the chain is whole."""
+    """Return the id of the first row that was changed, or follows a removed one; None if the chain is intact."""
     return _broken(Audit.objects.order_by("id").iterator())
 
 
@@ -70,7 +76,13 @@ def _broken(rows: Iterable[Audit]) -> int | None:
     return None
 
 
+def of(subject: str) -> tuple[AuditEntry, ...]:
+    """Everything that was done to that thing; the newest first."""
+    rows = Audit.objects.filter(subject=subject).select_related("actor").order_by("-id")[:MOST]
+    return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)
+
+
 def about(deed: str, subject: str) -> tuple[AuditEntry, ...]:
-    """Who did this to that thing, and why; the newest first."""
+    """Return who did this to that object, and why; newest first."""
     rows = Audit.objects.filter(deed=deed, subject=subject).select_related("actor").order_by("-id")
     return tuple(AuditEntry(row.at, row.actor.get_username(), row.reason) for row in rows)

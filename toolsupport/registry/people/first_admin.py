@@ -1,4 +1,4 @@
-"""The people: how the first administrator comes in."""
+"""Creates the first administrator."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ SAME_START = timedelta(minutes=1)
 
 
 def needs_setup() -> bool:
-    """True while nobody could administer the site."""
+    """Return True while no person can administer the site."""
     return not User.objects.filter(Q(is_superuser=True) | Q(groups__name="admin"), is_active=True).exists()
 
 
 @transaction.atomic
 def new_setup_token() -> str:
-    """A token for /setup/; it works once, and it replaces the one made before.
+    """Return a token for /setup/; it works once, and replaces the earlier one.
 
-    What is kept is a seed, which gives the token only together with the signing key. Processes that start at the same
-    time get the same token: a site has one address to be set up at.
+    Only a seed is stored, which yields the token together with the signing key. Processes that start at the same time
+    get the same token, so that a site has one setup address.
     """
     row, _ = Setting.objects.select_for_update().get_or_create(key=_TOKEN, defaults={"value": secrets.token_hex(16)})
     if row.changed_at < timezone.now() - SAME_START:
@@ -41,7 +41,7 @@ def new_setup_token() -> str:
 
 
 def token_opens(token: str) -> bool:
-    """True while this token can make the first administrator: the newest one, for a day."""
+    """Return True while this token can create the first administrator: the newest one, for a day."""
     row = Setting.objects.filter(key=_TOKEN, changed_at__gt=timezone.now() - SETUP_LASTS).first()
     if row is None or not needs_setup():
         return False
@@ -50,9 +50,9 @@ def token_opens(token: str) -> bool:
 
 @transaction.atomic
 def create_admin(token: str, name: str, password: str) -> User:
-    """The first administrator. Raises NotAllowed (used up or wrong token), ValidationError (name or password).
+    """Create the first administrator. Raises NotAllowed (used or wrong token), ValidationError (name, password).
 
-    The token is used up by deleting its row: of two who come at once, one deletes it.
+    Deleting its row uses the token up: of two simultaneous requests, only one deletes it.
     """
     if not token_opens(token):
         raise NotAllowed("This set-up address was used already, or it is not the newest one.")
@@ -64,9 +64,9 @@ def create_admin(token: str, name: str, password: str) -> User:
 
 @transaction.atomic
 def admin_from_environment(written: str) -> bool:
-    """Make the administrator of TOOLSUPPORT_ADMIN if the site has none; True if it did. Raises ConfigError.
+    """Create TOOLSUPPORT_ADMIN if the site has no administrator; return True if created. Raises ConfigError.
 
-    An account of that name stays as it is: who disabled it or took its rights meant it.
+    An existing account of that name stays as it is: it may have been disabled or demoted on purpose.
     """
     name, colon, password = written.partition(":")
     if not (name.strip() and colon and password):
@@ -82,7 +82,7 @@ def admin_from_environment(written: str) -> bool:
 
 
 def id_of(name: str) -> int:
-    """The id of somebody who may sign in. Raises NotFound."""
+    """Return the id of an active person by name. Raises NotFound."""
     found = User.objects.filter(username=name, is_active=True).values_list("pk", flat=True).first()
     if found is None:
         raise NotFound(f"There is nobody called {name!r}.")

@@ -1,4 +1,4 @@
-"""What each role may do, and what each person may do by their roles."""
+"""Defines the permissions of each role, and reads those of each person."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Person = AbstractBaseUser | AnonymousUser
 
 
 class Action(StrEnum):
-    """Everything a role may or may not do."""
+    """An action that roles allow."""
 
     SEE_MODELS = "see models and servers"
     CHAT = "chat"
@@ -54,7 +54,7 @@ WHERE auth_user.id = %s AND auth_user.is_active"""
 
 
 def actions(person: Person) -> frozenset[Action]:
-    """Everything this person may do now, read afresh (one query); nobody inactive may do anything."""
+    """Return the actions that this person may do now, read again (one query); none for inactive people."""
     if not isinstance(person, User) or not person.is_active:
         return frozenset()
     if person.is_superuser:
@@ -63,7 +63,7 @@ def actions(person: Person) -> frozenset[Action]:
 
 
 def actions_of(user_id: int) -> frozenset[Action]:
-    """The same for the person of this id, in one query: what every frame of a socket asks for."""
+    """Return the same for a person's id, in one query; every websocket frame is checked by it."""
     found = raw_sql.rows(ROLES_OF, user_id)
     if any(is_superuser for is_superuser, _ in found):
         return frozenset(Action)
@@ -71,7 +71,7 @@ def actions_of(user_id: int) -> frozenset[Action]:
 
 
 def actions_of_each(user_ids: Collection[int]) -> dict[int, frozenset[Action]]:
-    """The same for many people in one query; those who are inactive or absent are left out."""
+    """Return the same for many people in one query; inactive or missing people are left out."""
     found: dict[int, frozenset[Action]] = {}
     people = User.objects.filter(pk__in=user_ids, is_active=True)
     for user_id, is_superuser, group in people.values_list("pk", "is_superuser", "groups__name"):
@@ -85,5 +85,5 @@ def _of_roles(names: Iterable[str | None]) -> frozenset[Action]:
 
 
 def may(person: Person, action: Action) -> bool:
-    """True when one of the person's roles includes the action."""
+    """Return True if one of the person's roles includes the action."""
     return action in actions(person)

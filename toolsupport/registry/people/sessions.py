@@ -1,4 +1,4 @@
-"""The session engine: Django's own in the database, with the person written beside each session."""
+"""Session engine: Django's database sessions, with the person stored beside each session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolsupport.models import Session
 
 
 class SessionStore(DatabaseSessions):
-    """Named in the settings as SESSION_ENGINE."""
+    """The session store, configured as SESSION_ENGINE."""
 
     @classmethod
     def get_model_class(cls) -> type[Session]:
@@ -27,23 +27,23 @@ class SessionStore(DatabaseSessions):
 
 
 def count(person_id: int) -> int:
-    """In how many browsers a person is signed in."""
+    """Return the number of browsers in which a person is signed in."""
     return Session.objects.filter(person_id=person_id, expire_date__gt=timezone.now()).count()
 
 
 def end(person_id: int, but: str | None = None) -> int:
-    """Sign a person out everywhere, except in the browser with the session key `but`; gives how many ended."""
+    """End all sessions of a person except the one with the key `but`; return how many ended."""
     ended, _ = Session.objects.filter(person_id=person_id).exclude(session_key=but).delete()
     return ended
 
 
 def clear_expired() -> None:
-    """Forget the sessions that ran out."""
+    """Delete expired sessions."""
     SessionStore.clear_expired()
 
 
 def lets_in(key: str) -> bool:
-    """Whether somebody is signed in with this session key; closes its connection, so any thread may ask."""
+    """Return whether this session key is signed in; closes its connection, so any thread may call it."""
     try:
         found = Session.objects.filter(session_key=key, expire_date__gt=timezone.now(), person__is_active=True)
         return found.exists()

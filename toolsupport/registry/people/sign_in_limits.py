@@ -1,4 +1,4 @@
-"""How often one may try to sign in: counted in rows, so that all processes count together."""
+"""Limits sign-in attempts, counted in rows, so that all processes share the counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAIR, ADDRESS, NAME = 8, 60, 60
 
 
 def attempt(name: str, address: str) -> None:
-    """Count a try before the password is looked at. Raises Busy with words for people where there were too many."""
+    """Count an attempt before the password is checked. Raises Busy with a message for people after too many."""
     with transaction.atomic():
         SignInTally.objects.filter(until__lte=timezone.now()).delete()
         over = [_count(key) > most for key, most in _keys(name, address)]
@@ -31,7 +31,7 @@ def attempt(name: str, address: str) -> None:
 
 
 def succeeded(name: str, address: str) -> None:
-    """Forget the tries of a name from an address: it was the right person."""
+    """Reset the attempts of a name from an address after a successful sign-in."""
     pair, _ = next(_keys(name, address))
     SignInTally.objects.filter(key=pair).delete()
 
@@ -43,7 +43,7 @@ def _count(key: str) -> int:
 
 
 def _keys(name: str, address: str) -> Iterator[tuple[str, int]]:
-    """Digests: a name that was typed may be a password in the wrong field."""
+    """Return digests: a typed name may be a password in the wrong field."""
     folded = name.strip().casefold()
     for parts, most in ((("both", folded, address), PAIR), (("address", address), ADDRESS), (("name", folded), NAME)):
         yield hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest(), most

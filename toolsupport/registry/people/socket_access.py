@@ -1,4 +1,4 @@
-"""Whether those who hold an open socket may still hold it, asked for all of them at once."""
+"""Checks for all open sockets at once whether their people may still hold them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIGNED_OUT, FORBIDDEN = "signed_out", "forbidden"
 
 @dataclass(frozen=True, slots=True)
 class SocketAccess:
-    """What let a socket in: the person, the browser's session, the mark of the password it was opened with."""
+    """The basis of a socket's access: the person, the browser's session, the password's hash at that time."""
 
     person: int
     session: str
@@ -26,7 +26,7 @@ class SocketAccess:
 
 
 def refused(passes: Collection[SocketAccess], action: Action) -> dict[SocketAccess, str]:
-    """Those that hold no more, and why: SIGNED_OUT (session, password, person) or FORBIDDEN (the role)."""
+    """Return the sockets to close, and why: SIGNED_OUT (session, password, person) or FORBIDDEN (the role)."""
     found: dict[SocketAccess, str] = {}
     waiting = iter(passes)
     while some := list(islice(waiting, AT_ONCE)):
@@ -35,7 +35,7 @@ def refused(passes: Collection[SocketAccess], action: Action) -> dict[SocketAcce
 
 
 def _refused(passes: Collection[SocketAccess], action: Action) -> Iterator[tuple[SocketAccess, str]]:
-    """Three queries, however many passes."""
+    """Run three queries, for any number of sockets."""
     people = {one.person for one in passes}
     sessions = Session.objects.filter(session_key__in={one.session for one in passes}, expire_date__gt=timezone.now())
     living = set(sessions.values_list("session_key", flat=True))
@@ -49,5 +49,5 @@ def _refused(passes: Collection[SocketAccess], action: Action) -> Iterator[tuple
 
 
 def _marks(user: User) -> tuple[str, ...]:
-    """What a session may be marked with: by today's signing key, or by one that is being rotated out."""
+    """Return the valid session hashes: by the current signing key, or by an old one during its rotation."""
     return (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())

@@ -1,4 +1,4 @@
-"""The addresses of servers, read from what people and the environment write."""
+"""Parses the addresses of servers from people's input and the environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COPIED_ENDINGS = {"openai": "/chat/completions"}  # what people copy from elsew
 
 @dataclass(frozen=True, slots=True)
 class NamedAddress:
-    """A server as the environment names it."""
+    """A server in the notation of the environment."""
 
     name: str
     kind: str
@@ -26,7 +26,7 @@ class NamedAddress:
 
 
 def server_url(kind: str, text: str) -> str:
-    """The base address without a trailing slash. Raises ConfigError in words a person can act on."""
+    """Return the base address without a trailing slash. Raises ConfigError with advice."""
     row = providers.provider(kind)
     url = http_address.checked(text)
     path = url.path.rstrip("/")
@@ -39,13 +39,13 @@ def server_url(kind: str, text: str) -> str:
 
 
 def _without_version(path: str) -> str:
-    """A plain /v1 at the end is ours to add; after another version (`/v4/…/v1`) it belongs to the address."""
+    """Remove a plain /v1 at the end, as we add it; after another version (`/v4/…/v1`) it stays."""
     bare = path.removesuffix("/v1")
     return path if providers.VERSIONED.search(bare) else bare
 
 
 def ollama_host(text: str) -> str:
-    """OLLAMA_HOST as Ollama itself reads it: scheme and port may be missing, 0.0.0.0 means this machine.
+    """Parse OLLAMA_HOST as Ollama does: scheme and port may be missing, 0.0.0.0 means this machine.
 
     Raises ConfigError that names the variable.
     """
@@ -62,7 +62,7 @@ def ollama_host(text: str) -> str:
 
 
 def _bracketed(host_and_rest: str) -> str:
-    """A bare IPv6 address in the brackets that an address with a port needs."""
+    """Put a bare IPv6 address in the brackets that an address with a port needs."""
     host, slash, rest = host_and_rest.partition("/")
     try:
         return f"[{IPv6Address(host)}]{slash}{rest}"
@@ -71,7 +71,7 @@ def _bracketed(host_and_rest: str) -> str:
 
 
 def named_servers(entries: Sequence[str]) -> tuple[NamedAddress, ...]:
-    """TOOLSUPPORT_SERVERS, already cut at its commas. Raises ConfigError that names the entry."""
+    """Parse TOOLSUPPORT_SERVERS, already split at its commas. Raises ConfigError that names the entry."""
     found = tuple(_named(entry) for entry in entries)
     names = [server.name for server in found]
     for name in names:

@@ -1,4 +1,4 @@
-"""API keys as they lie in the database: encrypted with keys derived from Django's SECRET_KEY."""
+"""Encrypts stored API keys with keys derived from Django's SECRET_KEY."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from toolsupport.core.errors import ConfigError
 
 
 def encrypt(secret: str) -> str:
-    """Ciphertext for a row; "" stays "" (no key is not a secret)."""
+    """Return the ciphertext for a row; "" stays "" (no key is not a secret)."""
     redaction.add_secrets(secret)
     return _box().encrypt(secret.encode()).decode() if secret else ""
 
 
 def decrypt(stored: str) -> str:
-    """The secret. Raises ConfigError where SECRET_KEY is not the one it was stored under."""
+    """Return the secret. Raises ConfigError if SECRET_KEY has changed since it was stored."""
     if not stored:
         return ""
     try:

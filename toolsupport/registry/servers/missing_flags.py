@@ -1,4 +1,4 @@
-"""Settings that a server lacks for tools: noted once for each model, shown to administrators until tools work."""
+"""Stores settings that a server lacks for tools, once per model; administrators see them until tools work."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ class MissingFlag:
 
 
 def missing(profile: int, flag: str) -> bool:
-    """Note it; False where the same setting was noted before and is still missing."""
+    """Store it; return False if the same missing setting is stored already."""
     flag = flag[:LONGEST]
     rows = ModelProfile.objects.filter(pk=profile).exclude(missing_flag=flag)
     return bool(rows.update(missing_flag=flag, missing_flag_since=Now()))
 
 
 def solved(profile: int) -> None:
-    """A request with tools was answered, or a test found that the server takes them."""
+    """Remove it: a request with tools was answered, or a test found that the server accepts them."""
     _solve(ModelProfile.objects.filter(pk=profile))
 
 
 def server_changed(server: int) -> None:
-    """Somebody changed the server: what it lacks now is found out by the next request."""
+    """Remove it after a change to the server: the next request finds out what is missing."""
     _solve(ModelProfile.objects.filter(server_id=server))
 
 
 def by_server() -> Mapping[int, tuple[MissingFlag, ...]]:
-    """What is missing, by the server's id."""
+    """Return the missing settings by server id."""
     found: defaultdict[int, tuple[MissingFlag, ...]] = defaultdict(tuple)
     for row in _open().order_by("name"):
         found[row.server_id] += (MissingFlag(row.pk, row.name, row.missing_flag, row.missing_flag_since),)
@@ -51,12 +51,12 @@ def by_server() -> Mapping[int, tuple[MissingFlag, ...]]:
 
 
 def servers() -> int:
-    """How many servers lack a setting."""
+    """Return the number of servers that lack a setting."""
     return _open().values("server").distinct().count()
 
 
 def _open() -> QuerySet[ModelProfile]:
-    """What is out of use needs nothing."""
+    """Return the missing settings of models in use."""
     there = ModelProfile.objects.filter(enabled=True, gone_since=None, server__enabled=True)
     return there.exclude(missing_flag="")
 

@@ -1,4 +1,4 @@
-"""The rows of the servers: added, listed, switched on or off."""
+"""Stores the servers: added, listed, enabled or disabled."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
+from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.config import environment
+from toolsupport.core import server_faults
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
@@ -21,6 +23,7 @@ from toolsupport.registry.servers.missing_flags import MissingFlag
 from toolsupport.registry.settings import model_settings
 
 SIMULATOR = "Simulator"
+REMOVED = "The server of this model was removed. Choose another model."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,11 @@ class NewServer:
 
 @dataclass(frozen=True, slots=True)
 class ListedServer:
-    """A server as the page shows it; `why` and `hint` say what is wrong and what to do, `models` counts those there.
+    """A server as the page shows it; `why` and `hint` give a problem and advice, `models` counts those present.
 
-    `marks` are its models that cannot be given tools until it has another setting.
+    `badge` and `tone` are its state in a word; `again_in` the seconds until it is asked again by itself, None where it
+    is not. `editable`: it is not defined by the environment. `keeps_models`: models are pulled and deleted there.
+    `marks` are its models that get no tools until a setting of the server is changed.
     """
 
     id: int
@@ -58,21 +63,22 @@ class ListedServer:
     hint: str
     has_key: bool
     models: int
+    badge: str
+    tone: str
+    again_in: int | None
+    editable: bool
+    keeps_models: bool
     marks: tuple[MissingFlag, ...] = ()
 
 
 @transaction.atomic
 def add(server: NewServer) -> int:
-    """The new row's id; without an address it is the kind's usual one.
+    """Return the new row's id; without an address it is the kind's usual one.
 
     Raises ConfigError for a taken name, an unknown kind or a bad address.
     """
-    name = server.name.strip()
-    if not name or len(name) > 80 or "/" in name:
-        raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
+    name = checked_name(server.name)
     url = server_url(server.kind, server.base_url.strip() or providers.provider(server.kind).default_url)
-    if Server.objects.filter(name__iexact=name).exists():
-        raise ConfigError(f"There is already a server called {name!r}; choose another name.")
     try:
         with transaction.atomic():
             row = Server.objects.create(
@@ -87,11 +93,21 @@ def add(server: NewServer) -> int:
     return row.pk
 
 
+def checked_name(text: str, but: int = 0) -> str:
+    """Return a name that is free for a server (`but`: the id of the server that may have it). Raises ConfigError."""
+    name = text.strip()
+    if not name or len(name) > 80 or "/" in name:
+        raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
+    if Server.objects.filter(name__iexact=name).exclude(pk=but).exists():
+        raise ConfigError(f"There is already a server called {name!r}; choose another name.")
+    return name
+
+
 @transaction.atomic
 def ensure(server: NewServer) -> int:
-    """Add a server of the environment, or bring its row up to date. A person's switch (enabled) stays as it is.
+    """Add a server of the environment, or update its row. `enabled`, which people set, stays.
 
-    A key that the environment has takes the place of a stored one.
+    A key in the environment replaces a stored one.
     """
     url = server_url(server.kind, server.base_url)
     row, _ = Server.objects.get_or_create(
@@ -116,24 +132,24 @@ def _readable_key(row: Server) -> str:
 
 
 def ensure_simulator(base_url: str) -> int:
-    """The row of the built-in Simulator, at the address it listens on this time."""
+    """Return the row of the built-in Simulator, with its current address."""
     return ensure(NewServer(SIMULATOR, "simulator", base_url, origin="built-in"))
 
 
 def ensure_named(server: NamedAddress) -> int:
-    """The row of a server that the environment names."""
+    """Return the row of a server that the environment names."""
     return ensure(NewServer(server.name, server.kind, server.base_url, origin="environment"))
 
 
 @transaction.atomic
 def set_enabled(server_id: int, enabled: bool) -> None:
-    """Switch a server on or off. Raises NotFound."""
-    if not Server.objects.filter(pk=server_id).update(enabled=enabled):
+    """Enable or disable a server. Raises NotFound."""
+    if not Server.objects.filter(pk=server_id, removed_at=None).update(enabled=enabled):
         raise NotFound("There is no such server.")
 
 
 def enabled_ids() -> tuple[int, ...]:
-    """The servers to ask; the Simulator is left out where the environment switched it off."""
+    """Return the servers to query; the Simulator is left out if the environment disables it."""
     rows = Server.objects.filter(enabled=True)
     if settings.ENV["TOOLSUPPORT_SIMULATOR"] == "off":
         rows = rows.exclude(kind="simulator")
@@ -141,45 +157,50 @@ def enabled_ids() -> tuple[int, ...]:
 
 
 def names() -> frozenset[str]:
-    """The names of all servers, switched on or not."""
-    return frozenset(Server.objects.values_list("name", flat=True))
+    """Return the names of all servers, enabled or not."""
+    return frozenset(Server.objects.filter(removed_at=None).values_list("name", flat=True))
 
 
 def has_url(base_url: str) -> bool:
-    """True where a server of this address is known, switched on or not."""
+    """Return True if a server with this address exists, enabled or not; a removed one counts, so it stays removed."""
     return Server.objects.filter(base_url=base_url).exists()
 
 
 def id_of(name: str) -> int:
-    """The id of the server of this name. Raises NotFound that lists the names there are."""
-    found = Server.objects.filter(name__iexact=name).values_list("pk", flat=True).first()
+    """Return the id of the server of this name. Raises NotFound with a list of the existing names."""
+    found = Server.objects.filter(name__iexact=name, removed_at=None).values_list("pk", flat=True).first()
     if found is None:
-        names = ", ".join(Server.objects.values_list("name", flat=True)) or "none yet"
-        raise NotFound(f"There is no server called {name!r}. Servers: {names}.")
+        known = ", ".join(sorted(names())) or "none yet"
+        raise NotFound(f"There is no server called {name!r}. Servers: {known}.")
     return found
 
 
 def listed() -> tuple[ListedServer, ...]:
-    """All servers, those in use first, in three queries at most."""
+    """Return all servers, those in use first, in three queries at most."""
     there = Count("profiles", filter=Q(profiles__gone_since=None))
-    rows = Server.objects.annotate(models=there).order_by("-enabled", "name")
+    rows = Server.objects.filter(removed_at=None).annotate(models=there).order_by("-enabled", "name")
     marks = missing_flags.by_server()
     return tuple(replace(_listed(row, row.models), marks=marks.get(row.pk, ())) for row in rows)
 
 
 def shown(server_id: int) -> ListedServer:
-    """One server as the page shows it. Raises NotFound."""
+    """Return one server as the page shows it. Raises NotFound."""
     row = _get(server_id)
     return _listed(row, row.profiles.filter(gone_since=None).count())
 
 
 def endpoint(server_id: int) -> Endpoint:
-    """Where the server is. Raises NotFound, ConfigError (its key cannot be read)."""
+    """Return the server's endpoint. Raises NotFound, ConfigError (its key is unreadable)."""
     return endpoint_of(_get(server_id))
 
 
 def endpoint_of(server: Server, profile: ModelProfile | None = None) -> Endpoint:
-    """The endpoint with the server's limits, those of the profile before them (options["timeouts"], in seconds)."""
+    """Return the endpoint with the server's limits, overridden by the profile's (options["timeouts"], in seconds).
+
+    Raises ConfigError if the key cannot be read or the server was removed.
+    """
+    if server.removed_at is not None:
+        raise ConfigError(REMOVED)
     timeouts = server.options.get("timeouts", {}) | (model_settings.limits(profile) if profile else {})
     key = key_encryption.decrypt(server.api_key)
     # With several processes each asks the Simulator it started itself: another's may be gone, or on another machine.
@@ -193,7 +214,7 @@ def _known_limits(timeouts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _get(server_id: int) -> Server:
-    row = Server.objects.filter(pk=server_id).first()
+    row = Server.objects.filter(pk=server_id, removed_at=None).first()
     if row is None:
         raise NotFound("There is no such server.")
     return row
@@ -201,6 +222,7 @@ def _get(server_id: int) -> Server:
 
 def _listed(row: Server, models: int) -> ListedServer:
     provider = providers.PROVIDERS.get(row.kind)
+    badge, tone = badge_of(row)
     copied = {
         name: getattr(row, name)
         for name in (
@@ -212,7 +234,37 @@ def _listed(row: Server, models: int) -> ListedServer:
         **copied,
         title=provider.title if provider else row.kind,
         why=row.last_error,
-        hint=provider.hint if provider else "This kind of server is not known any more.",
+        hint=hint_of(row),
         has_key=bool(row.api_key),
         models=models,
+        badge=badge,
+        tone=tone,
+        again_in=_again_in(row),
+        editable=row.origin != "environment" and not row.simulated,
+        keeps_models=provider is not None and provider.wire == "ollama",
     )
+
+
+def hint_of(row: Server) -> str:
+    """Return the advice for a server that does not answer."""
+    provider = providers.PROVIDERS.get(row.kind)
+    if provider is None:
+        return "This kind of server is not known any more."
+    return server_faults.hint(row.fault) or provider.hint
+
+
+def badge_of(row: Server) -> tuple[str, str]:
+    """Return the state of a server in a word, and the tone of its badge."""
+    if not row.enabled:
+        return "Switched off", ""
+    if row.reachable is None:
+        return "Not asked yet", "ask"
+    provider = providers.PROVIDERS.get(row.kind)
+    title = provider.title if provider else row.kind
+    return ("Online", "ok") if row.reachable else server_faults.badge(row.fault, title)
+
+
+def _again_in(row: Server) -> int | None:
+    if not row.enabled or row.reachable is not False or row.next_check_at is None:
+        return None
+    return max(0, round((row.next_check_at - timezone.now()).total_seconds()))

@@ -1,4 +1,4 @@
-"""The context each model is asked for, which may be raised and taken back while it is used (F8, F9)."""
+"""Stores the requested context of each model, which may be raised and taken back while it is used (F8, F9)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ LOADED_WITH = "ollama"  # the wire on which a request says how much context the 
 
 
 def num_ctx(profile: ModelProfile) -> int:
-    """The context we ask for, never more than the model was trained with."""
+    """Return the requested context, never more than the model was trained with."""
     return min(profile.default_context, profile.context_length or profile.default_context)
 
 
 def is_asked_for(profile: ModelProfile) -> bool:
-    """Whether a request says how large the context is; elsewhere the server was started with one."""
+    """Return whether a request sets the context; other servers get it when they start."""
     return providers.provider(profile.server.kind).wire == LOADED_WITH
 
 
 def window(profile: ModelProfile) -> ContextWindow:
-    """The context as it stands. A failure of another build says nothing about this one."""
+    """Return the current context. A failure of another build proves nothing about this one."""
     if not is_asked_for(profile):
         return ContextWindow(profile.context_length or 0)
     given = num_ctx(profile)
@@ -36,7 +36,7 @@ def window(profile: ModelProfile) -> ContextWindow:
 
 
 def take_modelfile(profile: ModelProfile, told: dict[str, Any]) -> None:
-    """Keep what a Modelfile sets (not saved yet). Its num_ctx is asked for while nobody chose or raised another."""
+    """Set the values of a Modelfile (not saved yet). Its num_ctx is used until a person sets or raises another."""
     before = (profile.modelfile or {}).get("num_ctx", DEFAULT)
     if profile.default_context == before and not profile.context_before:
         profile.default_context = told.get("num_ctx", DEFAULT)
@@ -44,7 +44,7 @@ def take_modelfile(profile: ModelProfile, told: dict[str, Any]) -> None:
 
 
 def choose(profile: ModelProfile, context: int) -> None:
-    """Somebody chose it (not saved yet): what did not load before may be tried again."""
+    """Set a person's choice (not saved yet): sizes that failed to load may be tried again."""
     if context != profile.default_context:
         profile.context_before, profile.default_context = num_ctx(profile), context
         profile.context_failed, profile.context_build = 0, ""
@@ -52,7 +52,7 @@ def choose(profile: ModelProfile, context: int) -> None:
 
 @transaction.atomic
 def raise_to(profile_id: int, seen: ContextWindow, context: int) -> ContextWindow:
-    """Ask for more from now on, for everybody; where it was changed since it was `seen`, that stays."""
+    """Request more from now on, for everyone; if it was changed since it was `seen`, that stays."""
     profile = _held(profile_id)
     if num_ctx(profile) != seen.given:
         return window(profile)
@@ -61,7 +61,7 @@ def raise_to(profile_id: int, seen: ContextWindow, context: int) -> ContextWindo
 
 @transaction.atomic
 def take_back(profile_id: int, seen: ContextWindow) -> ContextWindow | None:
-    """Ask for what was asked for before; None where that was not less, so that something else is at fault."""
+    """Return to the previous context; None if that was not smaller, so that the cause lies elsewhere."""
     profile = _held(profile_id)
     if num_ctx(profile) != seen.given:
         return window(profile) if num_ctx(profile) < seen.given else None

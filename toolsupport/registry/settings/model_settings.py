@@ -1,4 +1,4 @@
-"""How a model is asked: what an administrator set for it, read back only where it still makes sense."""
+"""Stores an administrator's request settings for a model, and ignores stored values that are no longer valid."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ LONGEST_WAIT = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What is set for a model; None and "" leave it to the server, the team, or what is known of the model.
+    """The settings of a model; None and "" leave a value to the server, the team, or the model's facts.
 
-    `num_ctx` in tokens, `first_token` (loading included) and `between` two tokens in seconds. `format` is the call
-    format to prefer, `disabled_formats` are those never to use. `learns` False: its refusals
-    teach nothing. `translation` False: no tool serves for another. `grows` False: the
-    context is never raised by itself.
+    `num_ctx` in tokens, `first_token` (loading included) and `between` two tokens in seconds. `format` is the preferred
+    call format, `disabled_formats` are never used. `learns` False: its refusals are not learned from. `translation`
+    False: no tool replaces another. `grows` False: the context is never raised automatically.
     """
 
     num_ctx: int
@@ -79,7 +78,7 @@ TIMES = ("connect", *WAITS, "total")
 
 
 def of(profile: ModelProfile) -> ModelOptions:
-    """The options of a model; a stored value that cannot be one is as if it were not set."""
+    """Return the options of a model; an invalid stored value counts as not set."""
     stored = {name: value for name, value in profile.options.items() if name in VALID and VALID[name](value)}
     stored |= {name: tuple(value) for name, value in stored.items() if name == "disabled_formats"}
     stored |= {name: value for name, value in limits(profile).items() if name in WAITS}
@@ -87,7 +86,7 @@ def of(profile: ModelProfile) -> ModelOptions:
 
 
 def learns(profile_id: int) -> bool:
-    """Whether refusals of this model may lead to a question. Raises NotFound."""
+    """Return whether refusals of this model may lead to a question. Raises NotFound."""
     profile = ModelProfile.objects.filter(pk=profile_id).first()
     if profile is None:
         raise NotFound("There is no such model.")
@@ -95,7 +94,7 @@ def learns(profile_id: int) -> bool:
 
 
 def limits(profile: ModelProfile) -> dict[str, float]:
-    """The times of a model's `timeouts` that can be kept to, in seconds."""
+    """Return the valid times of a model's `timeouts`, in seconds."""
     kept = profile.options.get("timeouts")
     named = kept if isinstance(kept, dict) else {}
     fits = _number(0.001, LONGEST_WAIT)
@@ -104,7 +103,7 @@ def limits(profile: ModelProfile) -> dict[str, float]:
 
 @transaction.atomic
 def save(profile_id: int, chosen: ModelOptions) -> None:
-    """Keep the options of a model; what else is stored with them stays. Raises NotFound."""
+    """Store the options of a model; other stored options stay. Raises NotFound."""
     profile = ModelProfile.objects.select_for_update().filter(pk=profile_id).first()
     if profile is None:
         raise NotFound("There is no such model.")

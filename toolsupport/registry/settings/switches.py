@@ -1,4 +1,4 @@
-"""The switches of the team: read for those who act on them, shown and set by administrators."""
+"""Stores the switches of the team, set by administrators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolsupport.registry.settings import team_settings
 
 @dataclass(frozen=True, slots=True)
 class ShownSwitch:
-    """A switch as the page shows it; `chosen` is a key of its choices, `locked` the variable that decides, or ""."""
+    """A switch as the page shows it; `chosen` is a key of its choices, `locked` the deciding variable, or ""."""
 
     key: str
     words: SwitchText
@@ -21,26 +21,26 @@ class ShownSwitch:
 
 
 def in_force() -> TeamSwitches:
-    """All switches, in one query."""
+    """Return all switches, in one query."""
     return of(team_settings.everything())
 
 
 def of(team: Mapping[str, Any]) -> TeamSwitches:
-    """The switches among the settings of the team, as `system_settings.everything` reads them."""
+    """Return the switches from the team's settings, as `system_settings.everything` reads them."""
     return TeamSwitches(**{switch.name: team[switch.name] for switch in SWITCHES})
 
 
 def shown(team: Mapping[str, Any]) -> tuple[ShownSwitch, ...]:
-    """All switches among the settings of the team, in the order of the page."""
+    """Return all switches from the team's settings, in the order of the page."""
     return tuple(
         ShownSwitch(switch.name, switch.text, switch.written(team[switch.name]), _lock(switch)) for switch in SWITCHES
     )
 
 
 def put(given: Mapping[str, str]) -> None:
-    """Keep what a form says; switches that it leaves out, or that the environment decides, stay as they are.
+    """Store a form's values; switches that it omits, or that the environment decides, stay.
 
-    Raises ValueError with words for people.
+    Raises ValueError with a message for people.
     """
     wanted: dict[str, Any] = {}
     for switch in SWITCHES:

@@ -1,4 +1,4 @@
-"""The team's settings: the environment outranks the values of the page."""
+"""Stores the team's settings; the environment has precedence over the values of the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROMPT_LENGTH = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SettingSpec:
-    """A setting: its default, what a stored value must be, the environment variable that outranks it ("" for none)."""
+    """A setting: its default, the check of a stored value, the environment variable with precedence ("" for none)."""
 
     default: Any
     valid: Callable[[Any], bool]
@@ -58,17 +58,17 @@ KNOWN = {
 
 
 def locked(key: str) -> bool:
-    """True where the environment decides: the page shows the value and cannot change it. Raises KeyError."""
+    """Return True if the environment decides: the page shows the value and cannot change it. Raises KeyError."""
     return KNOWN[key].variable in settings.ENV[GIVEN]
 
 
 def get(key: str) -> Any:
-    """The value in force. Raises KeyError for a setting that is not in the table."""
+    """Return the effective value. Raises KeyError for an unknown setting."""
     return _in_force(key, {row.key: row.value for row in Setting.objects.filter(key=key)})
 
 
 def held(key: str) -> Any:
-    """The value in force, which nobody else changes before this transaction ends. Raises KeyError."""
+    """Return the effective value, locked until this transaction ends. Raises KeyError."""
     Setting.objects.get_or_create(key=key, defaults={"value": KNOWN[key].default})
     list(Setting.objects.select_for_update().filter(key=key))
     return get(key)
@@ -78,7 +78,7 @@ STORED = 'SELECT "key", value FROM toolsupport_setting'
 
 
 def everything() -> dict[str, Any]:
-    """All settings in force, in one query."""
+    """Return all effective settings, in one query."""
     stored = {key: orjson.loads(value or "null") for key, value in raw_sql.rows(STORED)}
     return {key: _in_force(key, stored) for key in KNOWN}
 
@@ -91,12 +91,12 @@ def _in_force(key: str, stored: Mapping[str, Any]) -> Any:
 
 
 def put(key: str, value: Any) -> None:
-    """Keep a value. Raises KeyError for an unknown setting, ValueError where the value cannot be one of it."""
+    """Store a value. Raises KeyError for an unknown setting, ValueError for an invalid value."""
     put_all({key: value})
 
 
 def put_all(values: Mapping[str, Any]) -> None:
-    """Keep these values in one statement, all of them or none. Raises as `put` does."""
+    """Store these values in one statement, all or none. Raises as `put` does."""
     for key, value in values.items():
         if not KNOWN[key].valid(value):
             raise ValueError(f"{key} cannot be {value!r}")
@@ -106,7 +106,7 @@ def put_all(values: Mapping[str, Any]) -> None:
 
 
 def put_defaults(prompt: str, temperature: str, model: str) -> None:
-    """Keep the team's defaults as written in a form ("" means none). Raises ValueError with words for people."""
+    """Store the team's defaults as entered in a form ("" means none). Raises ValueError with a message for people."""
     degree = _degree(temperature)
     if len(prompt) > PROMPT_LENGTH:
         raise ValueError(f"The prompt may have {PROMPT_LENGTH:,} characters at most.")
@@ -129,6 +129,6 @@ def _degree(written: str) -> float | None:
 
 
 def default_model() -> int | None:
-    """The profile a new conversation starts with, if the team chose one."""
+    """Return the profile that a new conversation starts with, if the team chose one."""
     value = get("default_model")
     return int(value) if value is not None else None

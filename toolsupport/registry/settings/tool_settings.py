@@ -1,4 +1,4 @@
-"""What the team wants of tools and call formats: what is switched on, what is left out, what comes first."""
+"""Stores the team's choices for tools and call formats: enabled, excluded, preferred."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ ON_BY_DEFAULT = frozenset({"A0", "A1", "A2"})
 
 
 def enabled(name: str, level: str, team: Mapping[str, Any]) -> bool:
-    """Whether a tool of this level is switched on; `team` are all settings in force."""
+    """Return whether a tool of this level is enabled; `team` are all effective settings."""
     return bool(team["tools"].get(name, level in ON_BY_DEFAULT))
 
 
 @transaction.atomic
 def switch(name: str, on: bool, level: str, actor: int) -> None:
-    """Switch a tool on or off for every chat; where it runs code or reaches outside, that is kept in the audit.
+    """Enable or disable a tool for every chat; for tools that run code or reach outside, audited.
 
-    Whether it can work here, and whether this person may, is for the caller to know.
+    The caller checks whether the tool can work here, and whether this person may.
     """
     team_settings.put("tools", team_settings.held("tools") | {name: on})
     if level not in ON_BY_DEFAULT:
@@ -37,14 +37,14 @@ def switch(name: str, on: bool, level: str, actor: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FormatSettings:
-    """The call formats of the team: `primary` is preferred where it may be used ("" for none), `disabled` never is."""
+    """The team's call formats: `primary` is preferred if it may be used ("" for none), `disabled` are never used."""
 
     primary: str = ""
     disabled: frozenset[str] = frozenset()
 
     @property
     def stamp(self) -> str:
-        """What a form carries of the state it was made from."""
+        """The state that a form was made from, to detect concurrent changes."""
         return json.dumps([self.primary, *sorted(self.disabled)])
 
     def __str__(self) -> str:
@@ -54,13 +54,13 @@ class FormatSettings:
 
 
 def formats(team: Mapping[str, Any]) -> FormatSettings:
-    """What is in force; `team` are all settings in force."""
+    """Return the effective formats; `team` are all effective settings."""
     return FormatSettings(team["primary_format"], frozenset(team["disabled_formats"]))
 
 
 @transaction.atomic
 def put_formats(wanted: FormatSettings, seen: str) -> None:
-    """Keep them. Raises Conflict where they changed since the form was made, ValueError with words for people."""
+    """Store them. Raises Conflict if they changed since the form was made, ValueError with a message for people."""
     named = {wanted.primary or format_choice.NATIVE, *wanted.disabled}
     if not named <= set(format_choice.names()):
         raise ValueError("There is no such call format.")
@@ -75,7 +75,7 @@ def put_formats(wanted: FormatSettings, seen: str) -> None:
 
 @transaction.atomic
 def leave_out(kind: str, name: str, out: bool) -> None:
-    """Leave a tool or an MCP server (`kind` tools or servers) out of every chat, or allow it again."""
+    """Exclude a tool or an MCP server (`kind` tools or servers) from every chat, or allow it again."""
     kept: dict[str, Collection[str]] = ToolFilter.read(team_settings.held("left_out")).to_json()
     names = {*kept[kind], name} if out else {*kept[kind]} - {name}
     team_settings.put("left_out", kept | {kind: sorted(names)})

@@ -1,4 +1,4 @@
-"""What became known of models a moment ago, for pages that show them."""
+"""Reads recent changes of models for the pages that show them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ JUST_NOW = timedelta(seconds=10)
 
 
 def tests(profiles: Collection[int]) -> list[ShownDetection]:
-    """The tests of these models that are under way or ended just now, the oldest first."""
+    """Return the tests of these models that run or ended just now, oldest first."""
     rows = Detection.objects.select_related("profile__server", "actor").filter(profile__in=profiles)
     recent = rows.filter(Q(status__in=OPEN) | Q(finished_at__gte=Now() - JUST_NOW))
     return [detection_reports.of_row(row) for row in recent.order_by("id")]
 
 
 def decisions(profiles: Collection[int]) -> dict[int, int]:
-    """The newest word of people on each model's tools, for everyone: its number, by the model's."""
+    """Return the newest decision of people on each model's tools, for everyone: its number, by model id."""
     rows = Override.objects.filter(profile__in=profiles, capability="tools", session="", proposed=False)
     newest = rows.filter(source="user_confirmed").values("profile").annotate(newest=Max("pk"))
     return dict(newest.values_list("profile", "newest"))

@@ -1,4 +1,4 @@
-"""Tests of models as pages, commands and the API show them."""
+"""Reads tests of models for pages, commands and the API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolsupport.registry.testing import queue
 
 @dataclass(frozen=True, slots=True)
 class UndoReport:
-    """What undoing a test did: (what, before, after) of each value that changed, or in `why` that none did."""
+    """The effect of undoing a test: (what, before, after) of each changed value; `why` if none changed."""
 
     actor: str
     at: str
@@ -30,10 +30,10 @@ class UndoReport:
 
 @dataclass(frozen=True, slots=True)
 class ShownDetection:
-    """One test. `steps` are [{step, title, state, detail}] in order; times are ISO 8601, "" while there is none.
+    """One test. `steps` are [{step, title, state, detail}] in order; times are ISO 8601, "" if not set.
 
-    `older` says that its model is another build by now. `undone` is read for pages only.
-    `place` is which one it is of those that wait for its server, 0 where it does not wait.
+    `older`: its model has another build by now. `undone` is read for pages only. `place` is its position in its
+    server's queue, 0 if it does not wait.
     """
 
     id: int
@@ -62,12 +62,12 @@ class ShownDetection:
 
     @property
     def pull(self) -> str:
-        """How to get a model that is known to call tools, where this one was found not to; else ""."""
+        """How to pull a model that can call tools, if this one cannot; else ""."""
         return f"ollama pull {picker.RECOMMENDED[0]}" if self.verdict in ("refused", "ignored") else ""
 
     @property
     def proved(self) -> bool:
-        """Whether it says something about the model."""
+        """Whether it proves anything about the model."""
         left = bool(self.detail.get("left_somewhere"))
         return self.status == "done" and (left or self.verdict not in ("inconclusive", "misconfigured"))
 
@@ -90,7 +90,7 @@ class ShownTrial:
 
 
 def shown(detection: int) -> ShownDetection:
-    """Raises NotFound."""
+    """Return one test. Raises NotFound."""
     row = Detection.objects.select_related("profile__server", "actor").filter(pk=detection).first()
     if row is None:
         raise NotFound("There is no such test.")
@@ -98,7 +98,7 @@ def shown(detection: int) -> ShownDetection:
 
 
 def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
-    """The newest tests of one model, the newest first."""
+    """Return the newest tests of one model, newest first."""
     rows = Detection.objects.select_related("profile__server", "actor").filter(profile_id=profile)
     found = list(rows.order_by("-id")[:most])
     undone = _undone([row.pk for row in found])
@@ -106,7 +106,7 @@ def of_model(profile: int, most: int = 20) -> list[ShownDetection]:
 
 
 def _undone(tests: Sequence[int]) -> dict[int, UndoReport]:
-    """Those of these tests that were undone, by their ids: one query."""
+    """Return those of these tests that were undone, by id: one query."""
     lines = HistoryEntry.objects.filter(detection__in=tests, kind="withdrawal").select_related("actor").order_by("pk")
     found: dict[int, UndoReport] = {}
     for line in lines:
@@ -121,7 +121,7 @@ def _undone(tests: Sequence[int]) -> dict[int, UndoReport]:
 
 @dataclass(frozen=True, slots=True)
 class ModelDetections:
-    """The tests of one model: those under way, those that are over (the newest first), how long the last one took."""
+    """The tests of one model: open ones, finished ones (newest first), the duration of the last one."""
 
     open: Sequence[ShownDetection]
     past: Sequence[ShownDetection]
@@ -129,7 +129,7 @@ class ModelDetections:
 
 
 def tests(profile: int) -> ModelDetections:
-    """Everything the model's page shows of its tests."""
+    """Return all data about tests for the model's page."""
     found = of_model(profile)
     took = next((one.run_ms for one in found if one.run_ms and one.kind == "tools" and one.status == "done"), None)
     over = [one for one in found if not one.open]
@@ -138,7 +138,7 @@ def tests(profile: int) -> ModelDetections:
 
 @dataclass(frozen=True, slots=True)
 class BulkProgress:
-    """How far the tests are that somebody asked for all at once; `left` in seconds."""
+    """The progress of a person's bulk of tests; `left` in seconds."""
 
     since: int
     done: int
@@ -155,7 +155,7 @@ SECONDS_EACH, AT_ONCE = 10.0, 2
 
 
 def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
-    """The tests of one person from the one with the id `since` on; without it, from the oldest open one on."""
+    """Return the tests of one person from the id `since` on; without it, from the oldest open one on."""
     mine = Detection.objects.filter(actor_id=actor, trigger="bulk")
     first = since or mine.filter(status__in=OPEN).order_by("pk").values_list("pk", flat=True).first()
     if not first:
@@ -171,13 +171,13 @@ def bulk(actor: int | None, since: int = 0) -> BulkProgress | None:
 
 
 def open_ones(profiles: list[int]) -> dict[int, ShownDetection]:
-    """The test that is under way for each of these models, by the model's id."""
+    """Return the open test of each of these models, by model id."""
     rows = Detection.objects.select_related("profile__server", "actor").filter(profile__in=profiles, status__in=OPEN)
     return {row.profile_id: of_row(row) for row in rows.order_by("id")}
 
 
 def trials(detection: int) -> list[ShownTrial]:
-    """The evidence, in the order it was made."""
+    """Return the evidence, in order."""
     return [
         ShownTrial(**{name: getattr(row, name) for name in ShownTrial.__slots__})
         for row in Trial.objects.filter(detection_id=detection).order_by("seq")
@@ -185,7 +185,7 @@ def trials(detection: int) -> list[ShownTrial]:
 
 
 def of_row(row: Detection) -> ShownDetection:
-    """A test as it is shown; its row was read with its model, server and person."""
+    """Build a test's report; its row was read with its model, server and person."""
     return ShownDetection(
         id=row.pk,
         profile=row.profile_id,

@@ -1,8 +1,8 @@
-"""Tests of models as rows: one open at a time for each build, claimed by a lease, ended by a verdict."""
+"""Stores tests of models: one open at a time for each build, claimed by a lease, ended by a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -37,7 +37,7 @@ STOPPED = "The process that ran it was stopped, so it proved nothing."
 
 @dataclass(frozen=True, slots=True)
 class DetectionRequest:
-    """Somebody wants a model tested. `actor` is a person's id, None for a machine."""
+    """A request to test a model. `actor` is a person's id, None for a machine."""
 
     profile: int
     trigger: str
@@ -47,7 +47,7 @@ class DetectionRequest:
 
 @dataclass(frozen=True, slots=True)
 class OpenedDetection:
-    """The test that will answer: `fresh` False where it was under way already, whoever asked for it."""
+    """The test that will answer: `fresh` False if it was open already."""
 
     id: int
     fresh: bool
@@ -55,7 +55,7 @@ class OpenedDetection:
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """One trial with its evidence, redacted by whoever made it."""
+    """One trial with its evidence, already redacted."""
 
     step: str
     n: int
@@ -71,7 +71,7 @@ class TrialRecord:
 
 @dataclass(frozen=True, slots=True)
 class DetectionResult:
-    """How a test ended. `values` are the capabilities it measured: what it could not measure is left out."""
+    """The end of a test. `values` are its measured capabilities; unmeasured ones are left out."""
 
     verdict: str
     detail: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -84,7 +84,7 @@ class DetectionResult:
 
 @dataclass(frozen=True, slots=True)
 class DetectionSignals:
-    """What people want of a running test; `mine` False: somebody else has it, stop at once."""
+    """People's commands to a running test; `mine` False: another worker has it, stop at once."""
 
     mine: bool
     cancel: bool = False
@@ -92,17 +92,17 @@ class DetectionSignals:
 
 
 def open_test(asked: DetectionRequest) -> OpenedDetection:
-    """Queue a test of the model as it is now, or find the one that is open.
+    """Queue a test of the model in its present build, or return the open one.
 
-    Raises NotFound, ConfigError where models may not be tested.
+    Raises NotFound, ConfigError if models may not be tested.
     """
     return open_tests([asked])[0]
 
 
 def open_tests(wanted: Sequence[DetectionRequest], limited: bool = False) -> list[OpenedDetection]:
-    """The same for many tests of one person. `limited`: no more than one person may ask for within an hour.
+    """Queue many tests of one person. `limited`: no more than one person may request within an hour.
 
-    Raises Busy where the limit is reached, besides; the tests before that stay queued.
+    Also raises Busy at the limit; the tests before that stay queued.
     """
     if not switches.in_force().detects:
         raise ConfigError("Models are not tested here: an administrator has switched that off.")
@@ -110,15 +110,25 @@ def open_tests(wanted: Sequence[DetectionRequest], limited: bool = False) -> lis
     profiles = ModelProfile.objects.select_related("server").in_bulk([asked.profile for asked in wanted])
     left = MOST_AN_HOUR - _recent(wanted[0].actor) if limited and wanted else len(wanted)
     opened: list[OpenedDetection] = []
-    for asked in wanted:
-        if sum(test.fresh for test in opened) >= left:
-            raise Busy(f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed.", "tests")
-        if asked.profile not in profiles:
-            raise NotFound("There is no such model.")
-        if not profiles[asked.profile].chats:
-            raise ConfigError(picker.NO_CHAT.format(model=profiles[asked.profile].name))
-        opened.append(_open(asked, profiles[asked.profile]))
+    try:
+        for asked in wanted:
+            if sum(test.fresh for test in opened) >= left:
+                most = f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed."
+                raise Busy(most, "tests")
+            if asked.profile not in profiles:
+                raise NotFound("There is no such model.")
+            if not profiles[asked.profile].chats:
+                raise ConfigError(picker.NO_CHAT.format(model=profiles[asked.profile].name))
+            opened.append(_open(asked, profiles[asked.profile]))
+    finally:
+        _bundle(test.id for test in opened if test.fresh)
     return opened
+
+
+def _bundle(tests: Iterable[int]) -> None:
+    """Note that these tests were started together: they are one entry of the history."""
+    if len(ids := list(tests)) > 1:
+        Detection.objects.filter(pk__in=ids).update(bulk_id=ids[0])
 
 
 def _recent(actor: int | None) -> int:
@@ -143,16 +153,16 @@ def _open(asked: DetectionRequest, profile: ModelProfile) -> OpenedDetection:
 
 
 def always(_: int) -> bool:
-    """Every server is idle."""
+    """Treat every server as idle."""
     return True
 
 
 @transaction.atomic
 def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[int] = ()) -> int | None:
-    """Take the oldest queued test whose server has room for it; its id, or None where there is nothing to do.
+    """Claim the oldest queued test whose server has room for it; return its id, or None.
 
-    One that a change of its model brought about waits until its server (id) is `idle`, and for all others. Tests that
-    are `running` in this very process are not settled.
+    A test after a change of its model waits until its server (id) is `idle`, and for all others. Tests `running` in
+    this process are not settled.
     """
     settle(running)
     for pk in queue.waiting(idle):
@@ -164,7 +174,7 @@ def claim(owner: str, idle: Callable[[int], bool] = always, running: Collection[
 
 @transaction.atomic
 def renew(detection: int, owner: str, progress: Sequence[JSON]) -> DetectionSignals:
-    """Say that the worker is alive, write down how far it is, hear what people want."""
+    """Renew the lease, store the progress, return people's commands."""
     mine = Detection.objects.filter(pk=detection, owner=owner, status="running")
     if not mine.update(lease_until=leases.in_future(LEASE), progress=list(progress)):
         return DetectionSignals(mine=False)
@@ -174,7 +184,7 @@ def renew(detection: int, owner: str, progress: Sequence[JSON]) -> DetectionSign
 
 @transaction.atomic
 def add_trial(detection: int, owner: str, trial: TrialRecord) -> bool:
-    """Keep the evidence of one trial; False where the test is not this worker's any more."""
+    """Store the evidence of one trial; return False if another worker owns the test."""
     row = Detection.objects.select_for_update().filter(pk=detection, owner=owner, status="running").first()
     if row is None:
         return False
@@ -185,9 +195,9 @@ def add_trial(detection: int, owner: str, trial: TrialRecord) -> bool:
 
 @transaction.atomic
 def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
-    """End a test with its verdict; what it measured becomes claims for everyone. False where it is another's.
+    """End a test with its verdict; its measurements become claims for everyone. False if another worker owns it.
 
-    The claims hold for the build that was tested: where the model changed meanwhile, none is made.
+    The claims hold for the tested build: if the model changed meanwhile, none is made.
     """
     mine = Detection.objects.select_for_update().filter(pk=detection, owner=owner, status="running")
     row = mine.select_related("profile__server").first()
@@ -218,7 +228,7 @@ def conclude(detection: int, owner: str, concluded: DetectionResult) -> bool:
 
 
 def _mark_server(row: Detection, concluded: DetectionResult) -> None:
-    """Note or drop that the model's server lacks a setting for tools."""
+    """Store or remove that the model's server lacks a setting for tools."""
     lacks = concluded.verdict == "misconfigured"
     flag = str(concluded.detail.get("flag") or (concluded.reason if lacks else ""))
     if flag:
@@ -228,7 +238,7 @@ def _mark_server(row: Detection, concluded: DetectionResult) -> None:
 
 
 def _measure(row: Detection, concluded: DetectionResult) -> list[str]:
-    """Keep what a test measured as its claims; the capabilities of which an earlier test found the same."""
+    """Store a test's measurements as its claims; return the capabilities that only confirm an earlier test."""
     made = overrides.NewOverride(
         row.profile_id, "", None, "auto_detected", actor=row.actor_id, reason=concluded.reason, detection=row.pk
     )
@@ -238,7 +248,7 @@ def _measure(row: Detection, concluded: DetectionResult) -> list[str]:
 
 @transaction.atomic
 def cancel(detection: int) -> str:
-    """Ask for a test to be cancelled; its status now. A queued one ends at once. Raises NotFound."""
+    """Request to cancel a test; return its present status. A queued one ends at once. Raises NotFound."""
     if Detection.objects.filter(pk=detection, status="queued").update(status="cancelled", finished_at=Now()):
         return "cancelled"
     Detection.objects.filter(pk=detection, status="running").update(cancel_requested_at=Now())
@@ -246,7 +256,7 @@ def cancel(detection: int) -> str:
 
 
 def skip(detection: int, step: str) -> None:
-    """Ask for the step ("": the one that runs) to be left out; one that is over stays as it is. Raises NotFound."""
+    """Request to skip the step ("": the running one); a finished one stays. Raises NotFound."""
     _status(detection)
     if not step:
         progress = Detection.objects.values_list("progress", flat=True).get(pk=detection)
@@ -255,7 +265,7 @@ def skip(detection: int, step: str) -> None:
 
 
 def cancel_bulk(actor: int) -> None:
-    """Cancel what one person has asked for all at once and what is not over."""
+    """Cancel the open tests of one person's bulk."""
     mine = Detection.objects.filter(actor_id=actor, trigger="bulk", status__in=OPEN)
     for detection in mine.order_by("-pk").values_list("pk", flat=True):
         cancel(detection)
@@ -263,16 +273,16 @@ def cancel_bulk(actor: int) -> None:
 
 @transaction.atomic
 def undo(detection: int, actor: int | None) -> int:
-    """Withdraw what a test has measured; how many claims that were. Raises NotFound."""
+    """Withdraw the measurements of a test; return the number of claims. Raises NotFound."""
     _status(detection)
     return overrides.withdraw_test(detection, actor)
 
 
 @transaction.atomic
 def leave(owner: str, own: int | None = None) -> None:
-    """End the tests of a worker that stops. One that was started for its `own` test lets the others wait again.
+    """End the tests of a worker that stops. One that was started for its `own` test requeues the others.
 
-    What is run again has to be proved again: the trials of an attempt that did not end are dropped.
+    A repeated test must prove everything again: the trials of an unfinished attempt are dropped.
     """
     mine = Detection.objects.filter(owner=owner, status="running")
     if own is not None:
@@ -290,9 +300,9 @@ def leave(owner: str, own: int | None = None) -> None:
 
 
 def settle(running: Collection[int] = ()) -> int:
-    """Tests whose worker is gone become `interrupted`; how many. Only a lease that ran out says so.
+    """Mark tests whose lease has expired as `interrupted`; return how many.
 
-    Those that are `running` in this very process live, though the database took no lease of theirs for a while.
+    Those `running` in this process are alive, even if the database accepted no renewal for some time.
     """
     gone = Detection.objects.filter(leases.ran_out()).exclude(pk__in=running)
     # Looked up first: every process asks each second, and a change of no row, too, keeps the writers of SQLite waiting.
@@ -300,7 +310,7 @@ def settle(running: Collection[int] = ()) -> int:
 
 
 def _interrupt(tests: QuerySet[Detection], why: str) -> int:
-    """End those of `tests` that run, with a verdict as every test: nothing was proved, and why."""
+    """End the running ones of `tests` with a verdict: nothing was proved, and the reason."""
     ended = {"status": "interrupted", "verdict": "inconclusive", "detail": {"why": why, "reason": why}}
     return tests.filter(status="running").update(**ended, finished_at=Now(), lease_until=None)
 
@@ -314,16 +324,19 @@ def _status(detection: int) -> str:
 
 def _tell(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
     again = f"Confirmed: {', '.join(map(reasons.label, confirmed))}." if confirmed else ""
-    event_log.record(
+    entry = event_log.record(
         event_log.HistoryEvent(
             "detection",
             row.profile_id,
             "tools",
             before,
             effective_values.known(row.profile)["tools"].value,
+            source="auto_detected",
             verdict=concluded.verdict,
             actor=row.actor_id,
             text=f"{concluded.reason} {again}".strip(),
             detection=row.pk,
+            bundle=event_log.bundle_of_tests(row.bulk_id),
         )
     )
+    event_log.lead_findings(row.pk, entry)

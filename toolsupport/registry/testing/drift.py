@@ -1,13 +1,15 @@
-"""Notes models whose build is another one than the build that was tested, and tests them again where that is wanted."""
+"""Records models whose build differs from the tested one, and tests them again if enabled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
 from toolsupport.registry.knowledge import effective_values, event_log, stale_tests
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest
@@ -19,15 +21,15 @@ BACK = "The model runs a build that was tested: what was measured holds."
 
 
 def mark(server_id: int) -> int:
-    """Write each model of a server that runs an untested build into the history, once for each change; how many.
+    """Record each model of a server with an untested build in the history, once per change; return how many.
 
-    Where the team wants it they are tested, also those that were noted while it only wanted to be asked.
+    If the team enables it they are tested, including those recorded while it only wanted to be asked.
     """
     return _mark([server_id])
 
 
 def mark_all() -> int:
-    """The same for every server in use that answers: at start, and when the team wants something else of changes."""
+    """Do the same for every server in use that answers: at start, and after a change of the team's setting."""
     return _mark(Server.objects.filter(enabled=True).exclude(reachable=False).values_list("pk", flat=True))
 
 
@@ -40,12 +42,13 @@ def _mark(servers: Iterable[int]) -> int:
     there = list(rows)
     stale, noted = stale_tests.kinds(there), _noted(there)
     changed = [profile for profile in there if profile.pk in stale and noted.get(profile.pk) != profile.build.key]
+    bundle = HistoryBundle()
     for profile in changed:
-        _note(profile, CHANGED)
+        _note(profile, CHANGED, bundle)
     for profile in there:
         # Without this line a second change to the same build would look like the one that was noted.
         if profile.pk not in stale and noted.get(profile.pk, profile.build.key) != profile.build.key:
-            _note(profile, BACK)
+            _note(profile, BACK, HistoryBundle())
     if wanted == "auto":
         # A model that does not chat any more is not tested.
         tested = [profile for profile in there if profile.chats]
@@ -54,25 +57,26 @@ def _mark(servers: Iterable[int]) -> int:
 
 
 def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
-    """The build that the newest line about a change speaks of, by the model's id."""
+    """Return the build in the newest line about a change, by model id."""
     lines = HistoryEntry.objects.filter(profile__in=profiles, facet__kind="drift").order_by("pk")
     return {profile: evidence.get("build", "") for profile, evidence in lines.values_list("profile_id", "evidence")}
 
 
-def _note(profile: ModelProfile, text: str) -> None:
+def _note(profile: ModelProfile, text: str, bundle: HistoryBundle) -> None:
     holds = effective_values.known(profile)["tools"].value
     evidence = {"build": profile.build.key}
-    event_log.record(event_log.HistoryEvent("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
+    change = event_log.HistoryEvent("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence)
+    event_log.record(replace(change, bundle=bundle))
 
 
 def _tests(profile: ModelProfile, kinds: Iterable[str]) -> list[DetectionRequest]:
-    """What has to be tested again; a whole test covers the others."""
+    """Return the tests to repeat; a full test covers the others."""
     again = ("tools",) if "tools" in kinds else sorted(kinds)
     return [DetectionRequest(profile.pk, "drift", kind) for kind in again if _worth_a_try(profile, kind)]
 
 
 def _worth_a_try(profile: ModelProfile, kind: str) -> bool:
-    """No test that a person cancelled or undid is repeated, and none that proved nothing too often."""
+    """Return whether to repeat: not a test that a person cancelled or undid, nor one that often proved nothing."""
     made = Detection.objects.filter(build_key=profile.build.key, kind=kind, trigger="drift")
     ended = list(made.exclude(status="interrupted").values_list("status", "verdict"))
     final = any(status == "cancelled" or verdict not in PROVES_NOTHING for status, verdict in ended)

@@ -1,4 +1,4 @@
-"""Which servers were idle for a while, as far as this site can see."""
+"""Detects servers that were idle for some time, as far as this site can see."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ GAP = 5.0  # between two looks: what happened in a longer one nobody knows
 
 
 def never() -> Collection[int]:
-    """No server is ever in use."""
+    """Treat every server as unused."""
     return ()
 
 
 class IdleCheck:
-    """Asked for a server again and again, says True once it has been idle for SECONDS.
+    """Called repeatedly for a server, returns True once it has been idle for SECONDS.
 
-    `in_use` gives the servers (ids) that answer somebody at this moment.
+    `in_use` returns the servers (ids) that answer a request now.
     """
 
     def __init__(self, in_use: Callable[[], Collection[int]] = never, clock: Callable[[], float] = time.monotonic):

@@ -1,4 +1,4 @@
-"""A model as the one who tests it needs it: where to ask, with which options, in which formats."""
+"""Reads the data for testing a model: its endpoint, options and formats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from toolsupport.registry.settings import (
 
 
 def flag_for(profile: int, words: str, rule: str = "") -> str:
-    """The setting that a model's server needs for tools, after it said these words."""
+    """Return the setting that a model's server needs for tools, from its error message."""
     row = ModelProfile.objects.select_related("server").filter(pk=profile).first()
     return server_flags.needed(words, rule, row.server.kind, _parsers(row)) if row else words
 
@@ -37,7 +37,7 @@ def _parsers(profile: ModelProfile) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class DetectionTarget:
-    """What a test is about; the endpoint holds a key and is never stored."""
+    """The subject of a test; the endpoint holds a key and is never stored."""
 
     profile: int
     build: str
@@ -51,7 +51,7 @@ class DetectionTarget:
 
 
 def tested(detection: int) -> DetectionTarget:
-    """Raises Detection.DoesNotExist, ConfigError (the server's key cannot be read)."""
+    """Return the target. Raises Detection.DoesNotExist, ConfigError (the server's key is unreadable)."""
     row = Detection.objects.select_related("profile__server").get(pk=detection)
     profile = row.profile
     capabilities = effective_values.known(profile)
@@ -81,7 +81,7 @@ def tested(detection: int) -> DetectionTarget:
 
 
 def _runs_code(disabled: tuple[str, ...]) -> bool:
-    """Whether calls written as code may be run here: the team allows them, and the tool that runs them is on."""
+    """Return whether calls written as code may run: the team allows them, and the tool that runs them is enabled."""
     team = team_settings.everything()
     off = {*disabled, *team["disabled_formats"], *ToolFilter.read(team["left_out"]).tools}
     on = tool_settings.enabled(code_mode.TOOL, "A3", team)

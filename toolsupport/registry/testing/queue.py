@@ -1,7 +1,7 @@
-"""Which waiting test may begin: one at a time on a server that loads models on demand, else four.
+"""Chooses the next test to run: one at a time on a server that loads models on demand, else four.
 
-A server that loads a model for each request may have memory for one only. Two tests of different models then throw out
-each other's model with every question. Models that were seen loaded together are no trouble to each other.
+A server that loads a model for each request may have memory for only one. Two tests of different models then unload
+each other's model with every request. Models that were seen loaded together may be tested together.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAMES = ("pk", "trigger", "profile_id", "profile__loaded", "profile__server_id",
 
 @dataclass(frozen=True, slots=True)
 class QueuedDetection:
-    """A test that waits or runs, with what decides whether it may run beside another one."""
+    """A waiting or running test, with the data that decides whether it may run beside another one."""
 
     pk: int
     trigger: str
@@ -33,9 +33,10 @@ class QueuedDetection:
 
 
 def waiting(idle: Callable[[int], bool]) -> Iterator[int]:
-    """The tests (ids) that may begin now, in order. Those after a change wait for all others, and for an idle server.
+    """Return the tests (ids) that may start now, in order. Tests after a change wait for all others, and for an idle
+    server.
 
-    Inside a transaction: each server is locked before its running tests are counted.
+    Call it in a transaction: each server is locked before its running tests are counted.
     """
     queued = _entries("queued")[:LONGEST]
     asked = [entry for entry in queued if entry.trigger != "drift"]
@@ -48,12 +49,12 @@ def waiting(idle: Callable[[int], bool]) -> Iterator[int]:
 
 
 def limit(kind: str) -> int:
-    """How many tests may run at once on a server of this kind."""
+    """Return how many tests may run at once on a server of this kind."""
     return 1 if providers.provider(kind).loads_on_demand else MOST
 
 
 def place(test: Detection) -> int:
-    """Which one of the tests that wait for the same server it is, from 1 on; 0 where it does not wait."""
+    """Return its position among the tests that wait for the same server, from 1; 0 if it does not wait."""
     if test.status != "queued":
         return 0
     others = (entry for entry in _entries("queued") if entry.server == test.profile.server_id)
@@ -61,7 +62,7 @@ def place(test: Detection) -> int:
 
 
 def rounds(tests: Iterable[int]) -> int:
-    """How many of these tests (ids), as far as they are open, will run one after the other."""
+    """Return how many of these tests (ids), if open, will run one after the other."""
     rows = Detection.objects.filter(pk__in=tests, status__in=OPEN)
     counted = Counter(rows.values_list("profile__server_id", "profile__server__kind"))
     return max((-(-count // limit(kind)) for (_, kind), count in counted.items()), default=0)

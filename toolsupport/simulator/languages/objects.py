@@ -20,7 +20,7 @@ def hermes(calls: Sequence[SimulatedCall]) -> str:
 
 
 def mistral(calls: Sequence[SimulatedCall]) -> str:
-    """The form before tokenizer 11: one array, in which every call has an id of nine characters."""
+    """Write the form before tokenizer 11: one array, in which every call has an id of nine characters."""
     listed = [{**as_object(call), "id": _id(place, call)} for place, call in enumerate(calls)]
     return f"[TOOL_CALLS]{json.dumps(listed)}"
 
@@ -30,7 +30,7 @@ def mistral_args(calls: Sequence[SimulatedCall]) -> str:
 
 
 def plain(calls: Sequence[SimulatedCall]) -> str:
-    """Nothing but JSON: one object, or an array of several."""
+    """Write only JSON: one object, or an array of several."""
     listed = [as_object(call) for call in calls]
     return json.dumps(listed[0] if len(listed) == 1 else listed)
 

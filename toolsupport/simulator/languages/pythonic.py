@@ -14,7 +14,7 @@ def plain(calls: Sequence[SimulatedCall]) -> str:
 
 
 def lines(calls: Sequence[SimulatedCall]) -> str:
-    """One call a line behind a sentence, without any marks."""
+    """Write one call per line after a sentence, without any marks."""
     return "\n".join(["I will call it now.", "", *(expression(call) for call in calls)])
 
 
@@ -27,19 +27,19 @@ def lfm2(calls: Sequence[SimulatedCall]) -> str:
 
 
 def olmo3(calls: Sequence[SimulatedCall]) -> str:
-    """One call a line; its values are written as JSON (`true`, `null`), as this family does."""
+    """Write one call per line, with values as JSON (`true`, `null`), as this family does."""
     lines = "\n".join(expression(call, json.dumps) for call in calls)
     return f"<function_calls>\n{lines}\n</function_calls>"
 
 
 def code(calls: Sequence[SimulatedCall]) -> str:
-    """A program that prints what its calls give."""
+    """Write a program that prints the results of its calls."""
     lines = "\n".join(f"print({expression(call)})" for call in calls)
     return f"```python\n{lines}\n```"
 
 
 def expression(call: SimulatedCall, write: Callable[[Any], str] = repr) -> str:
-    """One call; arguments whose names Python could not read come as `**{…}`."""
+    """Write one call; arguments whose names are not identifiers are written as `**{…}`."""
     named = [f"{name}={write(value)}" for name, value in call.arguments.items() if name.isidentifier()]
     odd = {name: value for name, value in call.arguments.items() if not name.isidentifier()}
     return f"{call.name}({', '.join([*named, *([f'**{odd!r}'] if odd else [])])})"

@@ -1,4 +1,4 @@
-"""A model that writes Hermes calls whose JSON is broken, each time in another way; what it means stays clear."""
+"""A model that writes Hermes calls with broken JSON, each time in another way, with a clear meaning."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedRepl
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """The honest calls, broken in the next way for each answer that stands in the conversation."""
+    """Make the honest calls, broken in the next way for each answer in the conversation."""
     heard = text_prompt.prompt(prompt)
     answers = sum(said.role == "assistant" for said in heard.messages)
     return written(honest.reply(heard), lambda calls: broken(calls, answers))
 
 
 def broken(calls: Sequence[SimulatedCall], turn: int) -> str:
-    """The calls, broken in the way of this turn, or in the next one where that would change nothing."""
+    """Return the calls broken in this turn's way, or in the next one that changes anything."""
     ways = [BREAKS[(turn + further) % len(BREAKS)] for further in range(len(BREAKS))]
     texts = ("\n".join(map(way, calls)) for way in ways)
     return next(text for text in texts if text != hermes(calls))

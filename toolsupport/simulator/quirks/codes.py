@@ -24,7 +24,7 @@ FENCE = "```python"
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """A program for all that is wanted; then what it printed, which may be one result for several calls."""
+    """Write a program for all intents; then its output, which may be one result for several calls."""
     heard = text_prompt.prompt(prompt)
     intents = understand(heard.asked, [tool.name for tool in heard.tools])
     if not any(tool_choice.find(intent, heard.tools) for intent in intents):
@@ -39,6 +39,6 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 
 def _programs(intents: list[Intent], prompt: ModelInput) -> list[str]:
-    """Programs without any tool, where the prompt says that such are run."""
+    """Write programs without any tool, if the prompt allows that."""
     run = any(FENCE in said.content for said in prompt.messages if said.role == "system")
     return [PROGRAMS[intent.kind].format(intent) for intent in intents if run and intent.kind in PROGRAMS]

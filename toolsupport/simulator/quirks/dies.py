@@ -13,7 +13,7 @@ TOKENS = 40
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """What the honest model says, broken off after 40 tokens; "error in mid-stream" asks for an error line instead."""
+    """Reply like the honest model, cut off after 40 tokens; "error in mid-stream" selects an error line instead."""
     said = honest.reply(prompt)
     ending = (
         ReplyEnding.ERROR if re.search(r"\berror\b.*\bmid-?\s?stream", prompt.asked, re.IGNORECASE) else ReplyEnding.CUT

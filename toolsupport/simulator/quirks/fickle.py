@@ -12,7 +12,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedRepl
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """What the honest model says, or for about half of all wordings the same done wrong."""
+    """Reply like the honest model, or for about half of all wordings with an error."""
     said = honest.reply(prompt)
     if not prompt.tools or works(prompt):
         return said
@@ -28,6 +28,6 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 
 def works(prompt: ModelInput) -> bool:
-    """Decided by all words of people and tools so far: asked the same again, it does the same."""
+    """Decide by all text of people and tools so far: a repeated conversation gets the same result."""
     words = "\n".join(said.content for said in prompt.messages if said.role in ("user", "tool"))
     return zlib.crc32(words.encode("utf-8", "replace")) // 64 % 2 > 0

@@ -1,4 +1,4 @@
-"""A model that calls tools two times out of three, and else only speaks of it."""
+"""A model that calls tools two times out of three, and otherwise only announces a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """What the honest model says; for every third wording, an announcement in the place of its calls."""
+    """Reply like the honest model; for every third wording, with an announcement instead of its calls."""
     said = honest.reply(prompt)
     if not said.calls or prompt.results or works(prompt):
         return said
@@ -17,6 +17,6 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 
 def works(prompt: ModelInput) -> bool:
-    """Decided by all that persons said so far: asked the same again in the same place, it does the same."""
+    """Decide by all messages of people so far: the same request in the same place gets the same result."""
     words = "\n".join(said.content for said in prompt.messages if said.role == "user")
     return zlib.crc32(words.encode("utf-8", "replace")) % 3 > 0

@@ -22,7 +22,7 @@ NAMES: tuple[Callable[[str], str], ...] = (
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """The honest calls under wrong names; after "did you mean", under their own."""
+    """Make the honest calls under wrong names; after "did you mean", under the right ones."""
     rejections = [said for said in prompt.results if REJECTED.search(said.content)]
     served = tuple(said for said in prompt.messages if said not in rejections)
     said = honest.reply(replace(prompt, messages=served))

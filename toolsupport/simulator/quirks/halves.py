@@ -1,4 +1,4 @@
-"""A model that calls tools for about every second wording, and else only speaks of it."""
+"""A model that calls tools for about every second wording, and otherwise only announces a call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """What the honest model says, or an announcement in the place of its calls."""
+    """Reply like the honest model, or with an announcement instead of its calls."""
     said = honest.reply(prompt)
     if not said.calls or prompt.results or fickle.works(prompt):
         return said

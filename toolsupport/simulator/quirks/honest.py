@@ -1,4 +1,4 @@
-"""A model that uses the tools it is offered, as asked."""
+"""A model that uses the offered tools as requested."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedCall, SimulatedRepl
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Calls for what tools serve and has no result yet; otherwise the answer."""
+    """Make the calls that tools can serve and that have no result yet; otherwise answer."""
     intents = understand(prompt.asked, [tool.name for tool in prompt.tools])
     unsearched = searching.without_searches(intents, prompt)
     intents = adding.in_steps(intents, unsearched)
@@ -21,7 +21,7 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 
 def planned(intents: list[Intent], prompt: ModelInput) -> tuple[SimulatedCall, ...]:
-    """The calls that are still to be made; results come in the order of the intents they serve."""
+    """Return the calls still to be made; results arrive in the order of their intents."""
     served = [found for found in (tool_choice.find(intent, prompt.tools) for intent in intents) if found]
     left = served[len(prompt.results) :]
     calls = tuple(adding.call(tool, intent) for tool, intent in left)
@@ -33,7 +33,7 @@ def planned(intents: list[Intent], prompt: ModelInput) -> tuple[SimulatedCall, .
 
 
 def answer(intents: list[Intent], prompt: ModelInput) -> str:
-    """What is said of each intent, from its tool's result where there is one."""
+    """Return the answer to each intent, from its tool's result if there is one."""
     given = iter(prompt.results)
     said = []
     for intent in intents:

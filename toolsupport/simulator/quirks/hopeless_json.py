@@ -1,4 +1,4 @@
-"""A model that wants to call, never gets the JSON right, and gives up."""
+"""A model that tries to call, never writes valid JSON, and gives up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GIVES_UP = "I tried to call a tool, and cannot write the call properly. I give u
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Two calls that nobody can read, then words."""
+    """Write two unreadable calls, then an answer."""
     heard = text_prompt.prompt(prompt)
     if len(heard.results) >= TRIES:
         return SimulatedReply(GIVES_UP)
@@ -24,5 +24,5 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 
 def hopeless(calls: Sequence[SimulatedCall]) -> str:
-    """A call without a name, whose brackets cross; there is nothing in it to mend."""
+    """Return a call without a name, with crossed brackets, which cannot be repaired."""
     return '<tool_call>\n{"name": , {"arguments": [}: ]\n</tool_call>'

@@ -10,7 +10,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Calls as the honest model makes them; an answer is followed by about 600 tokens more."""
+    """Make the honest calls; an answer gets about 600 more tokens."""
     said = honest.reply(prompt)
     more = "" if LONG in said.content else f"\n\n{LONG}"
     return said if said.calls else replace(said, content=said.content + more)

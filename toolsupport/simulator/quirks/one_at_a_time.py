@@ -9,6 +9,6 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """The honest calls, one after the other."""
+    """Make the honest calls, one after the other."""
     said = honest.reply(prompt)
     return replace(said, calls=said.calls[:1])

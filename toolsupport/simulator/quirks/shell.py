@@ -1,4 +1,4 @@
-"""A model that claims that it cannot touch files, and does the same work with a shell."""
+"""A model that denies access to files, and does the same work with a shell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CANNOT = "I can't access files. I could only run commands, if I had a shell."
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """Calls of every tool but those for files; those as commands, where a shell is offered, else a refusal in words."""
+    """Call every tool except file tools; for those write shell commands, or refuse in text without a shell."""
     left = replace(prompt, tools=tuple(tool for tool in prompt.tools if not kind_of(tool)))
     intents = [_plain(intent, prompt) for intent in understand(prompt.asked, [tool.name for tool in prompt.tools])]
     calls = honest.planned(intents, left)
@@ -26,7 +26,7 @@ def reply(prompt: ModelInput) -> SimulatedReply:
 
 
 def kind_of(tool: OfferedTool) -> IntentKind | None:
-    """What a tool does with files; None where it is for something else."""
+    """Return the file operation of a tool; None for other tools."""
     if tool_choice.score(tool, ROLES[IntentKind.RUN]):
         return None
     return max(FILES, key=lambda kind: tool_choice.score(tool, ROLES[kind])) if _touches_files(tool) else None
@@ -37,7 +37,7 @@ def _touches_files(tool: OfferedTool) -> bool:
 
 
 def _plain(intent: Intent, prompt: ModelInput) -> Intent:
-    """What is wanted of a tool for files that was named outright."""
+    """Return the request to a file tool that was named explicitly."""
     named = next(
         (tool for tool in prompt.tools if intent.kind == IntentKind.CALL and tool.name == intent["tool"]), None
     )

@@ -1,4 +1,4 @@
-"""A model that answers a greeting, and with nothing wherever a call is wanted of it."""
+"""A model that answers a greeting, but sends nothing if a call is needed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """What the honest model says, without its calls."""
+    """Reply like the honest model, without its calls."""
     said = honest.reply(prompt)
     return SimulatedReply() if said.calls else said

@@ -1,4 +1,4 @@
-"""A model that takes tools, and then writes its calls into its answer instead of making them."""
+"""A model that accepts tools, but writes its calls into its answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORDS = "This is the call that would help:\n\n```json\n{}\n```"
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """The honest calls, each as a fence of JSON in prose."""
+    """Write the honest calls, each as a fence of JSON in prose."""
     said = honest.reply(prompt)
     if not said.calls:
         return said

@@ -10,7 +10,7 @@ from toolsupport.simulator.types import ModelInput, SimulatedReply
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """What the honest model says, after thoughts about it unless thinking is off."""
+    """Reply like the honest model, after thoughts about it unless thinking is off."""
     said = honest.reply(prompt)
     return replace(said, thinking=thoughts(prompt, said)) if prompt.think else said
 

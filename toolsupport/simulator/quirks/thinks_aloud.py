@@ -13,7 +13,7 @@ CONSIDERED = "considered-and-dropped.txt"
 
 
 def in_marks(write: writes.Language, opening: str = "<think>\n") -> Callable[[ModelInput], SimulatedReply]:
-    """A model that calls in a language of its own, after thoughts that a mark closes."""
+    """Return a model that calls in its own format, after thoughts that a mark closes."""
 
     def reply(prompt: ModelInput) -> SimulatedReply:
         read = text_prompt.prompt(prompt)

@@ -12,19 +12,19 @@ LINE = "Step {}: I look at the demand once more and weigh what it asks of me.\n"
 
 
 def reply(prompt: ModelInput) -> SimulatedReply:
-    """What the honest model says, after about a thousand tokens of thoughts unless thinking is off."""
+    """Reply like the honest model, after about a thousand tokens of thoughts unless thinking is off."""
     said = honest.reply(prompt)
     return replace(said, thinking=_thoughts(LINES)) if prompt.think else said
 
 
 def without_end(prompt: ModelInput) -> SimulatedReply:
-    """The same with more thoughts than a test has tokens for, wherever a call is wanted."""
+    """Write more thoughts than a test has tokens for, if a call is needed."""
     said = honest.reply(prompt)
     return replace(said, thinking=_thoughts(ENDLESS_LINES)) if prompt.think and said.calls else said
 
 
 def instead_of_calling(prompt: ModelInput) -> SimulatedReply:
-    """A model that calls only with thinking off: else it thinks about the call and asks back."""
+    """Call only with thinking off; otherwise think about the call and ask back."""
     said = honest.reply(prompt)
     if not prompt.think or not said.calls:
         return said

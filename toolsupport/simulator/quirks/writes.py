@@ -1,4 +1,4 @@
-"""Models that have no native tools: they find tools in the words of the system prompt, and write calls as text."""
+"""Models without native tools: they find tools in the system prompt, and write calls as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Language = Callable[[Sequence[SimulatedCall]], str]
 
 
 def in_language(write: Language) -> Callable[[ModelInput], SimulatedReply]:
-    """A model that calls as the honest one does, in a language of its own."""
+    """Return a model that makes the honest calls in a format of its own."""
 
     def reply(prompt: ModelInput) -> SimulatedReply:
         return written(honest.reply(text_prompt.prompt(prompt)), write)
@@ -22,5 +22,5 @@ def in_language(write: Language) -> Callable[[ModelInput], SimulatedReply]:
 
 
 def written(said: SimulatedReply, write: Language) -> SimulatedReply:
-    """The same reply with its calls as text, streamed in awkward pieces."""
+    """Return the same reply with its calls as text, streamed in awkward pieces."""
     return replace(said, content=write(said.calls), calls=(), awkward=True) if said.calls else said

@@ -1,1 +1,1 @@
-"""How a simulated model reads a conversation in which tools stand as words."""
+"""Reads conversations in which tools are described in text."""

@@ -1,4 +1,4 @@
-"""Makes JSON schemas of the many ways in which people write the types of parameters."""
+"""Builds JSON schemas from the notations that people use for parameter types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WRAPPED = re.compile(r"(?:typing\.)?(?:Optional|Annotated|Required)\[(.*)\]", re
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter as it was described."""
+    """One parameter with its description."""
 
     name: str
     schema: JSON
@@ -32,7 +32,7 @@ class Parameter:
 
 
 def of_type(words: str) -> JSON:
-    """The schema of a type as it is written: `str`, `list[int]`, `Literal["a", "b"]`, `string | null`, `number[]`."""
+    """Return the schema of a written type: `str`, `list[int]`, `Literal["a", "b"]`, `string | null`, `number[]`."""
     words = words.strip()
     wrapped = WRAPPED.fullmatch(words)
     if wrapped:
@@ -47,12 +47,12 @@ def of_type(words: str) -> JSON:
 
 
 def is_type(words: Any) -> bool:
-    """Whether these words name a type, and say nothing else."""
+    """Return whether these words are nothing but a type."""
     return isinstance(words, str) and bool(re.fullmatch(r"\w+(?:\[.*\]|\s*\|\s*\w+)?", words)) and bool(of_type(words))
 
 
 def of_parameters(given: Iterable[Parameter]) -> JSON:
-    """The schema of a tool with these parameters."""
+    """Return the schema of a tool with these parameters."""
     known = {parameter.name: parameter for parameter in given}
     properties = {name: parameter.schema for name, parameter in known.items()}
     required = [name for name, parameter in known.items() if parameter.required]
@@ -60,7 +60,7 @@ def of_parameters(given: Iterable[Parameter]) -> JSON:
 
 
 def of_object(value: Any) -> JSON | None:
-    """The schema an object is, or describes with a type for each name; None where it is none."""
+    """Return the schema that an object is, or describes with a type for each name; None if neither."""
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("properties"), dict) or (value.get("type") == "object" and "properties" not in value):

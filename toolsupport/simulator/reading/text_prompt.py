@@ -1,4 +1,4 @@
-"""Reads a prompt whose tools and results stand in its words, as a model without native tools does."""
+"""Reads a prompt whose tools and results are in its text, as a model without native tools does."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ LONGEST = 300_000
 
 
 def prompt(given: ModelInput) -> ModelInput:
-    """The same conversation, as if its tools and results had come in fields of their own."""
+    """Return the same conversation with tools and results in fields of their own."""
     system = "\n".join(said.content for said in given.messages if said.role in ("system", "developer"))
     found = tools(system) or given.tools
     return replace(given, messages=tuple(_messages(given, {tool.name for tool in found})), tools=found)
 
 
 def tools(text: str) -> tuple[OfferedTool, ...]:
-    """Every tool that a text describes, in the order of the first reader that found it."""
+    """Return every tool that a text describes, in the order of the first reader that found it."""
     found: dict[str, OfferedTool] = {}
     for reader in READERS:
         for tool in reader(text[:LONGEST]):
@@ -40,7 +40,7 @@ def tools(text: str) -> tuple[OfferedTool, ...]:
 
 
 def _messages(given: ModelInput, names: Collection[str]) -> Iterator[HistoryMessage]:
-    """Results come in a user's message, right after the calls they belong to."""
+    """Split the results out of a user's message right after the calls they belong to."""
     before = ""
     for said in given.messages:
         results = text_results.results(said.content) if said.role == "user" and before == "assistant" else ()
@@ -49,7 +49,7 @@ def _messages(given: ModelInput, names: Collection[str]) -> Iterator[HistoryMess
 
 
 def _named(result: HistoryMessage, names: Collection[str]) -> HistoryMessage:
-    """A result whose first line may be the name of its tool."""
+    """Return a result whose first line may be the name of its tool."""
     first, _, rest = result.content.partition("\n")
     name = first.strip().removesuffix(":")
     return replace(result, content=rest, name=name) if first.rstrip().endswith(":") and name in names else result

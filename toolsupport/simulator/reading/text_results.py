@@ -1,4 +1,4 @@
-"""Reads the results of calls out of a message that carries them as text."""
+"""Reads the results of calls out of a text message."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CONTENTS = ("content", "result", "output", "response")
 
 
 def results(text: str) -> tuple[HistoryMessage, ...]:
-    """Every result in a message, in order; none where the message carries none."""
+    """Return every result in a message, in order; none if there are none."""
     return next((found for reader in READERS if (found := tuple(reader(text)))), ())
 
 
@@ -46,7 +46,7 @@ def _tags(text: str) -> Iterator[HistoryMessage]:
 
 
 def _results_alone(text: str) -> Iterator[HistoryMessage]:
-    """Results between tags for many, without tags of their own."""
+    """Return results inside a common tag, without tags of their own."""
     for _, inner in written_tags.blocks(text, OUTER):
         yield from _results(inner)
 
@@ -71,7 +71,7 @@ def _sentences(text: str) -> Iterator[HistoryMessage]:
 
 
 def _objects(text: str) -> list[HistoryMessage]:
-    """A message that is nothing but JSON: an object, an array, or one object a line."""
+    """Return the values of a message that is only JSON: an object, an array, or one object per line."""
     found, rest = list[Any](), text.strip()
     while rest:
         value, end = values.at(rest, 0)
@@ -94,7 +94,7 @@ READERS: tuple[Callable[[str], Iterable[HistoryMessage]], ...] = (
 
 
 def _results(inner: str, name: str = "") -> Iterator[HistoryMessage]:
-    """What stands between two markers: JSON that names its tool, or the result itself."""
+    """Return the results between two markers: JSON that names its tool, or the result itself."""
     value, end = values.at(inner.strip(), 0)
     given = value if isinstance(value, list) else [value]
     if end == len(inner.strip()) and given and all(map(_is_result, given)):

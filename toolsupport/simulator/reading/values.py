@@ -1,4 +1,4 @@
-"""Finds JSON values that stand somewhere in a text."""
+"""Finds JSON values within a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DECODER = json.JSONDecoder()
 
 
 def objects(text: str) -> Iterator[tuple[int, Any]]:
-    """Every JSON object in a text that stands in no other one, with its place."""
+    """Yield every outermost JSON object in a text, with its position."""
     place = 0
     for _ in range(MOST):
         place = text.find("{", place)
@@ -26,7 +26,7 @@ def objects(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def at(text: str, place: int) -> tuple[Any, int]:
-    """The JSON value that begins at a place, and where it ends; its end is the place itself where there is none."""
+    """Return the JSON value at a position and its end; the end equals the position if there is none."""
     try:
         return DECODER.raw_decode(text, place)
     except (ValueError, RecursionError):
@@ -34,7 +34,7 @@ def at(text: str, place: int) -> tuple[Any, int]:
 
 
 def inside(value: Any) -> Iterator[Any]:
-    """The value and every value in it, from the outside in."""
+    """Yield the value and every value in it, outermost first."""
     waiting = deque([value])
     while waiting:
         here = waiting.popleft()

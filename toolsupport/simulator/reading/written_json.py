@@ -23,7 +23,7 @@ NESTED = re.compile(r"\n[ \t]+[`\"]?(\w+)[`\"]?[ \t]*:[ \t]*\Z")
 
 
 def tools(text: str) -> Iterator[OfferedTool]:
-    """Objects with a name and a schema, wherever they stand; schemas that follow a name."""
+    """Return objects with a name and a schema anywhere in the text; also schemas after a name."""
     for place, value in values.objects(text):
         found = [tool for tool in map(of, values.inside(value)) if tool]
         yield from found
@@ -33,7 +33,7 @@ def tools(text: str) -> Iterator[OfferedTool]:
 
 
 def of(value: Any) -> OfferedTool | None:
-    """The tool an object describes. An example of a call has a name too, but values where the schema would be."""
+    """Return the tool that an object describes. An example of a call has a name too, but values instead of a schema."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str) or not value["name"]:
         return None
     description = value.get("description")
@@ -50,7 +50,7 @@ def _schema(value: JSON, described: bool) -> JSON | None:
 
 
 def _title(before: str) -> str:
-    """The last name that stands before a schema; "" where there is none, or where the schema is a parameter's."""
+    """Return the last name before a schema; "" if there is none, or if the schema is a parameter's."""
     nested = NESTED.search(before)
     if nested and nested.group(1).lower() not in NO_TITLES:
         return ""

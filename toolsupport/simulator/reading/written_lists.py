@@ -1,4 +1,4 @@
-"""Finds tools that a text describes in lists of Markdown, one parameter a line."""
+"""Finds tools that a text describes in Markdown lists, one parameter per line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = {"parameters", "arguments", "args", "inputs", "input", "returns", "descr
 
 
 def tools(text: str) -> Iterator[OfferedTool]:
-    """Every title that is followed by lines of parameters."""
+    """Return every title that is followed by lines of parameters."""
     title, about, parameters = "", "", list[Parameter]()
     for line in [*text.splitlines(), "# end"]:
         parameter, heading = LINE.fullmatch(line), TITLE.fullmatch(line)

@@ -1,4 +1,4 @@
-"""Finds tools that a text describes by their signatures, in Python's manner or TypeScript's."""
+"""Finds tools that a text describes by their signatures, in Python or TypeScript notation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST, MOST = 4000, 1000
 
 
 def tools(text: str) -> Iterator[OfferedTool]:
-    """Every signature: after `def`, `function` or `type`, or at the beginning of a line."""
+    """Return every signature: after `def`, `function` or `type`, or at the beginning of a line."""
     found = list(islice(SIGNATURE.finditer(text), MOST))
     ends = [*(match.start() for match in found[1:]), len(text)]
     for match, after in zip(found, ends, strict=False):
@@ -39,7 +39,7 @@ def tools(text: str) -> Iterator[OfferedTool]:
 
 
 def _tool(match: re.Match[str], text: str) -> OfferedTool | None:
-    """The tool that a signature begins, where it is a definition; the text ends before the next one."""
+    """Return the tool of a signature if it is a definition; the text ends before the next one."""
     end = closing(text, match.end())
     parameters = read(text[match.end() : end]) if end > 0 else None
     if parameters is None:
@@ -55,13 +55,13 @@ def _tool(match: re.Match[str], text: str) -> OfferedTool | None:
 
 
 def _schemas_below(text: str, end: int) -> dict[str, JSON]:
-    """The schemas of parameters that stand on lines of their own below a signature: `path: {"type": "string"}`."""
+    """Return the parameters' schemas on lines below a signature: `path: {"type": "string"}`."""
     lines = ((match.group(1), values.at(text, match.end())[0]) for match in BELOW.finditer(text, end))
     return {name: value for name, value in lines if isinstance(value, dict)}
 
 
 def closing(text: str, start: int) -> int:
-    """Where the bracket opened before `start` is closed; -1 if nowhere near. Brackets in quotes do not count."""
+    """Return where the bracket opened before `start` is closed; -1 if nowhere near. Quoted brackets are ignored."""
     depth, quote = 1, ""
     for match in MARK.finditer(text, start, start + LONGEST):
         mark = match.group()
@@ -77,12 +77,12 @@ def closing(text: str, start: int) -> int:
 
 
 def _quote(quote: str, mark: str) -> str:
-    """The quotes one stands in after a mark; "" where they are closed."""
+    """Return the quotes that are open after a mark; "" if they are closed."""
     return "" if quote == mark else quote or mark
 
 
 def read(inside: str) -> list[Parameter] | None:
-    """The parameters of a signature; None where one of them is no parameter, so that this is a call or plain words."""
+    """Return the parameters of a signature; None if one is not a parameter, so that this is a call or prose."""
     inside = re.sub(r"//[^\n]*|\s#[^\n]*", "", inside).strip()
     whole = re.fullmatch(r"_\s*:\s*\{(.*)\}", inside, re.S)
     parts = [part.strip() for part in split(whole.group(1) if whole else inside)]
@@ -100,7 +100,7 @@ def _parameter(part: str) -> Parameter | None:
 
 
 def split(text: str) -> list[str]:
-    """The parts between commas, semicolons and line ends that stand in no bracket and in no quotes."""
+    """Split at commas, semicolons and line ends outside of brackets and quotes."""
     parts, start, place = [], 0, 0
     while place < len(text):
         if text[place] in OPENERS or text[place] in "\"'":
@@ -114,6 +114,6 @@ def split(text: str) -> list[str]:
 
 
 def _about(rest: str) -> str:
-    """What stands behind a signature: a docstring, or words on the same line."""
+    """Return the text after a signature: a docstring, or words on the same line."""
     match = ABOUT.match(rest) or BESIDE.match(rest)
     return match.group(1).strip() if match else ""

@@ -16,7 +16,7 @@ NAMES = ("name", "tool_name", "function_name")
 
 
 def tools(text: str) -> Iterator[OfferedTool]:
-    """Every `<tool>` or `<function>` that has a name, as an attribute or in a tag of its own."""
+    """Return every `<tool>` or `<function>` with a name, as an attribute or in a tag of its own."""
     for attributes, inner in blocks(text, TOOL):
         own = next((inner[: inner.find(f"<{tag}")] for tag in ("parameters", *PARAMETER) if f"<{tag}" in inner), inner)
         name = attributes.get("name") or _first(own, NAMES)
@@ -42,12 +42,12 @@ def _parameter(attributes: dict[str, str], inner: str) -> Parameter:
 
 
 def _first(text: str, tags: tuple[str, ...]) -> str:
-    """What the first of these tags holds; "" without one."""
+    """Return the content of the first of these tags; "" without one."""
     return next((html.unescape(inner.strip()) for _, inner in blocks(text, tags)), "")
 
 
 def blocks(text: str, tags: tuple[str, ...]) -> Iterator[tuple[dict[str, str], str]]:
-    """The attributes and the inside of every element with one of these tags that stands in no other of them."""
+    """Return the attributes and content of every outermost element with one of these tags."""
     opener = re.compile(rf"<({'|'.join(tags)})((?:\s+[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*(/?)>", re.IGNORECASE)
     place, unclosed = 0, set[str]()
     while match := opener.search(text, place):

@@ -1,1 +1,1 @@
-"""How a simulated model understands words, finds a tool for them, and answers."""
+"""Rules by which a simulated model reads text, finds a tool and answers."""

@@ -1,4 +1,4 @@
-"""Adds to a file where no tool does: it is read first, then written whole."""
+"""Appends to a file without a tool for that: reads it first, then writes it whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ON_THE_WAY = {"on_the_way": "yes"}
 
 
 def in_steps(intents: Sequence[Intent], prompt: ModelInput) -> list[Intent]:
-    """The same intents, each addition that needs it as a reading and, once that worked, a writing at the end."""
+    """Return the intents, with such an append as a read and, once that worked, a write at the end."""
     steps: list[Intent] = []
     writings: list[Intent] = []
     for intent in intents:
@@ -51,7 +51,7 @@ def _writing(intent: Intent, before: str) -> Intent:
 
 
 def call(tool: OfferedTool, intent: Intent) -> SimulatedCall:
-    """The call that serves an intent. A file that is written whole again is taken to the letter, unlike words."""
+    """Return the call for an intent. Content of a rewritten file is used literally, unlike prose."""
     arguments = fill(tool, intent)
     if intent["whole"]:
         arguments |= {name: intent["whole"] for name in arguments if MEANINGS.get(name.lower()) == "content"}

@@ -16,7 +16,7 @@ SHOWN_TEXT = 4000
 
 
 def without_tool(intent: Intent) -> str:
-    """The answer to an intent that no offered tool serves."""
+    """Answer an intent that no offered tool serves."""
     return PLAIN[intent.kind](intent)
 
 
@@ -70,7 +70,7 @@ PLAIN: dict[IntentKind, Callable[[Intent], str]] = {
 
 
 def with_result(intent: Intent, content: str) -> str:
-    """The answer to an intent once its tool has given something back."""
+    """Answer an intent with its tool's result."""
     outcome = results.read(content)
     if outcome.wrong:
         return _failed(intent, outcome)
@@ -113,7 +113,7 @@ def _summary(path: str, text: str) -> str:
 
 
 def _table(lines: list[str]) -> str:
-    """Lines of values between commas as a table; quoted commas are not understood."""
+    """Return comma-separated lines as a table; quoted commas are not supported."""
     rows = [" | ".join(cell.strip() for cell in line.replace("|", "/").split(",")) for line in lines]
     rule = " | ".join("---" for _ in lines[0].split(","))
     return "\n".join(f"| {row} |" for row in (rows[0], rule, *rows[1:]))
@@ -125,7 +125,7 @@ def _language(path: str) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A code block, with a fence longer than any inside."""
+    """Return a code block with a fence longer than any inside."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -148,7 +148,7 @@ def _rows(intent: Intent, outcome: ToolOutcome) -> str:
 
 
 def _time(intent: Intent, outcome: ToolOutcome) -> str:
-    """The moment that a result tells, of its target where it has one."""
+    """Return the time in a result, for its target if it has one."""
     told = results.look_up(outcome.text, "target") or outcome.text
     try:
         moment = datetime.fromisoformat(results.look_up(told, "datetime"))

@@ -20,7 +20,7 @@ TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
 def fill(tool: OfferedTool, intent: Intent) -> JSON:
-    """The arguments of a call: what was said, else a required parameter's likeliest value."""
+    """Return the arguments of a call: values in the text, else likely values for required parameters."""
     given = _object_in(intent.text) if intent.kind == IntentKind.CALL else {}
     found = {name: _value(name, schema, intent, given) for name, schema in tool.properties.items()}
     found |= {name: _likely(name, tool.properties[name], intent) for name in tool.required if found[name] is MISSING}
@@ -28,7 +28,7 @@ def fill(tool: OfferedTool, intent: Intent) -> JSON:
 
 
 def kind_of(schema: JSON) -> str:
-    """The type a schema wants; the first that is not null where there are several."""
+    """Return the type of a schema; the first that is not null if there are several."""
     types = schema.get("type")
     names = types if isinstance(types, list) else [types]
     fallback = "object" if "properties" in schema else "string"
@@ -36,7 +36,7 @@ def kind_of(schema: JSON) -> str:
 
 
 def _value(name: str, schema: JSON, intent: Intent, given: JSON) -> Any:
-    """What was said for a parameter, or MISSING."""
+    """Return the value in the text for a parameter, or MISSING."""
     if name in given:
         return given[name]
     if "const" in schema:
@@ -52,7 +52,7 @@ def _value(name: str, schema: JSON, intent: Intent, given: JSON) -> Any:
 
 
 def _things(schema: JSON, intent: Intent) -> list[JSON]:
-    """What was said as a list of one object, where a list of objects is wanted that have what was said."""
+    """Return a list with one object of the values in the text, if a list of objects with such keys is required."""
     items = schema.get("items")
     thing = OfferedTool("", "", items if isinstance(items, dict) else {})
     meant = {intent[MEANINGS.get(name.lower(), "")] for name in thing.properties}
@@ -60,7 +60,7 @@ def _things(schema: JSON, intent: Intent) -> list[JSON]:
 
 
 def _object_in(text: str) -> JSON:
-    """The first JSON object in a text."""
+    """Return the first JSON object in a text."""
     start = text.find("{")
     try:
         value = json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else {}
@@ -70,7 +70,7 @@ def _object_in(text: str) -> JSON:
 
 
 def _explicit(name: str, schema: JSON, text: str) -> Any:
-    """A value that stands beside the parameter's name: `unit = celsius`, `city "Paris"`."""
+    """Return a value beside the parameter's name: `unit = celsius`, `city "Paris"`."""
     spoken = re.escape(name).replace("_", "[_ -]")
     for match in re.finditer(rf"(?<![\w-]){spoken}(?![\w-]){JOINT}{VALUE}", text, re.IGNORECASE):
         value = convert(match.group(1), schema)
@@ -80,7 +80,7 @@ def _explicit(name: str, schema: JSON, text: str) -> Any:
 
 
 def _choice(schema: JSON, text: str) -> Any:
-    """The allowed value that is mentioned, or MISSING."""
+    """Return the allowed value that is mentioned, or MISSING."""
     options = schema.get("enum")
     named = options if isinstance(options, list) else []
     spoken = [option for option in named if re.search(rf"(?<!\w){re.escape(str(option))}(?!\w)", text, re.IGNORECASE)]
@@ -88,7 +88,7 @@ def _choice(schema: JSON, text: str) -> Any:
 
 
 def convert(said: str, schema: JSON) -> Any:
-    """Words as a value of the wanted type, or MISSING where they are none."""
+    """Return a text as a value of the required type, or MISSING if impossible."""
     quoted = len(said) > 1 and said[0] == said[-1] and said[0] in "`\"'"
     words = said[1:-1] if quoted else said.strip().rstrip(".,;:!?") or said.strip()
     if isinstance(schema.get("enum"), list):
@@ -133,7 +133,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 def _likely(name: str, schema: JSON, intent: Intent) -> Any:
-    """A value for a required parameter nobody spoke of: its default, a loose word of its type, else an empty one."""
+    """Return a value for a required parameter that is not mentioned: its default, a free word of its type, or empty."""
     if "default" in schema:
         return schema["default"]
     if isinstance(schema.get("enum"), list) and schema["enum"]:
@@ -155,7 +155,7 @@ def _inner(schema: JSON, intent: Intent) -> JSON:
 
 
 def _words(name: str, intent: Intent) -> str:
-    """Words for a required text: a path, a quotation, a proper name, else all that was said."""
+    """Return words for a required text: a path, a quotation, a proper name, else the whole text."""
     if MEANINGS.get(name.lower()) == "path":
         return next(iter(phrases.files(intent.text)), phrases.folder(intent.text))
     if MEANINGS.get(name.lower()) == "command" and phrases.command(intent.text):

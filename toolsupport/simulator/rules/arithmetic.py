@@ -1,4 +1,4 @@
-"""Reads and works out the arithmetic in a sentence."""
+"""Evaluates the arithmetic in a sentence."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ DIGITS = 15
 
 
 def normal(text: str) -> str:
-    """The text with Python's signs for spoken and printed ones."""
+    """Return the text with Python's operators for spoken and printed ones."""
     for pattern, sign in SPOKEN:
         text = re.sub(pattern, sign, text, flags=re.IGNORECASE)
     return text
 
 
 def expression(text: str) -> str:
-    """The arithmetic in a text; "" where there is none."""
+    """Return the arithmetic in a text; "" if there is none."""
     match = EXPRESSION.search(normal(text))
     found = re.sub(r"\s+", "", match.group()) if match else ""
     # A bracket of the sentence may have come along.
@@ -51,7 +51,7 @@ def expression(text: str) -> str:
 
 
 def work_out(text: str) -> str:
-    """The value of an expression as people write it. Raises ValueError in words where it has none."""
+    """Evaluate an expression. Raises ValueError with a message if it has no value."""
     if len(text) > LONGEST:
         raise ValueError("that is too long for me")
     try:

@@ -1,4 +1,4 @@
-"""What a later call takes over from the result of an earlier one."""
+"""Takes values for a later call from the result of an earlier one."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SECRET = re.compile(r"(?<![\w-])(?=[\w-]*\d)[A-Za-z0-9][\w-]{2,}(?![\w-])")
 
 
 def wanted(words: str) -> bool:
-    """Whether the words ask for a call with what another call gives."""
+    """Return whether the text requests a call with another call's result."""
     return bool(WANTED.search(phrases.QUOTED.sub("", words)))
 
 
 def received(tool: OfferedTool, call: SimulatedCall, content: str) -> SimulatedCall:
-    """The call with what a result says of its parameters; where it names none of them, with the secret in it."""
+    """Return the call with values from a result; if it names no parameter, with the secret in it."""
     text = results.read(content).text
     named = {name: _named(text, name, schema) for name, schema in tool.properties.items()}
     found = {name: value for name, value in named.items() if value is not MISSING}
@@ -41,12 +41,12 @@ def received(tool: OfferedTool, call: SimulatedCall, content: str) -> SimulatedC
 
 
 def _named(text: str, name: str, schema: JSON) -> Any:
-    """What a text says of a parameter, as a value of its type; MISSING where it says nothing."""
+    """Return the value in a text for a parameter, in its type; MISSING if there is none."""
     said = results.look_up(text, name) or results.look_up(text, name.replace("_", " "))
     return convert(said, schema) if said else MISSING
 
 
 def secret(text: str) -> str:
-    """The word in a text that can only be copied; the whole text where there is none."""
+    """Return the word in a text that can only be copied; the whole text if there is none."""
     found = SECRET.search(text)
     return found.group() if found else text.strip()

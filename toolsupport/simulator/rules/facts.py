@@ -1,4 +1,4 @@
-"""Takes what is to be remembered as a fact about something."""
+"""Parses a request to remember something as a fact about a subject."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SUBJECT = re.compile(r"(?:my |the |our )?(?P<subject>.{1,80}?)\s+(?:is|are|was|w
 
 
 def values(said: str) -> dict[str, str]:
-    """What a tool that keeps facts about things is told."""
+    """Return the arguments for a tool that stores facts about subjects."""
     about = SUBJECT.match(said)
     subject = about["subject"] if about else said.rstrip(".!")
     return {"facts": json.dumps([said]), "subject": subject, "sort": "fact"}

@@ -1,4 +1,4 @@
-"""Reads what a person wants out of their words."""
+"""Parses a person's text into intents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Values = Mapping[str, str]
 
 
 class IntentKind(StrEnum):
-    """What can be wanted. CALL is a tool that was named outright."""
+    """The kinds of intents. CALL is a tool that was named explicitly."""
 
     CALL = "call"
     LIST = "list"
@@ -55,7 +55,7 @@ POLITE = {IntentKind.GREET, IntentKind.THANKS}
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One thing that is wanted; `values` are the path, content, command … that were said, `text` all the words."""
+    """One intent; `values` are its path, content, command …, `text` is the whole text."""
 
     kind: IntentKind
     text: str
@@ -119,7 +119,7 @@ def _read(clause: str) -> Values | None:
 
 
 def _query(clause: str) -> Values:
-    """What the example database is asked: how many orders there are, in all or for each month, customer or tea."""
+    """Return a query of the example database: the number of orders, in all or per month, customer or tea."""
     per = re.search(r"\b(?:per|by|each|every)\s+(month|day|customer)\b", clause, re.I)
     if per is None:
         return {"expression": "SELECT COUNT(*) AS orders FROM orders"}
@@ -189,7 +189,7 @@ ONCE = re.compile(r"\b(?:once(?: more)?|then again|the (?:first|second|third) ti
 
 
 def clauses(text: str) -> list[str]:
-    """The parts of a request; what stands in quotes is never parted."""
+    """Split a request into clauses; quoted text is never split."""
     hidden = phrases.QUOTED.sub(lambda match: "\0" * len(match.group()), text)
     bounds = [0, *(edge for match in SPLIT.finditer(hidden) for edge in match.span()), len(text)]
     parts = [text[start:end].strip() for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
@@ -197,7 +197,7 @@ def clauses(text: str) -> list[str]:
 
 
 def understand(text: str, names: Collection[str] = ()) -> list[Intent]:
-    """Everything that is wanted, in order, never nothing; `names` are the tools that may be named outright."""
+    """Return all intents, in order, at least one; `names` are the tools that may be named explicitly."""
     text = text[:LONGEST]
     named = _named(text, names)
     if named:
@@ -222,13 +222,13 @@ def _named(text: str, names: Collection[str]) -> list[Intent]:
 
 
 def _each_time(intent: Intent) -> list[Intent]:
-    """A call that is wanted several times: "once with code=a, and once with code=b"."""
+    """Return one intent per repetition: "once with code=a, and once with code=b"."""
     times = ONCE.split(intent.text)[1:]
     return [replace(intent, text=f"with {words}") for words in times] if len(times) > 1 else [intent]
 
 
 def _add(intents: list[Intent], clause: str) -> None:
-    """One more clause: an intent of its own, the same again for another path, or what to look for in the last."""
+    """Add a clause: a new intent, the same for another path, or a topic for the last one."""
     intent = _match(clause)
     last = intents[-1] if intents and intents[-1].kind in TOOLFUL else None
     if intent is not None:

@@ -1,4 +1,4 @@
-"""Finds paths, quotations and topics in what a person wrote."""
+"""Finds paths, quotations and topics in a person's text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DULL = {"file", "folder", "directory", "content", "contents", "result", "output"
 
 
 def quotations(text: str) -> list[str]:
-    """What stands in quotes or backticks, in order."""
+    """Return the texts in quotes or backticks, in order."""
     return [quoted for quoted in ("".join(match.groups("")).strip() for match in QUOTED.finditer(text)) if quoted]
 
 
@@ -49,21 +49,21 @@ TESTS = re.compile(r"(?:all\s+)?(?:the\s+|my\s+|its\s+)?(?:unit\s+)?tests?", re.
 
 
 def command(text: str) -> str:
-    """What is to be run in a shell: as it is quoted, else as it is said; "" where nothing is. Tests are Python's."""
+    """Return the shell command in a text, quoted or not; "" if there is none. Tests are Python's."""
     quoted, said = quotations(text), RUN.search(text.strip())
     what = said.group("what").removeprefix("the ") if said else ""
     return quoted[0] if quoted else "python3 -m unittest discover -v" if TESTS.fullmatch(what) else what
 
 
 def files(text: str) -> list[str]:
-    """Everything that looks like the path of a file: with an ending, or a name everybody knows."""
+    """Return everything that looks like a file path: with an extension, or a well-known name."""
     quoted = [part for part in quotations(text) if ENDING.search(part) or FILE.fullmatch(part)]
     bare = [match.group().rstrip(".") for match in FILE.finditer(QUOTED.sub(" ", text))]
     return quoted + bare
 
 
 def folder(text: str) -> str:
-    """The folder that is spoken of; "." where none is named."""
+    """Return the folder in a text; "." if none is named."""
     quoted = next((part for part in quotations(text) if re.fullmatch(r"[\w./ -]+", part)), "")
     path = FOLDER.search(text)
     named = NAMED_FOLDER.search(text)
@@ -73,7 +73,7 @@ def folder(text: str) -> str:
 
 
 def topic(text: str) -> str:
-    """What a person wants to know out of something: "version" of "tell me the version"; "" if nothing is said."""
+    """Return the topic of a question: "version" for "tell me the version"; "" if there is none."""
     match = next(filter(None, (pattern.search(text) for pattern in TOPICS)), None)
     words = match.group("topic").strip() if match else ""
     return "" if words.lower() in DULL else words

@@ -1,4 +1,4 @@
-"""Python programs that do what a person wants, by the tools that stand in them as functions."""
+"""Writes Python programs that serve a request with the tools as functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIST = "print(list_directory('.'))"
 
 
 def values(clause: str) -> dict[str, str] | None:
-    """The program that a clause asks for, with what it is about; None where it asks for none that is known here."""
+    """Return the program for a clause, with its subject; None if no known program fits."""
     paths = phrases.files(clause)
     column = COLUMN.search(clause)
     if column and paths:

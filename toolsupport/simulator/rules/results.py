@@ -1,4 +1,4 @@
-"""Reads what came back from a tool."""
+"""Parses the results of tools."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ MARK = re.compile(r"^(?:[-*•]\s+|\[(?:file|dir|FILE|DIR)\]\s+)|\s{2,}.*$|\t.*$
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a tool gave back: its text, or what went wrong in words."""
+    """The result of a tool: its text, or its error."""
 
     text: str
     wrong: str = ""
 
 
 def read(content: str) -> ToolOutcome:
-    """A tool's result, unwrapped. Errors are known by an `error` key or by their first line; a program's last tells."""
+    """Parse a tool's result. An `error` key or the first line shows an error; for a program the last line does."""
     value = as_json(content)
     if isinstance(value, dict):
         return _object(value, content)
@@ -57,7 +57,7 @@ def _object(value: JSON, content: str) -> ToolOutcome:
 
 
 def as_json(text: str) -> Any:
-    """The JSON value a text is, or None."""
+    """Return the JSON value of a text, or None."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -65,7 +65,7 @@ def as_json(text: str) -> Any:
 
 
 def entries(text: str) -> list[str]:
-    """The names in a listing: a JSON list, or lines."""
+    """Return the names in a listing: a JSON list, or lines."""
     value = as_json(text)
     if isinstance(value, dict):
         value = next((value[name] for name in LISTS if isinstance(value.get(name), list)), None)
@@ -83,7 +83,7 @@ def _name(item: Any) -> str:
 
 
 def look_up(text: str, topic: str) -> str:
-    """What a text says of a topic: the value of a JSON key, or what follows the word on its line; "" if nothing."""
+    """Return a text's value for a topic: of a JSON key, or the rest of the line after the word; "" if none."""
     found = _search(as_json(text), topic.lower().replace(" ", "_"))
     if found is not None:
         return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
@@ -92,7 +92,7 @@ def look_up(text: str, topic: str) -> str:
 
 
 def _search(value: Any, key: str) -> Any:
-    """The value of a key anywhere inside, nearest to the top first; None if it is nowhere."""
+    """Return the value of a key at any depth, outermost first; None if there is none."""
     layer = [value]
     while layer:
         objects = [item for item in layer if isinstance(item, dict)]

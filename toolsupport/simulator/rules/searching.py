@@ -1,4 +1,4 @@
-"""Looks for more tools where none on offer serves an intent, with the tool that finds them."""
+"""Searches for more tools when no offered tool serves an intent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOKED_FOR = TOOLFUL - {IntentKind.CALL, IntentKind.COMPUTE}
 
 
 def search(intents: Sequence[Intent], prompt: ModelInput) -> SimulatedCall | None:
-    """The search to make before anything else; None where nothing is missing, or it was made already."""
+    """Return the search to make first; None if nothing is missing, or it was made already."""
     finder = tool_choice.finder(prompt.tools)
     missing = [
         intent for intent in intents if intent.kind in LOOKED_FOR and tool_choice.find(intent, prompt.tools) is None
@@ -28,7 +28,7 @@ def search(intents: Sequence[Intent], prompt: ModelInput) -> SimulatedCall | Non
 
 
 def without_searches(intents: Sequence[Intent], prompt: ModelInput) -> ModelInput:
-    """The prompt without the results of such searches, which answer no intent; a search that was wanted stays."""
+    """Return the prompt without the results of such searches; a requested search stays."""
     finder = tool_choice.finder(prompt.tools)
     if finder is None or any(intent["tool"] == finder.name for intent in intents):
         return prompt

@@ -1,4 +1,4 @@
-"""Reads which city's time a person wants, and finds its time zone."""
+"""Finds the city and time zone in a question about the time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NOW = re.compile(r"\btime\b.*\b(?:is it|now)\b|\b(?:current|local) time\b|\bthe 
 
 
 def current(clause: str) -> dict[str, str] | None:
-    """The place whose time it is asked for, UTC where none is named; None where time is meant otherwise."""
+    """Return the place whose time is requested, UTC if none is named; None if time is meant otherwise."""
     places = PLACE.findall(clause)
     if len(places) > 1 or not NOW.search(clause):
         return None
@@ -58,7 +58,7 @@ def current(clause: str) -> dict[str, str] | None:
 
 
 def converted(clause: str) -> dict[str, str] | None:
-    """A moment of the day in one place that is asked for in another."""
+    """Return the conversion of a time in one place to another place."""
     clock, places = CLOCK.search(clause), PLACE.findall(clause)
     if clock is None or len(places) != 2:
         return None
@@ -69,5 +69,5 @@ def converted(clause: str) -> dict[str, str] | None:
 
 
 def zone(place: str) -> str:
-    """The zone of a place that `PLACE` found: of a city by the table; a zone's own name stays."""
+    """Return the zone of a place that `PLACE` found: by the table for a city; a zone's own name stays."""
     return CITIES.get(place.lower(), "UTC" if place.lower() == "utc" else place)

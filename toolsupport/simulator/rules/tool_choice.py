@@ -1,4 +1,4 @@
-"""Finds the offered tool that serves an intent, by reading the tools' definitions."""
+"""Finds the offered tool for an intent, by the tools' definitions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MEANINGS = {name: meaning for meaning, names in SYNONYMS.items() for name in nam
 
 @dataclass(frozen=True, slots=True)
 class ToolRole:
-    """What a tool of one kind is called, says of itself, and takes. `never` are parameters that speak against it."""
+    """Names, descriptions and parameters of one kind of tool. `never` are parameters that exclude it."""
 
     verbs: frozenset[str]
     nouns: frozenset[str]
@@ -127,17 +127,17 @@ PLAIN = _set(
 
 
 def meanings(tool: OfferedTool) -> set[str]:
-    """What the tool's parameters mean, where their names tell."""
+    """Return the meanings of the tool's parameters, as far as their names show them."""
     return {MEANINGS[name.lower()] for name in tool.properties if name.lower() in MEANINGS}
 
 
 def words(name: str) -> list[str]:
-    """The words of a name in snake_case, camelCase or with dots."""
+    """Split a name in snake_case, camelCase or with dots into words."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", " ", name).lower().split()
 
 
 def score(tool: OfferedTool, role: ToolRole) -> int:
-    """How well a tool plays a role; 0 is not at all."""
+    """Return how well a tool fits a role; 0 is not at all."""
     given, named = meanings(tool), set(words(tool.name))
     if role.takes - given or role.never & given:
         return 0
@@ -147,7 +147,7 @@ def score(tool: OfferedTool, role: ToolRole) -> int:
 
 
 def find(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
-    """The tool that serves an intent, and the intent as that tool would be asked; None where none fits."""
+    """Return the tool for an intent, and the intent in that tool's parameters; None if none fits."""
     if intent.kind in FINDERS:
         return FINDERS[intent.kind](intent, tools)
     if intent.kind == IntentKind.CALL:
@@ -158,14 +158,14 @@ def find(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Int
 
 
 def _of_database(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
-    """The tool that asks databases, with the first database that its definition names."""
+    """Return the database tool, with the first database in its definition."""
     found = _best(intent, tools)
     named = re.search(r"\bDatabases: ([\w-]+)", found[0].description) if found else None
     return (found[0], replace(intent, values={**intent.values, "source": named[1]})) if found and named else None
 
 
 def _of_memory(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
-    """A tool that keeps facts about things, else one that keeps a text."""
+    """Return a tool that stores facts about subjects, else one that stores a text."""
     graph = next(filter(None, (_player(role, tools) for role in GRAPHS)), None)
     if graph is None:
         return _best(intent, tools)
@@ -176,7 +176,7 @@ FINDERS = {IntentKind.QUERY: _of_database, IntentKind.REMEMBER: _of_memory}
 
 
 def finder(tools: Sequence[OfferedTool]) -> OfferedTool | None:
-    """The tool that finds more tools."""
+    """Return the tool that finds more tools."""
     return _player(FINDER, tools)
 
 
@@ -186,7 +186,7 @@ def _best(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, In
 
 
 def _player(role: ToolRole, tools: Sequence[OfferedTool]) -> OfferedTool | None:
-    """The tool that plays a role best."""
+    """Return the tool that fits a role best."""
     best = max(tools, key=lambda tool: score(tool, role), default=None)
     return best if best and score(best, role) else None
 
@@ -202,12 +202,12 @@ def _through_shell(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[Offere
 
 
 def _script(intent: Intent) -> str:
-    """What sed is told: the old text to the letter, and the new one."""
+    """Return the sed script: the old text literally, and the new one."""
     old, new = re.sub(r"([\\/.*\[\]^$])", r"\\\1", intent["old"]), re.sub(r"([\\/&])", r"\\\1", intent["new"])
     return f"s/{old}/{new}/"
 
 
 def _by_subject(intent: Intent, tools: Sequence[OfferedTool]) -> tuple[OfferedTool, Intent] | None:
-    """A tool with a telling word in its name that the person used as well: `get_weather` for the weather."""
+    """Return a tool with a word in its name that the person used too: `get_weather` for the weather."""
     said = set(re.findall(r"[a-z0-9]+", intent.text.lower()))
     return next(((tool, intent) for tool in tools if said & (set(words(tool.name)) - PLAIN)), None)

@@ -1,1 +1,1 @@
-"""The simulator's answers in each protocol."""
+"""The simulator's protocols."""

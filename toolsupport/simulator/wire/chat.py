@@ -1,4 +1,4 @@
-"""One chat with one simulated model, as the chunks of Ollama's native wire."""
+"""Streams one reply of a simulated model as the chunks of Ollama's native protocol."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class ConnectionCut(Exception):
-    """The connection is to be cut here, as when a server dies."""
+    """The connection must be cut here, as when a server crashes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A chat request that can be answered; `model` is the name as it was given."""
+    """A valid chat request; `model` is the name as it was given."""
 
     model: str
     prompt: ModelInput
@@ -40,11 +40,11 @@ class ChatRequest:
 
     @property
     def read(self) -> int:
-        """How many tokens of the prompt the model reads; the whole window where the rest was cut off."""
+        """Return how many prompt tokens the model reads; the whole window if the rest was cut off."""
         return self.pinned or len(tokens(render(self.prompt)))
 
     def whole(self, option: str, default: int) -> int:
-        """A whole number from the options; what is no finite number counts as not given."""
+        """Return a whole number from the options; anything but a finite number counts as missing."""
         value = self.options.get(option)
         finite = isinstance(value, int | float) and abs(value) < 1e15
         return int(value) if finite and value is not None else default
@@ -52,14 +52,14 @@ class ChatRequest:
 
 @dataclass(slots=True)
 class ReplyTiming:
-    """The moments of one reply, in nanoseconds."""
+    """The timestamps of one reply, in nanoseconds."""
 
     started: int = field(default_factory=time.perf_counter_ns)
     loaded: int = 0
     first: int = 0
 
     def metrics(self, read: int, written: int) -> JSON:
-        """Ollama's figures, in its order; zeros are left out as Go's omitempty does."""
+        """Return Ollama's metrics, in its order; zeros are left out as Go's omitempty does."""
         now = time.perf_counter_ns()
         first = self.first or now
         figures = {
@@ -74,13 +74,13 @@ class ReplyTiming:
 
 
 def chunk(model: str, message: JSON, **end: object) -> JSON:
-    """One line of the stream: the fields in the order of Ollama's struct."""
+    """Return one line of the stream: the fields in the order of Ollama's struct."""
     spoken = {"role": "assistant", "content": "", **message}
     return {"model": model, "created_at": gojson.now(), "message": spoken, "done": False, **end}
 
 
 def call_json(request: ChatRequest, index: int, call: SimulatedCall) -> JSON:
-    """A whole call; the id follows from the conversation, so that the same question gives the same bytes."""
+    """Return a complete call; its id is derived from the conversation, so that repeats give the same bytes."""
     seed = hashlib.sha256(f"{request.model} {index} {request.prompt!r}".encode("utf-8", "replace")).digest()
     name = "".join(LETTERS[byte % len(LETTERS)] for byte in seed[:8])
     function = {"index": index, "name": call.name, "arguments": gojson.as_map(call.arguments)}
@@ -88,7 +88,7 @@ def call_json(request: ChatRequest, index: int, call: SimulatedCall) -> JSON:
 
 
 def pieces(request: ChatRequest, reply: SimulatedReply) -> Iterator[tuple[int, JSON]]:
-    """What is said, piece by piece, with the number of tokens each one costs."""
+    """Yield the reply in pieces, each with its number of tokens."""
     yield from ((1, {"thinking": token}) for token in tokens(reply.thinking))
     yield from ((1, {"content": token}) for token in reply.pieces)
     for index, call in enumerate(reply.calls):
@@ -108,7 +108,7 @@ async def load(state: SimulatorState, client: Client, request: ChatRequest, mode
 
 @dataclass(slots=True)
 class ReplyStreamer:
-    """Speaks one reply at the model's pace."""
+    """Streams one reply at the model's pace."""
 
     state: SimulatorState
     client: Client
@@ -117,7 +117,7 @@ class ReplyStreamer:
     clock: ReplyTiming
 
     async def speak(self) -> AsyncGenerator[JSON, None]:
-        """The chunks of the reply. The last is the one with `done`, or `{"error": …}`. Raises Cut."""
+        """Yield the chunks of the reply. The last has `done`, or is `{"error": …}`. Raises ConnectionCut."""
         reply = self.model.reply(self.request.prompt)
         limit = self.request.whole("num_predict", -1)
         written, reason = 0, "stop"
@@ -146,7 +146,7 @@ class ReplyStreamer:
 
 
 async def collect(spoken: AsyncGenerator[JSON, None]) -> JSON:
-    """All chunks as one, as a request without streaming gets it."""
+    """Join all chunks into one, for a request without streaming."""
     said: JSON = {"role": "assistant", "content": "", "thinking": "", "tool_calls": []}
     last: JSON = {}
     async for last in spoken:

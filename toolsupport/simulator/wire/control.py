@@ -1,4 +1,4 @@
-"""The endpoints that change a model: Ollama's pull, and a lever of the simulator's own."""
+"""The endpoints that change a model: Ollama's pull, and a control endpoint of the simulator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_MANIFEST = "pull model manifest: file does not exist"
 
 
 async def drift(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
-    """POST /simulator/drift: the models that drift become new builds. Only for clients on this machine."""
+    """POST /simulator/drift: create new builds of the models that drift. Only for clients on this machine."""
     address = client.writer.get_extra_info("peername")[0]
     if not ipaddress.ip_address(address).is_loopback:
         return error(RequestRejected("only from this machine", 403))
@@ -27,7 +27,7 @@ async def drift(state: SimulatorState, client: Client, request: ReceivedRequest)
 
 
 async def pull(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
-    """POST /api/pull: a model that drifts comes back as another build, any other as it was."""
+    """POST /api/pull: a model that drifts gets another build, others stay the same."""
     try:
         given = body(request.body, PULL)
         lines = _pulled(state, given.get("model") or given.get("name") or "")
@@ -39,7 +39,10 @@ async def pull(state: SimulatorState, client: Client, request: ReceivedRequest) 
 
 
 def _pulled(state: SimulatorState, name: str) -> list[JSON]:
-    """The lines of a pull. Ollama says within the stream that there is no such model. Raises Refused without a name."""
+    """Yield the lines of a pull.
+
+    Ollama reports an unknown model within the stream. Raises RequestRejected without a name.
+    """
     try:
         model = state.drift(model_of(name))
     except RequestRejected as refused:

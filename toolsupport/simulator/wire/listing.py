@@ -1,4 +1,4 @@
-"""The endpoints that say which models there are."""
+"""The endpoints that list models."""
 
 from __future__ import annotations
 

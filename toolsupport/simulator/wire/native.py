@@ -29,7 +29,7 @@ TOKENS_PER_GIB = 2048
 
 
 class RequestRejected(Exception):
-    """A request that is not answered: the text goes into `error`; `kind` and `code` are for OpenAI's envelope."""
+    """A rejected request: the text goes into `error`; `kind` and `code` are for OpenAI's envelope."""
 
     def __init__(self, text: str, status: int = 400) -> None:
         super().__init__(text)
@@ -49,7 +49,7 @@ def error(refused: RequestRejected) -> Response:
 
 
 def body(data: bytes, kind: GoStruct) -> JSON:
-    """The object in a request's body. Raises Refused with Go's words."""
+    """Return the object in a request's body. Raises RequestRejected with Go's message."""
     try:
         value = gosyntax.decode(data)
     except Malformed as malformed:
@@ -61,7 +61,7 @@ def body(data: bytes, kind: GoStruct) -> JSON:
 
 
 def model_of(name: str) -> SimulatedModel:
-    """Raises Refused where there is no such model."""
+    """Return the model. Raises RequestRejected if there is none of that name."""
     if not is_name(name):
         raise RequestRejected("model is required")
     model = find(name)
@@ -84,7 +84,7 @@ def said(value: Any) -> HistoryMessage:
 
 
 def chat_request(data: bytes) -> ChatRequest:
-    """A request as it was sent. Raises Refused."""
+    """Return the parsed request. Raises RequestRejected."""
     given = body(data, NATIVE)
     messages = tuple(said(message) for message in given.get("messages") or [])
     return ChatRequest(
@@ -99,7 +99,7 @@ def chat_request(data: bytes) -> ChatRequest:
 
 
 def admit(request: ChatRequest) -> tuple[SimulatedModel, ChatRequest]:
-    """The model, and the request as it reaches it. Raises Refused where the server would refuse."""
+    """Return the model and the request as it reaches the model. Raises RequestRejected if the server refuses."""
     model = model_of(request.model)
     if request.think and not model.thinks:
         raise RequestRejected(f"{gojson.text(request.model)} does not support thinking")
@@ -116,14 +116,14 @@ def admit(request: ChatRequest) -> tuple[SimulatedModel, ChatRequest]:
 
 
 def check_memory(model: SimulatedModel, request: ChatRequest) -> None:
-    """Raises Refused where the model does not load with so large a context."""
+    """Raise RequestRejected if the model does not load with so large a context."""
     context = request.whole("num_ctx", CONTEXT)
     if context > model.holds > 0:
         raise RequestRejected(TOO_LARGE.format(context / TOKENS_PER_GIB, model.holds / TOKENS_PER_GIB), 500)
 
 
 async def speak(state: SimulatorState, client: Client, request: ChatRequest) -> JSON | AsyncGenerator[JSON, None]:
-    """One chunk that says it all, or the chunks as they come. Raises Refused."""
+    """Return one complete chunk, or the chunks in a stream. Raises RequestRejected."""
     if not request.prompt.messages and request.keep_alive == 0:
         state.memory.unload(model_of(request.model).name)
         return chunk(request.model, {}, done=True, done_reason="unload")
@@ -158,7 +158,7 @@ async def _lines(spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, No
 
 
 async def generate(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response:
-    """POST /api/generate, which no simulated model can do."""
+    """POST /api/generate, which no simulated model supports."""
     try:
         name = body(request.body, NATIVE).get("model") or ""
         model_of(name)

@@ -28,7 +28,7 @@ OPTIONS = {"max_tokens": "num_predict", "seed": "seed", "temperature": "temperat
 
 
 def error(text: str, status: int, kind: str, code: int | None = None) -> Response:
-    """An error in OpenAI's envelope, as Ollama fills it."""
+    """Return an error in OpenAI's envelope, as Ollama fills it."""
     inner = {"message": text, "type": kind, "param": None, "code": code}
     return Response(gojson.encode({"error": inner}) + b"\n", status, JSON_TYPE)
 
@@ -44,7 +44,7 @@ def arguments(text: Any) -> JSON:
 
 
 def text_of(content: Any, calls: Any) -> str:
-    """The text of a message's content, which may come in parts."""
+    """Return the text of a message's content, which may have several parts."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -55,7 +55,7 @@ def text_of(content: Any, calls: Any) -> str:
 
 
 def part(value: Any) -> str:
-    """The text of one part; an image has none."""
+    """Return the text of one part; an image has none."""
     given = value if isinstance(value, dict) else {}
     text = "" if given.get("type") == "image_url" else given.get("text")
     if given.get("type") not in ("text", "image_url") or not isinstance(text, str):
@@ -83,7 +83,7 @@ def think(effort: str | None) -> bool | str | None:
 
 
 def chat_request(given: JSON) -> ChatRequest:
-    """The native request that asks the same. Raises Refused."""
+    """Return the equivalent native request. Raises RequestRejected."""
     if not given.get("messages"):
         raise RequestRejected("[] is too short - 'messages'")
     messages = tuple(said(message) for message in given["messages"])
@@ -119,7 +119,7 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
 
 @dataclass(slots=True)
 class ChunkConverter:
-    """Turns the native chunks of one reply into OpenAI's."""
+    """Converts the native chunks of one reply into OpenAI's."""
 
     seed: bytes
     usage: bool
@@ -155,7 +155,7 @@ class ChunkConverter:
         return {**frame, "choices": [choice], "usage": _usage(native)}
 
     async def events(self, spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
-        """Server-sent events; `[DONE]` comes only after a proper end."""
+        """Yield server-sent events; `[DONE]` comes only after a proper end."""
         async with aclosing(spoken):
             async for native in spoken:
                 event = self.chunk(native)

@@ -1,4 +1,4 @@
-"""Cuts a prompt to its context without a word, as servers do."""
+"""Truncates a prompt to its context silently, as servers do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolsupport.simulator.wire.chat import ChatRequest
 
 
 def cut(request: ChatRequest) -> ChatRequest:
-    """The request as far as it fits: the tools and the oldest messages go, the count of tokens stays at the limit."""
+    """Return the request as far as it fits: tools and the oldest messages go, the token count stays at the limit."""
     limit = max(1, request.whole("num_ctx", CONTEXT))
     if request.read <= limit:
         return request
@@ -25,5 +25,5 @@ def cut(request: ChatRequest) -> ChatRequest:
 
 
 def _end(said: HistoryMessage, limit: int) -> HistoryMessage:
-    """The end of a message that alone is too long, measured roughly in characters."""
+    """Return the end of a message that alone is too long, measured roughly in characters."""
     return replace(said, content=said.content[-limit * 4 :])

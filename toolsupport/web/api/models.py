@@ -1,9 +1,9 @@
-"""What is known of the models, as JSON."""
+"""JSON views of the models."""
 
 from __future__ import annotations
 
 from django.http import JsonResponse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from toolsupport.core import strict_json
 from toolsupport.core.error_table import row_of
@@ -24,17 +24,17 @@ CODES: dict[type[Exception], str] = {
 }
 
 
-@require_GET
+@require_safe
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> JsonResponse:
-    """Every model with its capabilities."""
+    """Return every model with its capabilities."""
     return JsonResponse({"models": api_catalogue.listed()})
 
 
-@require_GET
+@require_safe
 @requires(Action.SEE_MODELS)
 def shown(request: AuthedRequest, model_id: str) -> JsonResponse:
-    """One model (`server/name`, a unique name, or a number) with everything that was said about it."""
+    """Return one model (`server/name`, a unique name, or a number) with all claims about it."""
     try:
         return JsonResponse(api_catalogue.shown(model_id))
     except NotFound as error:
@@ -44,7 +44,7 @@ def shown(request: AuthedRequest, model_id: str) -> JsonResponse:
 @require_POST
 @requires(Action.DETECT)
 def detect(request: AuthedRequest, model_id: str) -> JsonResponse:
-    """Begin a test of a model, or join the one that is under way; its number."""
+    """Start a test of a model, or join the open one; return its number."""
     kind = _wanted_kind(request)
     if kind not in KINDS:
         return _error(400, "invalid_value", f"There is no test {kind!r}, only {', '.join(KINDS)}.", "kind")
@@ -55,10 +55,10 @@ def detect(request: AuthedRequest, model_id: str) -> JsonResponse:
         return _wrong(error, "model")
 
 
-@require_GET
+@require_safe
 @requires(Action.SEE_MODELS)
 def detection(request: AuthedRequest, detection_id: int) -> JsonResponse:
-    """One test with its steps, its verdict and its evidence."""
+    """Return one test with its steps, its verdict and its evidence."""
     try:
         return JsonResponse(api_catalogue.detection(detection_id))
     except NotFound as error:
@@ -66,7 +66,7 @@ def detection(request: AuthedRequest, detection_id: int) -> JsonResponse:
 
 
 def _wanted_kind(request: AuthedRequest) -> str:
-    """The kind of test, from a form or from a JSON object; "" where the body is neither."""
+    """Return the kind of test from a form or a JSON object; "" if the body is neither."""
     if request.content_type != "application/json" or not request.body:
         return request.POST.get("kind", "tools")
     try:

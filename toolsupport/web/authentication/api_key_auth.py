@@ -1,4 +1,4 @@
-"""Lets programs in by their key: the one way to /v1 and /api besides a session."""
+"""Authenticates programs by API key, for /v1 and /api."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RateLimiter:
         self._counted: Counter[int] = Counter()
 
     def wait(self, key: int, most: int, now: float) -> int:
-        """Count a request; seconds until the next may come, 0 where this one may."""
+        """Count a request; return the seconds until the next is allowed, 0 if this one is."""
         if int(now // MINUTE) != self._minute:
             self._minute = int(now // MINUTE)
             self._counted.clear()
@@ -47,7 +47,7 @@ rate = RateLimiter()
 
 @sync_and_async_middleware
 def Bearer(get_response: Any) -> Callable[[HttpRequest], Any]:
-    """Middleware; stands behind the one that looks for a session."""
+    """Middleware for API keys; runs after the session middleware."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:
@@ -64,7 +64,7 @@ def Bearer(get_response: Any) -> Callable[[HttpRequest], Any]:
 
 
 def _refused(request: HttpRequest) -> HttpResponse | None:
-    """Why the request may not go on; None where it may, with its person in it."""
+    """Return the response that refuses the request; None if it may continue, with its person set."""
     kind, _, key = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer":
         return None if request.user.is_authenticated else _unknown(NEEDED)
@@ -86,6 +86,7 @@ def _let_in(request: HttpRequest, holder: api_keys.KeyHolder) -> None:
 
     request.user = holder.person
     request.auser = person
+    request.key = holder.key  # type: ignore[attr-defined]
     request.key_scopes = holder.scopes  # type: ignore[attr-defined]
     # A browser never adds this header by itself, so nobody else's page can have sent the request.
     request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""One's own account: password, appearance, browsers that are signed in."""
+"""Views of a person's own account: password, appearance, signed-in browsers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_GET
 @requires(Action.OWN_ACCOUNT)
 def account(request: AuthedRequest) -> HttpResponse:
-    """The page."""
+    """Show the page."""
     return answer(request, {})
 
 
@@ -28,7 +28,7 @@ def account(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.OWN_ACCOUNT)
 def password(request: AuthedRequest) -> HttpResponse:
-    """Change the password; every other browser has to sign in again."""
+    """Change the password; every other browser must sign in again."""
     user = request.user
     form = PasswordForm(user, request.POST)
     form.address = address_of(request)
@@ -43,14 +43,14 @@ def password(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.OWN_ACCOUNT)
 def sign_out_everywhere(request: AuthedRequest) -> HttpResponse:
-    """End every session of this person, this one too."""
+    """End every session of this person, including this one."""
     sessions.end(request.user.pk)
     logout(request)
     return redirect("login")
 
 
 def answer(request: AuthedRequest, said: dict[str, Any], status: int = 200) -> HttpResponse:
-    """The page, with what there is to say."""
+    """Return the page with a message."""
     user = request.user
     own_keys = api_keys.listed(user.pk) if Action.CHAT in request.actions else None
     context = {"form": PasswordForm(user), "browsers": sessions.count(user.pk), "keys": own_keys, **said}

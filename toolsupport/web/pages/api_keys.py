@@ -1,4 +1,4 @@
-"""One's own keys for programs, with what to write into these."""
+"""Views of a person's own API keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @never_cache
 @requires(Action.CHAT)
 def create(request: AuthedRequest) -> HttpResponse:
-    """A new key: it is shown in this answer and never again."""
+    """Create a key, which is shown in this response and never again."""
     person, name = request.user, request.POST.get("name", "")
     try:
         return account.answer(request, {"new_key": api_keys.create(person.pk, name), "key_name": name.strip()})
@@ -30,7 +30,7 @@ def create(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def revoke(request: AuthedRequest, key_id: int) -> HttpResponse:
-    """End a key; programs that use it are refused from now on."""
+    """Revoke a key; programs that use it are refused from now on."""
     api_keys.revoke(request.user.pk, key_id)
     return account.answer(request, {"said": "Revoked. Programs that use this key are refused from now on."})
 
@@ -38,7 +38,7 @@ def revoke(request: AuthedRequest, key_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def in_code(request: AuthedRequest) -> HttpResponse:
-    """What to write into a program, with the address of this site and a model that it has."""
+    """Return sample code with the address of this site and one of its models."""
     model = picker.shown(picker.first_choice())
     context = {
         "base_url": request.build_absolute_uri("/v1"),

@@ -1,4 +1,4 @@
-"""The form by which one capability of a model is decided."""
+"""The form in which a person decides one capability of a model."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ CHOICES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def choices(capability: str) -> Mapping[str, str]:
-    """The values that can be chosen, with their words; none for a number."""
+    """Return the selectable values with their labels; none for a number."""
     if capability in NUMBERS:
         return {}
     return TOOL if capability.startswith("tool:") else CHOICES.get(capability, {"yes": "Yes", "no": "No"})
 
 
 class CapabilityForm(forms.Form):
-    """What a person decides about one capability; `newest` is what they had seen when they decided."""
+    """A person's decision on one capability; `newest` is the newest claim on the page at that time."""
 
     capability = forms.ChoiceField(choices=[(name, name) for name in CAPABILITIES])
     value = forms.CharField(max_length=40)
@@ -65,9 +65,9 @@ class CapabilityForm(forms.Form):
 
     @property
     def meant(self) -> Any:
-        """The value, or None for following the evidence."""
+        """Return the value, or None to follow the evidence."""
         return self.cleaned_data.get("meant")
 
     def wrong(self) -> str:
-        """All faults in one sentence."""
+        """Return all errors in one sentence."""
         return " ".join(str(fault) for faults in self.errors.values() for fault in faults)

@@ -1,4 +1,4 @@
-"""Where a request comes from."""
+"""Finds the IP address of a request's client."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from django.http import HttpRequest
 
 
 def address_of(request: HttpRequest) -> str:
-    """The visitor's address; behind https the one that our proxy wrote down last, since the others may be invented."""
+    """Return the client's address; behind https the one added last by our proxy, since others may be forged."""
     forwarded = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_HTTPS else ""
     return forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR") or "unknown"

@@ -1,4 +1,4 @@
-"""The forms by which people define models."""
+"""The forms in which people define models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BILLION = 10**9
 
 
 class ModelDefinitionForm(forms.Form):
-    """A model of a server, by the name that the server wants in a request."""
+    """A model of a server, by its name in requests to that server."""
 
     server = forms.TypedChoiceField(coerce=int, label="Server")
     name = forms.CharField(max_length=200, label="Name", help_text="As the server wants it in a request.")
@@ -27,7 +27,7 @@ class ModelDefinitionForm(forms.Form):
 
 
 class ModelDescriptionForm(forms.Form):
-    """What a person writes of a model; an empty field leaves it to the server and the family table."""
+    """A person's description of a model; an empty field leaves a fact to the server and the family table."""
 
     enabled = forms.BooleanField(required=False, label="Can be chosen")
     description = forms.CharField(required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 3}))

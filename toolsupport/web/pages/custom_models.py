@@ -1,4 +1,4 @@
-"""The pages on which people define models, and write what a model is."""
+"""Views in which people define and describe models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
 def add(request: AuthedRequest) -> HttpResponse:
-    """Define a model that its server need not list."""
+    """Define a model, even if its server does not list it."""
     form = ModelDefinitionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -29,7 +29,7 @@ def add(request: AuthedRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
 def write(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Write what a model is, or take it out of every choice."""
+    """Store a description of a model, or remove the model from every choice."""
     page = profiles.shown(profile_id)
     form = ModelDescriptionForm(request.POST) if request.method == "POST" else ModelDescriptionForm.of(page)
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""The pages of the tests of models: begun, watched live, skipped, cancelled, read afterwards."""
+"""Views of the tests of models: start, watch, skip, cancel, read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TITLES = {"tools": "Auto-detect", "formats": "Test text formats", "per_tool": "T
 @require_POST
 @requires(Action.DETECT)
 def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Begin a test, or join the one that is under way."""
+    """Start a test, or join the open one."""
     wanted = request.POST.get("kind", "tools")
     kind = wanted if wanted in KINDS else "tools"
     said = ""
@@ -44,21 +44,21 @@ def start(request: AuthedRequest, profile_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def tests(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """The tests of one model, with what they have changed."""
+    """Show the tests of one model, with their effects."""
     return _tests(request, profile_id, "")
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
-    """One test: how far it is, or its verdict with the evidence of every trial."""
+    """Show one test: its progress, or its verdict with the evidence of every trial."""
     return _shown(request, detection_id)
 
 
 @require_POST
 @requires(Action.DETECT)
 def skip(request: AuthedRequest, detection_id: int) -> HttpResponse:
-    """Leave a step out."""
+    """Skip a step."""
     step = request.POST.get("step", "")
     if step in DETECTORS:
         detections.skip(detection_id, step)
@@ -68,7 +68,7 @@ def skip(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def cancel(request: AuthedRequest, detection_id: int) -> HttpResponse:
-    """End a test without a verdict."""
+    """Cancel a test, without a verdict."""
     detections.cancel(detection_id)
     return _shown(request, detection_id)
 
@@ -76,7 +76,7 @@ def cancel(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DECIDE_FOR_ALL)
 def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
-    """Take back what a test has measured."""
+    """Withdraw the measurements of a test."""
     detections.undo(detection_id, request.user.pk)
     return _shown(request, detection_id)
 
@@ -84,7 +84,7 @@ def undo(request: AuthedRequest, detection_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def start_all(request: AuthedRequest) -> HttpResponse:
-    """Test every model that the filter lets through and that is there."""
+    """Test every available model that matches the filter."""
     rows = model_filters.sifted(profiles.listed(request.POST.get("q", "")), request.POST, reviews.needing())
     there = [row for row in rows if row.enabled and row.chats and not row.gone]
     wanted = [DetectionRequest(row.id, "bulk", actor=request.user.pk) for row in there]
@@ -99,25 +99,25 @@ def start_all(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def bulk(request: AuthedRequest) -> HttpResponse:
-    """How far one's own bulk of tests is."""
+    """Show the progress of the person's own bulk of tests."""
     return _bulk(request, row_number(request.GET.get("since", "")), "")
 
 
 @require_POST
 @requires(Action.DETECT)
 def cancel_all(request: AuthedRequest) -> HttpResponse:
-    """Cancel the rest of one's own bulk."""
+    """Cancel the rest of the person's own bulk."""
     detections.cancel_bulk(request.user.pk)
     return _bulk(request, 0, "Cancelled.")
 
 
 def open_tests(request: AuthedRequest, wanted: list[DetectionRequest]) -> list[detections.OpenedDetection]:
-    """Open tests in the name of whoever asks. Raises NotFound, Busy, ConfigError."""
+    """Queue tests in the name of the person. Raises NotFound, Busy, ConfigError."""
     return detections.open_tests(wanted, limited=Action.DECIDE_FOR_ALL not in request.actions)
 
 
 def context(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
-    """What the part of the tests on a model's page needs."""
+    """Return the context of the tests section on a model's page."""
     allowed = request.actions
     thinks = any(cell.capability == "thinking" and cell.state == "yes" for cell in page.cells)
     return {

@@ -1,10 +1,11 @@
-"""The pages that say why something cannot be shown."""
+"""The error pages."""
 
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import Resolver404
 
 from toolsupport.web import api_errors
 
@@ -19,6 +20,9 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def missing(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if api_errors.wanted_by(request) and isinstance(exception, Resolver404):
+        message = f"There is no address {request.path}. /api/openapi.json lists all of them."
+        return api_errors.answer(404, message, code="unknown_url")
     return _page(request, 404, "There is nothing here", "It does not exist, or it is not yours.")
 
 
@@ -34,7 +38,7 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form whose protection against forgery does not fit, mostly one that was open across a sign-in."""
+    """Answer a form with an invalid CSRF token, mostly one that was open across a sign-in."""
     return _page(request, 403, "This page was open too long", "Load it again, then send the form once more.")
 
 

@@ -1,4 +1,4 @@
-"""What pages of things that a form defines have in common: the form that makes one, and the board that is answered."""
+"""Shared code of pages with a form that creates objects and a list of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolsupport.web.view_permissions import AuthedRequest
 
 
 def made(form: Form, make: Callable[..., int]) -> int | None:
-    """What `make` makes of the fields; None where it cannot be made, and then the form says why."""
+    """Return the object that `make` creates from the fields; None on an error, which the form then shows."""
     if not form.is_valid():
         return None
     try:
@@ -26,5 +26,5 @@ def made(form: Form, make: Callable[..., int]) -> int | None:
 
 
 def board(request: AuthedRequest, page: str, context: dict[str, Any]) -> HttpResponse:
-    """The page, or its part `board` alone where that is swapped."""
+    """Return the page, or only its part `board` for an htmx swap."""
     return render(request, page + ("#board" if wants_part(request) else ""), context)

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from toolsupport import providers
 from toolsupport.core import format_choice
 from toolsupport.core.prompt.turn_context import TURN_CONTEXTS
 from toolsupport.registry.history import timeline_filters
@@ -35,7 +34,7 @@ CONTEXT_WORDS = {"": "As is known of the model"} | {name: said.capitalize() for 
 
 
 class DecisionForm(forms.Form):
-    """What a person decides about native tools; `newest` is what they had seen when they decided."""
+    """A person's decision on native tools; `newest` is the newest claim on the page at that time."""
 
     decision = forms.ChoiceField(choices=DECISIONS, widget=forms.RadioSelect, label="Does this model support tools?")
     reason = forms.CharField(required=False, max_length=500, label="Reason")
@@ -48,12 +47,12 @@ class DecisionForm(forms.Form):
 
     @property
     def value(self) -> bool | None:
-        """True, False, or None for following the evidence."""
+        """Return True, False, or None to follow the evidence."""
         return {"yes": True, "no": False}.get(self.cleaned_data["decision"])
 
 
 class OptionsForm(forms.Form):
-    """How a model is asked."""
+    """The request settings of a model."""
 
     num_ctx = forms.IntegerField(
         min_value=FEWEST_TOKENS,
@@ -145,12 +144,12 @@ class OptionsForm(forms.Form):
 
 
 def _as_chosen(value: Any) -> Any:
-    """A value as the field of a form has it."""
+    """Return a value in the notation of its form field."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
 class HistoryForm(forms.Form):
-    """What is looked for in the history; an empty field leaves it open."""
+    """The filter of the history; an empty field matches everything."""
 
     profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
     server = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Server")
@@ -167,16 +166,16 @@ class HistoryForm(forms.Form):
             self.fields[name].choices = [("", "All"), *choices]  # type: ignore[attr-defined]
 
     def chosen(self) -> dict[str, str]:
-        """The fields that say something, as they were sent."""
+        """Return the non-empty fields, as they were sent."""
         return {name: self.data[name] for name in self.fields if self.data.get(name)}
 
     def query(self) -> str:
-        """The same as a part of an address."""
+        """Return them as a query string."""
         return urlencode(self.chosen())
 
 
 class InsightsForm(forms.Form):
-    """Which calls are looked at; an empty field leaves it open."""
+    """The filter of the insights; an empty field matches everything."""
 
     profile = forms.TypedChoiceField(required=False, coerce=int, empty_value=None, label="Model")
     format = forms.ChoiceField(required=False, label="Format")
@@ -187,31 +186,3 @@ class InsightsForm(forms.Form):
         super().__init__(*args, **kwargs)
         for name, choices in insights.choices().items():
             self.fields[name].choices = [("", "All"), *choices]  # type: ignore[attr-defined]
-
-
-class ServerForm(forms.Form):
-    """A server to add. The key goes in and never comes out again."""
-
-    name = forms.CharField(max_length=80, label="Name")
-    kind = forms.ChoiceField(label="Kind")
-    base_url = forms.CharField(
-        required=False,
-        max_length=300,
-        label="Address",
-        help_text="Empty: where this kind of server usually is.",
-        widget=forms.URLInput,
-    )
-    api_key = forms.CharField(
-        required=False,
-        max_length=500,
-        label="API key",
-        help_text="Only if the server wants one. It is kept encrypted and not shown again.",
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # The Simulator is a server of the house: it comes by itself.
-        rows = [row for row in providers.PROVIDERS.values() if row.kind != "simulator"]
-        self.fields["kind"] = forms.ChoiceField(choices=[(row.kind, row.title) for row in rows], label="Kind")
-        self.fields["base_url"].widget.attrs["placeholder"] = rows[0].default_url

@@ -1,4 +1,4 @@
-"""Whether the site is alive and ready, and how it is doing, for machines."""
+"""Health, readiness and metrics endpoints for machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolsupport.web.view_permissions import actions_of, public
 @never_cache
 @public
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 while the process answers and its database does."""
+    """Return 200 while the process and its database answer."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return JsonResponse({"status": "ok"})
@@ -29,7 +29,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @public
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 where requests may be sent here: the database answers and has every migration; else 503 with what is not."""
+    """Return 200 if the database answers and has every migration; else 503 with the reason."""
     if not migrated():
         why = "The database cannot be reached, or migrations are missing: manage.py doctor tells which."
         return JsonResponse({"status": "not ready", "why": why}, status=503)
@@ -40,7 +40,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @public
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Numbers about this process, without names; asks for the bearer token where one is set."""
+    """Return metrics of this process, without names; requires the bearer token if one is set."""
     if not _may_read(request):
         return HttpResponse("A token is needed.\n", "text/plain", 401, headers={"WWW-Authenticate": "Bearer"})
     return HttpResponse(counted.text(), counted.CONTENT_TYPE)

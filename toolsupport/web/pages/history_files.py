@@ -1,4 +1,4 @@
-"""The history as a file, written as it is read."""
+"""Writes the history as a file, in a stream."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ COLUMNS = (
 
 
 def plain(entry: TimelineEntry) -> dict[str, Any]:
-    """An entry as files say it."""
+    """Return an entry as it is written to files."""
     values = asdict(entry) | {"at": entry.at.isoformat()}
     return {name: values[name] for name in COLUMNS}
 
 
 def as_csv(wanted: TimelineFilter) -> Iterator[str]:
-    """A line of headings, then a line for each entry."""
+    """Yield a header, then a line for each entry."""
     yield spreadsheet.lines([COLUMNS])
     for entries in timeline.batches(wanted):
         yield spreadsheet.lines([[_text(value) for value in plain(entry).values()] for entry in entries])
 
 
 def as_json(wanted: TimelineFilter) -> Iterator[str]:
-    """A list of objects."""
+    """Yield a list of objects."""
     number = count()
     yield "["
     for entries in timeline.batches(wanted):
@@ -51,16 +51,16 @@ FILES: Mapping[str, tuple[str, Callable[[TimelineFilter], Iterator[str]]]] = Map
 
 
 async def streamed(pieces: Iterator[str]) -> AsyncIterator[str]:
-    """The pieces, each read in a thread of the database."""
+    """Yield the pieces, each read in a database thread."""
     while piece := await sync_to_async(_next)(pieces):
         yield piece
 
 
 def _next(pieces: Iterator[str]) -> str:
-    """The next piece, "" at the end: a StopIteration cannot come out of a thread."""
+    """Return the next piece, "" at the end: a StopIteration cannot leave a thread."""
     return next(pieces, "")
 
 
 def _text(value: Any) -> Any:
-    """Objects as JSON; an empty one says nothing."""
+    """Return objects as JSON, "" for an empty one."""
     return value if not isinstance(value, dict) else json.dumps(value) if value else None

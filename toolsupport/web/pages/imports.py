@@ -1,4 +1,4 @@
-"""The pages that take user_models.json in and give it out."""
+"""Views that import and export user_models.json."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
 def take(request: AuthedRequest) -> HttpResponseBase:
-    """Choose a file, then see what it would change; nothing is written yet."""
+    """Upload a file and preview its changes; nothing is stored yet."""
     try:
         if request.method == "POST":
             token = user_models_files.take(_sent(request.FILES.get("file")))
@@ -37,7 +37,7 @@ def take(request: AuthedRequest) -> HttpResponseBase:
 @require_POST
 @requires(Action.ADMINISTER)
 def merge(request: AuthedRequest) -> HttpResponse:
-    """Merge the file of a preview, with the ticks that were set."""
+    """Merge the file of a preview, with the selected options."""
     ticks = MergeConsent(request.user.pk, _indexes(request.POST, "confirm"), _indexes(request.POST, "outrank"))
     try:
         merged = user_models_files.merge(request.POST.get("file", ""), ticks)
@@ -49,14 +49,14 @@ def merge(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.SEE_MODELS)
 def export(request: AuthedRequest) -> HttpResponse:
-    """The file, to save."""
+    """Return the file as a download."""
     answer = HttpResponse(user_models_files.exported(), content_type="application/json")
     answer.headers["Content-Disposition"] = 'attachment; filename="user_models.json"'
     return answer
 
 
 def _sent(file: UploadedFile[Any] | None) -> bytes:
-    """What was uploaded, and one byte more than may be: whoever reads it says that it is too large."""
+    """Return the upload up to one byte over the limit, so that the reader can report the excess."""
     if file is None:
         raise ConfigError("Choose a file first.")
     return bytes(file.read(MOST_BYTES + 1))

@@ -1,4 +1,4 @@
-"""The page of the plots: outcomes of each model's calls, in each format, over time."""
+"""View of the plots: outcomes of each model's calls, in each format, over time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DAYS = 30
 @require_GET
 @requires(Action.SEE_MODELS)
 def shown(request: AuthedRequest) -> HttpResponse:
-    """The plots with the table they are drawn from; the last thirty days, unless others are asked for."""
+    """Show the plots with their data table; the last thirty days by default."""
     form = InsightsForm(request.GET if request.GET else {"since": _first_day()})
     found = insights.found(filter_of(form))
     context = {"form": form, "found": found, "filtered": bool(request.GET), "may_chat": Action.CHAT in request.actions}
@@ -35,7 +35,7 @@ def _first_day() -> str:
 
 
 def filter_of(form: InsightsForm) -> InsightsFilter:
-    """What the form asks for; a field that makes no sense is left open."""
+    """Return the form's filter; invalid fields match everything."""
     form.is_valid()
     given = form.cleaned_data
     return InsightsFilter(given.get("profile"), given.get("format", ""), given.get("since"), given.get("until"))

@@ -1,4 +1,4 @@
-"""What the parts of a model's page need to show what is known of it."""
+"""Template context of the sections of a model's page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolsupport.web.view_permissions import AuthedRequest
 
 
 def known(request: AuthedRequest, page: ModelPage) -> dict[str, Any]:
-    """Each capability with what can be chosen for it, and what this person may do about it."""
+    """Return each capability with its choices, and this person's permissions on it."""
     allowed = request.actions
     decidable = capability_details.decidable(page.profile)
     return {

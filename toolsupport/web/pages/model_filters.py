@@ -1,4 +1,4 @@
-"""The filters of the models page, with the choices that the models themselves offer."""
+"""Filters of the models page, with choices computed from the models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REVIEW = "review"
 
 @dataclass(frozen=True, slots=True)
 class FilterChoice:
-    """A filter as the page shows it; `chosen` is "" where it is open."""
+    """A filter as the page shows it; `chosen` is "" if it is not set."""
 
     name: str
     title: str
@@ -31,13 +31,13 @@ class FilterChoice:
 
 
 def sifted(rows: Sequence[ModelRow], wanted: Mapping[str, str], needing: Collection[int]) -> tuple[ModelRow, ...]:
-    """The models that every filter lets through; `needing` are the ids of those that need review."""
+    """Return the models that match every filter; `needing` are the ids of those that need review."""
     kept = [row for row in rows if all(_passes(row, name, wanted) for name in FILTERS)]
     return tuple(row for row in kept if not wanted.get(REVIEW) or row.id in needing)
 
 
 def choices(rows: Sequence[ModelRow], wanted: Mapping[str, str]) -> tuple[FilterChoice, ...]:
-    """What can be chosen among these models."""
+    """Return the filter choices among these models."""
     return tuple(
         FilterChoice(name, title, tuple(sorted({value(row) for row in rows} - {""})), wanted.get(name, ""))
         for name, (title, value) in FILTERS.items()

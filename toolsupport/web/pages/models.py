@@ -1,4 +1,4 @@
-"""The pages of the models: the matrix of all, one model with its editor."""
+"""Views of the models: the matrix of all, one model with its editor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_GET
 @requires(Action.SEE_MODELS)
 def matrix(request: AuthedRequest) -> HttpResponse:
-    """Every model with what is known of it; `q` filters by name or server, the rest by what is known."""
+    """List every model with its facts; `q` filters by name or server, the other filters by facts."""
     return render(request, "toolsupport/models.html" + ("#rows" if wants_part(request) else ""), _matrix(request))
 
 
@@ -51,7 +51,7 @@ def _matrix(request: AuthedRequest) -> dict[str, Any]:
 @require_GET
 @requires(Action.SEE_MODELS)
 def model(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """One model: each capability with value, source, since and reason."""
+    """Show one model: each capability with value, source, since and reason."""
     return _answer(request, profile_id, {})
 
 
@@ -74,7 +74,7 @@ def override(request: AuthedRequest, profile_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DECIDE_FOR_CHAT)
 def capability(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Decide one capability for everyone, or propose it where one may not."""
+    """Decide one capability for everyone, or propose it without the permission to decide."""
     form = CapabilityForm(request.POST)
     said: dict[str, Any] = {"part": "editor", "edited": request.POST.get("capability", "")}
     if not form.is_valid():
@@ -89,7 +89,7 @@ def capability(request: AuthedRequest, profile_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def options(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """Set how a model is asked."""
+    """Store the request settings of a model."""
     form = OptionsForm(request.POST)
     said: dict[str, Any] = {"part": "options"}
     if not form.is_valid():
@@ -114,7 +114,7 @@ def _decide(form: DecisionForm, profile_id: int, actor: int | None) -> None:
 
 
 def _decide_capability(form: CapabilityForm, profile_id: int, request: AuthedRequest) -> bool:
-    """Whether it was only proposed. Raises Conflict, NotFound, NotAllowed."""
+    """Return whether it was only proposed. Raises Conflict, NotFound, NotAllowed."""
     given = form.cleaned_data
     proposed = Action.DECIDE_FOR_ALL not in request.actions
     if proposed and form.meant is None:
@@ -133,7 +133,7 @@ def _decide_capability(form: CapabilityForm, profile_id: int, request: AuthedReq
 
 
 def _answer(request: AuthedRequest, profile_id: int, said: dict[str, Any]) -> HttpResponse:
-    """The whole page, or the part a form of it belongs to."""
+    """Return the whole page, or the part that contains the form."""
     page = profiles.shown(profile_id)
     allowed = request.actions
     part = f"#{said['part']}" if said.get("part") and wants_part(request) else ""

@@ -1,4 +1,4 @@
-"""The sections of the site a person may see."""
+"""Builds the navigation with the sections a person may see."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from toolsupport.registry.history import timeline
+from toolsupport.registry.history import read_marks
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import missing_flags
 from toolsupport.web.view_permissions import actions_of
@@ -15,7 +15,7 @@ from toolsupport.web.view_permissions import actions_of
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`begins` is how the addresses of the section begin; `action` is what one needs to see it."""
+    """`begins` is the prefix of the section's URLs; `action` is the permission needed to see it."""
 
     title: str
     url: str
@@ -35,12 +35,12 @@ SECTIONS = (
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context of every page: `navigation` [{title, url, current, unread, needs}, …], in the order of the top bar.
+    """Return the context of every page: `navigation` [{title, url, current, unread, needs}, …], in display order.
 
-    `needs` says what an administrator should see to there.
+    `needs` describes a task for an administrator there.
     """
     allowed = actions_of(request)
-    unread = timeline.unread(request.user.pk or 0) if Action.SEE_MODELS in allowed else 0
+    unread = read_marks.unread(request.user.pk or 0) if Action.SEE_MODELS in allowed else 0
     sections = [section for section in SECTIONS if section.action in allowed]
     lacking = missing_flags.servers() if Action.ADMINISTER in allowed else 0
     return {"navigation": [_shown(section, request.path, unread, lacking) for section in sections]}

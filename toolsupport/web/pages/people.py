@@ -1,4 +1,4 @@
-"""The page of the people: who they are, what they may do, who is let in."""
+"""Views of people for administrators: list, roles, invitations, activation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_GET
 @requires(Action.ADMINISTER)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Everybody, with role and state."""
+    """List everybody, with role and state."""
     return _answer(request, {})
 
 
@@ -27,7 +27,7 @@ def listed(request: AuthedRequest) -> HttpResponse:
 @never_cache
 @requires(Action.ADMINISTER)
 def invite(request: AuthedRequest) -> HttpResponse:
-    """A new person, and the link to hand over: it is shown in this answer and never again."""
+    """Create a person and show the link to pass on, in this response and never again."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
         return _answer(request, {"form": form})
@@ -43,14 +43,14 @@ def invite(request: AuthedRequest) -> HttpResponse:
 @never_cache
 @requires(Action.ADMINISTER)
 def new_link(request: AuthedRequest, person_id: int) -> HttpResponse:
-    """For somebody who lost the password, or the first link."""
+    """Create a new link for a person who lost the password or the first link."""
     return _answer(request, _handed_over(request, accounts.new_link(request.user.pk, person_id)))
 
 
 @require_POST
 @requires(Action.ADMINISTER)
 def role(request: AuthedRequest, person_id: int) -> HttpResponse:
-    """Change what somebody may do, at once."""
+    """Change a person's role, with immediate effect."""
     try:
         accounts.set_role(request.user.pk, person_id, request.POST.get("role", ""))
     except ConfigError as error:
@@ -61,7 +61,7 @@ def role(request: AuthedRequest, person_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def switch(request: AuthedRequest, person_id: int) -> HttpResponse:
-    """Let somebody in, or no longer."""
+    """Activate or deactivate a person."""
     active = request.POST.get("active") == "1"
     accounts.set_active(request.user.pk, person_id, active)
     return _answer(request, {"said": "They may sign in again." if active else "Signed out everywhere, and kept out."})

@@ -1,4 +1,4 @@
-"""The forms of people: signing in, setting up, invitations, passwords."""
+"""Forms for people: sign-in, setup, invitations, passwords."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def new_password(label: str, help_text: str = "") -> forms.CharField:
 
 
 class JoinForm(forms.Form):
-    """A first password, written twice."""
+    """A first password, entered twice."""
 
     token = forms.CharField(widget=forms.HiddenInput)
     password = new_password("Password", PASSWORD_RULES)
@@ -37,21 +37,21 @@ class JoinForm(forms.Form):
 
 
 class SetupForm(JoinForm):
-    """The first administrator."""
+    """The first administrator's account."""
 
     username = forms.CharField(max_length=150, label="Name", widget=forms.TextInput(attrs={"autocomplete": "username"}))
     field_order = ("token", "username", "password", "again")
 
 
 class InvitationForm(forms.Form):
-    """Somebody new."""
+    """A new person."""
 
     name = forms.CharField(max_length=150, label="Name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
     role = forms.ChoiceField(choices=[(role, role) for role in ROLES], label="Role")
 
 
 class LoginForm(AuthenticationForm):
-    """Django's own, with our words, after counting the try."""
+    """Django's form with our messages; counts the attempt first."""
 
     error_messages = AuthenticationForm.error_messages | {
         "invalid_login": "This name and password do not belong together. Upper and lower case count.",
@@ -68,7 +68,7 @@ class LoginForm(AuthenticationForm):
 
 
 class PasswordForm(PasswordChangeForm):
-    """One's own password: the old one is asked for, and guessing it is counted like signing in."""
+    """A person's own password: requires the old one, and counts attempts like signing in."""
 
     address = ""
 
@@ -83,7 +83,7 @@ class PasswordForm(PasswordChangeForm):
 
 
 def count(name: str, address: str) -> None:
-    """Raises ValidationError where this was tried too often."""
+    """Raise ValidationError after too many attempts."""
     try:
         sign_in_limits.attempt(name, address)
     except Busy as busy:

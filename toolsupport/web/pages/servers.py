@@ -1,4 +1,4 @@
-"""The page of the model servers."""
+"""Views of the model servers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.http import HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport import providers
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import servers
 from toolsupport.services import refresh as services_refresh
-from toolsupport.services.refresh import RefreshResult
 from toolsupport.web.pages.form_page import board, made
-from toolsupport.web.pages.forms import ServerForm
+from toolsupport.web.pages.server_forms import ServerForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 RECOMMENDED = ("qwen3:8b", "granite3.2")
@@ -23,14 +23,14 @@ RECOMMENDED = ("qwen3:8b", "granite3.2")
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Every server: does it answer, since when not, why, what to do."""
+    """List every server: online, or since when not, why, and what to do."""
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
 def add(request: AuthedRequest) -> HttpResponse:
-    """Add a server, which is asked at once; one that does not answer is kept and says so."""
+    """Add a server and query it at once; an offline one is stored with its error."""
     form = ServerForm(request.POST)
     server_id = made(form, lambda **fields: servers.add(servers.NewServer(**fields)))
     return _answer(request, {"form": form}) if server_id is None else _checked(request, server_id)
@@ -39,7 +39,7 @@ def add(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def check(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """Ask one server again."""
+    """Query one server again."""
     servers.shown(server_id)
     return _checked(request, server_id)
 
@@ -47,7 +47,7 @@ def check(request: AuthedRequest, server_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.DETECT)
 def refresh(request: AuthedRequest) -> HttpResponse:
-    """Ask every server again."""
+    """Query every server again."""
     asked = async_to_sync(services_refresh.refresh_all)()
     answered = sum(not one.why for one in asked)
     return _answer(request, {"said": f"Asked {len(asked)} servers, {answered} answered."})
@@ -56,30 +56,41 @@ def refresh(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def switch(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """Use a server, or no longer."""
+    """Enable or disable a server."""
     servers.set_enabled(server_id, request.POST.get("enabled") == "1")
     return _answer(request, {})
 
 
+@require_GET
+@requires(Action.SEE_MODELS)
+def status(request: AuthedRequest, server_id: int) -> HttpResponse:
+    """When a server is asked again; its whole card where that changed what is known of it."""
+    server = servers.shown(server_id)
+    if server.again_in is not None and request.GET.get("badge") == server.badge:
+        return render(request, "toolsupport/servers.html#again", {"server": server})
+    answer = render(request, "toolsupport/servers.html#card", {"server": server, **_rights(request)})
+    answer.headers["HX-Retarget"] = f"#server-{server_id}"
+    return answer
+
+
+def _rights(request: AuthedRequest) -> dict[str, bool]:
+    return {
+        "may_administer": Action.ADMINISTER in request.actions,
+        "may_check": Action.DETECT in request.actions,
+    }
+
+
 def _checked(request: AuthedRequest, server_id: int) -> HttpResponse:
     asked = async_to_sync(services_refresh.refresh)(server_id)
-    return _answer(request, {"said": _words(asked), "said_of": server_id})
-
-
-def _words(asked: RefreshResult) -> str:
-    if asked.why:
-        return f"It does not answer: {asked.why}"
-    return f"It answered with {asked.models} model{'' if asked.models == 1 else 's'}."
+    return _answer(request, {"said": asked.words, "said_of": server_id})
 
 
 def _answer(request: AuthedRequest, said: dict[str, Any]) -> HttpResponse:
-    allowed = request.actions
     first = next(iter(providers.PROVIDERS.values()))
     context = {
         "servers": servers.listed(),
         "form": ServerForm(initial={"kind": first.kind}),
-        "may_administer": Action.ADMINISTER in allowed,
-        "may_check": Action.DETECT in allowed,
+        **_rights(request),
         "recommended": RECOMMENDED,
         **said,
     }

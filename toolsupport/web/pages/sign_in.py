@@ -1,4 +1,4 @@
-"""The ways in and out: signing in, signing out, invitations, the first administrator."""
+"""Views for signing in and out, invitations and the first administrator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolsupport.web.view_permissions import public
 
 
 class SignInView(LoginView):
-    """Django's own, with our form, which counts the tries."""
+    """Django's view with our form, which counts attempts."""
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_invalid(form)
@@ -41,7 +41,7 @@ sign_out = public(LogoutView.as_view())
 @require_safe
 @public
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
-    """Django's administration has no door of its own: there is one, and it counts."""
+    """Redirect the admin's sign-in to the site's own, which counts attempts."""
     if request.user.is_authenticated:
         raise NotAllowed("Your role does not allow you to administer.")
     return redirect_to_login(request.GET.get("next") or "/admin/")
@@ -52,7 +52,7 @@ def admin_sign_in(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password", "again")
 @public
 def setup(request: HttpRequest) -> HttpResponse:
-    """Make the first administrator, by the one-time address that `serve` prints."""
+    """Create the first administrator, by the one-time address that `serve` prints."""
     form = SetupForm(request.POST if request.method == "POST" else None, initial={"token": request.GET.get("token")})
     if not first_admin.needs_setup():
         return redirect("login")
@@ -84,7 +84,7 @@ def join(request: HttpRequest) -> HttpResponse:
 
 
 def _joined(form: JoinForm, token: str) -> User | None:
-    """Whoever has a password now; None where the form now says what is wrong."""
+    """Return the person with the new password; None on an error, which the form shows."""
     try:
         return accounts.set_password(token, form.cleaned_data["password"])
     except NotFound as error:
@@ -95,7 +95,7 @@ def _joined(form: JoinForm, token: str) -> User | None:
 
 
 def _admin(form: SetupForm) -> User | None:
-    """The new administrator; None where the form now says what is wrong."""
+    """Return the new administrator; None on an error, which the form shows."""
     given = form.cleaned_data
     try:
         return first_admin.create_admin(given["token"], given["username"], given["password"])

@@ -1,4 +1,4 @@
-"""The page of the databases that models may read."""
+"""Views of the databases that models may read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROUPS = tuple((role, role.capitalize()) for role in CHATTING)
 
 
 class SourceForm(forms.Form):
-    """A database to be added."""
+    """A database to add."""
 
     name = forms.CharField(max_length=40, label="Name", help_text="What models call it: letters, digits, _ and -.")
     kind = forms.ChoiceField(choices=[(kind, said.partition(":")[0]) for kind, said in KINDS.items()], label="Kind")
@@ -45,14 +45,14 @@ class SourceForm(forms.Form):
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Every database: who may read it, what is in it, why it cannot be read."""
+    """List every database: its readers, its contents, why it cannot be read."""
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
 def add(request: AuthedRequest) -> HttpResponse:
-    """Add a database, which is looked at at once; one that cannot be read is kept and says so."""
+    """Add a database and read its schema at once; an unreadable one is stored with its error."""
     form = SourceForm(request.POST)
     source_id = made(form, lambda **fields: sql_sources.add(sql_sources.NewSource(**fields)))
     return _answer(request, {"form": form}) if source_id is None else _looked(request, source_id)
@@ -61,7 +61,7 @@ def add(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def example(request: AuthedRequest) -> HttpResponse:
-    """Add the orders of a tea house, to try questions on."""
+    """Add the example database, the orders of a tea house."""
     try:
         source_id = example_database.install()
     except ConfigError as error:
@@ -72,14 +72,14 @@ def example(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def look(request: AuthedRequest, source_id: int) -> HttpResponse:
-    """Look again whether it can be read, and which tables it has."""
+    """Refresh the schema of a database."""
     return _looked(request, source_id)
 
 
 @require_POST
 @requires(Action.ADMINISTER)
 def switch(request: AuthedRequest, source_id: int) -> HttpResponse:
-    """Let chats read it, or no longer."""
+    """Allow or forbid chats to read it."""
     sql_sources.set_enabled(source_id, request.POST.get("enabled") == "1")
     return _answer(request, {})
 
@@ -87,7 +87,7 @@ def switch(request: AuthedRequest, source_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def groups(request: AuthedRequest, source_id: int) -> HttpResponse:
-    """Say whose chats may read it."""
+    """Set the groups whose chats may read it."""
     sql_sources.set_groups(source_id, set(CHATTING) & set(request.POST.getlist("groups")))
     return _answer(request, {"said_of": source_id, "said": "Saved"})
 
@@ -95,7 +95,7 @@ def groups(request: AuthedRequest, source_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def remove(request: AuthedRequest, source_id: int) -> HttpResponse:
-    """Forget it, with its address. The database itself stays."""
+    """Delete its entry, with its address. The database itself stays."""
     sql_sources.remove(source_id)
     return _answer(request, {})
 

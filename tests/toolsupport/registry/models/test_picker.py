@@ -165,3 +165,22 @@ def test_three_hundred_models_take_four_queries(django_assert_max_num_queries: D
     ModelProfileFactory.create_batch(300, server=server)
     with django_assert_max_num_queries(5):
         assert len(picker.choices()) == 300
+
+
+def test_names_are_found_in_any_case_and_as_they_are_written_first():  # G7
+    box = ServerFactory(name="Box")
+    upper, lower = _model("Qwen3:8B", server=box), _model("qwen3:8b", server=ServerFactory(name="other"))
+    honest = _model("Org/Honest:latest", server=box)
+    for wanted, found in {
+        "box/QWEN3:8b": upper,
+        "Qwen3:8B": upper,
+        "qwen3:8b": lower,
+        "org/honest": honest,
+        "BOX/org/HONEST:LATEST": honest,
+    }.items():
+        assert picker.find(wanted) == found.pk, wanted
+    with pytest.raises(NotFound, match="Several servers"):
+        picker.find("QWEN3:8B")
+    for wanted in ("QWEN3", "b_x/Qwen3:8B", "box/%"):
+        with pytest.raises(NotFound, match="no model"):
+            picker.find(wanted)

@@ -15,6 +15,7 @@ from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.models import surveys, user_models_merge
+from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
 
 pytestmark = pytest.mark.django_db
@@ -112,11 +113,11 @@ def test_a_new_build_makes_measurements_stale():  # M3
 
 def test_a_failure_keeps_its_first_moment_and_an_answer_ends_it():
     server = ServerFactory()
-    surveys.record_failure(server.pk, "refused")
+    reachability.record_failure(server.pk, "refused")
     server.refresh_from_db()
     since = server.down_since
     assert (server.reachable, server.last_error, since is not None) == (False, "refused", True)
-    surveys.record_failure(server.pk, "timed out")
+    reachability.record_failure(server.pk, "timed out")
     server.refresh_from_db()
     assert (server.down_since, server.last_error) == (since, "timed out")
     surveys.record_survey(server.pk, _report())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -10,9 +12,15 @@ from pytest_django import DjangoAssertNumQueries
 from tests.factories import ModelProfileFactory, ServerFactory
 from tests.markup import flat
 from tests.toolsupport.stand_in import Servers
+from toolsupport.core.errors import ConfigError
+from toolsupport.core.types import ChatSettings
 from toolsupport.models import Server
 from toolsupport.providers import ModelReport, ServerReport
-from toolsupport.registry.servers import missing_flags
+from toolsupport.registry.knowledge import event_log
+from toolsupport.registry.models import picker, request_context
+from toolsupport.registry.people import audit_log
+from toolsupport.registry.servers import key_encryption, missing_flags, servers
+from toolsupport.registry.servers.servers import NewServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HTMX = {"HX-Request": "true"}
@@ -31,7 +39,7 @@ def test_everybody_sees_whether_servers_answer_and_what_to_do(client: Client, ch
     ServerFactory(name="new", reachable=None)
     client.force_login(charlie)
     page = _text(client.get("/servers/"))
-    for words in ("answers", "does not answer", "not asked yet", "Connection refused.", "ollama serve", "3 Nov 2026"):
+    for words in ("Online", "Unreachable", "Not asked yet", "Connection refused.", "ollama serve", "3 Nov 2026"):
         assert words in page
     assert "Check again" not in page
     assert "Add a server" not in page
@@ -74,7 +82,7 @@ def test_bob_adds_a_server_and_it_is_asked_at_once(client: Client, bob: User, se
     servers_out_there.reports[BOX] = ServerReport("0.13.0", (ModelReport("qwen3:8b"), ModelReport("gemma3:1b")))
     client.force_login(bob)
     part = _text(client.post("/servers/add/", SENT, headers=HTMX))
-    assert "It answered with 2 models." in part
+    assert "The server answered with 2 models." in part
     assert "with an API key" in part
     assert "canary" not in part
     assert "<html" not in part
@@ -85,7 +93,7 @@ def test_bob_adds_a_server_and_it_is_asked_at_once(client: Client, bob: User, se
 def test_one_that_does_not_answer_is_kept_and_says_so(client: Client, bob: User, servers_out_there: Servers):
     client.force_login(bob)
     part = _text(client.post("/servers/add/", SENT, headers=HTMX))
-    assert "It does not answer" in part
+    assert "The server could not be asked" in part
     assert Server.objects.get().reachable is False
 
 
@@ -114,7 +122,7 @@ def test_a_server_that_cannot_be_is_refused(
 def test_bob_switches_a_server_off_and_on(client: Client, bob: User):
     server = ServerFactory()
     client.force_login(bob)
-    assert "switched off" in _text(client.post(f"/servers/{server.pk}/switch/", {"enabled": "0"}, headers=HTMX))
+    assert "Switched off" in _text(client.post(f"/servers/{server.pk}/switch/", {"enabled": "0"}, headers=HTMX))
     server.refresh_from_db()
     assert server.enabled is False
     client.post(f"/servers/{server.pk}/switch/", {"enabled": "1"}, headers=HTMX)
@@ -149,3 +157,83 @@ def test_many_servers_take_few_queries(
     client.force_login(charlie)
     with django_assert_max_num_queries(8):
         assert client.get("/servers/").content.count(b'<section class="card" id="server-') == 30
+
+
+# -- one server: edit, remove, status -----------------------------------------------------------------
+
+
+def _stored(**facts: object) -> Server:
+    return ServerFactory(name="Box", base_url=BOX, api_key=key_encryption.encrypt("sk-canary"), **facts)
+
+
+def test_only_administrators_may_edit_or_remove(client: Client, alice: User, charlie: User):  # M11
+    server = _stored()
+    for person in (alice, charlie):
+        client.force_login(person)
+        assert "Manage" not in _text(client.get("/servers/"))
+        assert client.get(f"/servers/{server.pk}/").status_code == 403
+        for path in ("edit/", "remove/"):
+            assert client.post(f"/servers/{server.pk}/{path}", SENT).status_code == 403
+
+
+def test_bob_edits_a_server_and_its_key_is_never_shown(client: Client, bob: User, servers_out_there: Servers):  # M11
+    servers_out_there.reports[BOX] = servers_out_there.reports["http://other:1"] = ServerReport("1")
+    server = _stored(reachable=False, fault="wrong_key")
+    client.force_login(bob)
+    url = f"/servers/{server.pk}/"
+    assert "canary" not in _text(client.get(url))
+    sent = {"name": "Tower", "kind": "ollama", "base_url": BOX, "api_key": ""}
+    part = _text(client.post(f"{url}edit/", sent, headers=HTMX))
+    assert "Online" in part and "Box: changed" not in part and "Tower: changed name." in part
+    server.refresh_from_db()
+    assert (server.name, key_encryption.decrypt(server.api_key), server.fault) == ("Tower", "sk-canary", "")
+    elsewhere = sent | {"base_url": "http://other:1"}
+    part = _text(client.post(f"{url}edit/", elsewhere, headers=HTMX))
+    assert "belongs to the old address" in part and "http://other:1" not in servers_out_there.surveyed
+    assert "Online" in _text(client.post(f"{url}edit/", elsewhere | {"remove_key": "on"}, headers=HTMX))
+    server.refresh_from_db()
+    assert (server.base_url, server.api_key) == ("http://other:1", "")
+
+
+def test_what_the_environment_defines_is_changed_there(client: Client, bob: User, servers_out_there: Servers):
+    server = ServerFactory(name="Env", origin="environment")
+    client.force_login(bob)
+    assert "Change it there" in _text(client.get(f"/servers/{server.pk}/"))
+    for path in ("edit/", "remove/"):
+        assert "Change it there" in _text(client.post(f"/servers/{server.pk}/{path}", SENT, headers=HTMX))
+    assert Server.objects.get().name == "Env"
+
+
+def test_a_removed_server_leaves_every_page_and_what_is_known_of_its_models_stays(client: Client, bob: User):  # M11
+    server = _stored()
+    model = ModelProfileFactory(name="kept:1b", server=server)
+    entry = event_log.record(event_log.HistoryEvent("override", model.pk, "tools"))
+    client.force_login(bob)
+    page = flat(_text(client.get(f"/servers/{server.pk}/")))
+    assert "Its 1 model can no longer be chosen." in page and "Tests, decisions and history are kept." in page
+    page = client.post(f"/servers/{server.pk}/remove/", follow=True).content.decode()
+    assert "Box was removed." in page and 'class="card" id="server-' not in page
+    assert "kept:1b" not in _text(client.get("/models/"))
+    assert client.get(f"/servers/{server.pk}/").status_code == 404
+    assert client.get(f"/history/{entry}/").status_code == 200
+    with pytest.raises(ConfigError, match="was removed"):
+        request_context.brief(model.pk, (), ChatSettings())
+    chosen = picker.shown(model.pk)
+    assert chosen is not None and chosen.why_not == servers.REMOVED
+    assert Server.objects.get().api_key == ""
+    assert servers.add(NewServer("Box", "ollama", BOX)) != server.pk
+    assert audit_log.of(f"server {server.pk}")[0].reason == f"Removed Box ({BOX})."
+
+
+def test_a_silent_server_shows_when_it_is_asked_again(client: Client, bob: User, servers_out_there: Servers):  # M11
+    server = ServerFactory(name="Box", base_url=BOX)
+    client.force_login(bob)
+    part = flat(_text(client.post(f"/servers/{server.pk}/check/", headers=HTMX)))
+    assert re.search(r"Asked again in [456] s\.", part) and "Unreachable</span>" in part
+    status = f"/servers/{server.pk}/status/?badge=Unreachable"
+    waiting = client.get(status, headers=HTMX)
+    assert "Asked again in" in _text(waiting) and "HX-Retarget" not in waiting.headers
+    servers_out_there.reports[BOX] = ServerReport("1")
+    client.post(f"/servers/{server.pk}/check/")
+    changed = client.get(status, headers=HTMX)
+    assert changed.headers["HX-Retarget"] == f"#server-{server.pk}" and "Online</span>" in flat(_text(changed))

@@ -1,0 +1,73 @@
+"""Every error under /v1 and /api is JSON in the shape that programs read, whatever path and method was asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.tables import every
+from toolsupport.registry.people import api_keys
+
+pytestmark = pytest.mark.django_db
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE", "FOO")
+UNKNOWN = (
+    *("/v1", "/v1/", "/v1/nothing", "/v1/chat", "/v1/chat/completions/", "/v1/models/none", "/v1//models"),
+    *("/api", "/api/", "/api/nothing", "/api/tools/execute/", "/api/detections/none", "/api/detections/999999"),
+)
+# Address → the methods that it takes.
+TAKEN = {
+    "/v1/models": {"GET", "HEAD"},
+    "/v1/chat/completions": {"POST"},
+    "/api/models": {"GET", "HEAD"},
+    "/api/models/x/detect": {"POST"},
+    "/api/detections/999999": {"GET", "HEAD"},
+    "/api/tools/execute": {"POST"},
+    "/api/openapi.json": {"GET", "HEAD"},
+}
+
+
+@pytest.fixture
+def headers(alice: User) -> dict[str, str]:
+    return {"Authorization": f"Bearer {api_keys.create(alice.pk, 'laptop')}"}
+
+
+def asked(method: str, path: str, headers: dict[str, str]) -> Any:
+    return Client(raise_request_exception=False).generic(method, path, headers=headers)
+
+
+def is_error(answer: Any, method: str) -> bool:
+    assert answer.headers["Content-Type"] == "application/json"
+    error = answer.json()["error"] if method != "HEAD" else None
+    return error is None or (set(error) == {"message", "type", "param", "code"} and bool(error["message"]))
+
+
+@every("path", UNKNOWN)
+def test_an_unknown_address_is_an_error_in_json(headers: dict[str, str], path: str) -> None:  # G7
+    for method in METHODS:
+        answer = asked(method, path, headers)
+        assert answer.status_code in (404, 405) and is_error(answer, method), (method, answer.content[:100])
+
+
+@every("path", TAKEN)
+def test_a_method_that_an_address_does_not_take_is_an_error_in_json(headers: dict[str, str], path: str) -> None:  # G7
+    for method in set(METHODS) - TAKEN[path]:
+        answer = asked(method, path, headers)
+        assert answer.status_code == 405 and is_error(answer, method), method
+        assert set(answer.headers["Allow"].split(", ")) == TAKEN[path]
+    for method in TAKEN[path]:
+        assert asked(method, path, headers).status_code != 405
+
+
+@every("path", UNKNOWN)
+def test_a_stranger_gets_json_and_learns_nothing(db: None, path: str) -> None:
+    answer = asked("GET", path, {})
+    assert answer.status_code == 401 and is_error(answer, "GET")
+
+
+def test_pages_stay_pages(client: Client, alice: User) -> None:
+    client.force_login(alice)
+    assert client.get("/v10/models").headers["Content-Type"].startswith("text/html")
+    assert client.post("/history/").status_code == 405

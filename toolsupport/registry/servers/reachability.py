@@ -1,0 +1,85 @@
+"""Stores whether servers answer: by a listing of their models, and at once by the answers in chats."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from toolsupport.core import server_faults
+from toolsupport.core.server_faults import UNREACHABLE
+from toolsupport.models import ModelProfile, Server
+
+SHORTEST_PAUSE, LONGEST_PAUSE = 5.0, 300.0  # seconds
+CLAIM = timedelta(seconds=60)  # longer than a listing takes: nobody else asks the server meanwhile
+STATUS = ["reachable", "checked_at", "down_since", "last_error", "fault", "failures", "next_check_at"]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedModel:
+    """A model whose answers show whether its server is up; `up`: it was marked reachable when the model was asked."""
+
+    profile: int
+    server: int
+    up: bool
+
+
+@transaction.atomic
+def record_failure(server_id: int, why: str, fault: str = UNREACHABLE) -> None:
+    """The server could not be asked: the moment of its first failure is kept, its models stay as they are."""
+    server = Server.objects.select_for_update().get(pk=server_id)
+    now = timezone.now()
+    server.reachable, server.checked_at, server.down_since = False, now, server.down_since or now
+    server.last_error, server.fault, server.failures = why, fault, server.failures + 1
+    again = server_faults.passes(fault)
+    server.next_check_at = now + timedelta(seconds=pause(server.failures, random.uniform(0.8, 1.2))) if again else None
+    server.save(update_fields=STATUS)
+    ModelProfile.objects.filter(server=server, loaded=True).update(loaded=False)
+
+
+def failed_in_use(server_id: int, why: str, fault: str) -> None:
+    """An answer failed for its server's sake. Many answers that fail at the same time are one failure."""
+    if Server.objects.filter(pk=server_id).exclude(reachable=False).exists():
+        record_failure(server_id, why, fault)
+
+
+def answered_in_use(server_id: int) -> None:
+    """An answer came from a server that was marked down: it is up, and its models are listed again at once."""
+    now = timezone.now()
+    Server.objects.filter(pk=server_id).exclude(reachable=True).update(
+        reachable=True, last_seen_at=now, down_since=None, last_error="", fault="", failures=0, next_check_at=now
+    )
+
+
+def check_soon(server_id: int) -> None:
+    """Something is odd about the server: list its models at the next occasion."""
+    Server.objects.filter(pk=server_id, enabled=True).update(next_check_at=timezone.now())
+
+
+def model_missing(profile_id: int) -> None:
+    """The server does not have this model any more, as it answered itself; a later listing may bring it back.
+
+    What a person defined may be served without being listed, but not where the server denies it.
+    """
+    rows = ModelProfile.objects.filter(pk=profile_id, gone_since=None)
+    rows.update(gone_since=timezone.now(), loaded=False)
+
+
+def pause(failures: int, stretch: float) -> float:
+    """Seconds until a server is asked again that failed so often in a row; `stretch` keeps many from asking at once."""
+    doubled = SHORTEST_PAUSE * float(2 ** min(max(failures, 1) - 1, 16))
+    return min(doubled, LONGEST_PAUSE) * stretch
+
+
+def claim_due() -> tuple[int, ...]:
+    """The servers that are to be asked again now; each is handed to one process only."""
+    now = timezone.now()
+    due = Server.objects.filter(enabled=True, next_check_at__lte=now)
+    claimed = []
+    for server_id in due.values_list("pk", flat=True):
+        if due.filter(pk=server_id).update(next_check_at=now + CLAIM):
+            claimed.append(server_id)
+    return tuple(claimed)

@@ -1,0 +1,101 @@
+"""Changes that an administrator makes to a model server: its name, address, key and kind, and its removal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from toolsupport import providers
+from toolsupport.core.errors import ConfigError, NotFound
+from toolsupport.models import Server
+from toolsupport.registry.people import audit_log
+from toolsupport.registry.servers import key_encryption, missing_flags, reachability
+from toolsupport.registry.servers.addresses import server_url
+from toolsupport.registry.servers.servers import checked_name
+
+BY_ENVIRONMENT = "The environment of this site defines this server. Change it there, and restart the site."
+OTHER_HOST = "The stored API key belongs to the old address. Enter a key for the new one, or remove the stored key."
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ServerChange:
+    """The fields of a server as they are to be. An empty `api_key` keeps the stored one, unless it is to be removed."""
+
+    name: str
+    kind: str
+    base_url: str
+    api_key: str = ""
+    remove_key: bool = False
+
+
+@transaction.atomic
+def edit(server_id: int, change: ServerChange, actor: int) -> None:
+    """Write the change down; the server's status is unknown then. Raises NotFound, ConfigError with a sentence."""
+    row = editable(server_id)
+    name = checked_name(change.name, but=server_id)
+    url = server_url(change.kind, change.base_url.strip() or providers.provider(change.kind).default_url)
+    # A key is write-only: with another address it would be sent to whoever listens there.
+    if row.api_key and _host(url) != _host(row.base_url) and not (change.api_key or change.remove_key):
+        raise ConfigError(OTHER_HOST)
+    changed = [
+        *(["name"] if name != row.name else []),
+        *(["kind"] if change.kind != row.kind else []),
+        *(["address"] if url != row.base_url else []),
+        *(["API key"] if change.api_key or (change.remove_key and row.api_key) else []),
+    ]
+    row.name, row.kind, row.base_url = name, change.kind, url
+    if change.api_key or change.remove_key:
+        row.api_key = key_encryption.encrypt(change.api_key)
+    row.reachable, row.down_since, row.last_error, row.fault = None, None, "", ""
+    row.failures, row.next_check_at = 0, None
+    _save(row)
+    missing_flags.server_changed(row.pk)
+    if changed:
+        audit_log.write(actor, "edit_server", subject(row.pk), f"{row.name}: changed {', '.join(changed)}.")
+
+
+@transaction.atomic
+def remove(server_id: int, actor: int) -> str:
+    """Take a server off the pages; what is known of its models stays. Its name, which is free again. Raises as edit."""
+    row = editable(server_id)
+    name = row.name
+    audit_log.write(actor, "remove_server", subject(row.pk), f"Removed {name} ({row.base_url}).")
+    row.enabled, row.removed_at, row.api_key = False, timezone.now(), ""
+    row.next_check_at = None
+    # Rows of the history name their server: the name says that it is no more, and another server can have it.
+    ending = f" (removed {row.pk})"
+    row.name = name[: LONGEST_NAME - len(ending)] + ending
+    row.save(update_fields=["enabled", "removed_at", "api_key", "next_check_at", "name"])
+    return name
+
+
+def editable(server_id: int) -> Server:
+    """The row, locked. Raises NotFound, ConfigError where the environment defines the server."""
+    row = Server.objects.select_for_update().filter(pk=server_id, removed_at=None).first()
+    if row is None:
+        raise NotFound("There is no such server.")
+    if row.origin == "environment" or row.simulated:
+        raise ConfigError(BY_ENVIRONMENT)
+    return row
+
+
+def subject(server_id: int) -> str:
+    """How the audit log names a server."""
+    return f"server {server_id}"
+
+
+def _save(row: Server) -> None:
+    try:
+        with transaction.atomic():
+            row.save(update_fields=["name", "kind", "base_url", "api_key", *reachability.STATUS])
+    except IntegrityError:
+        raise ConfigError(f"There is already a server called {row.name!r}; choose another name.") from None
+
+
+def _host(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc

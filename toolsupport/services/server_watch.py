@@ -1,0 +1,57 @@
+"""Keeps the status of a server by the answers it gives in chats and to programs, not only by its listings."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from functools import partial
+
+from channels.db import database_sync_to_async as in_database
+from django.db import DatabaseError, InterfaceError
+
+from toolsupport.core import server_faults
+from toolsupport.core.events import Event, Failed
+from toolsupport.registry.servers import reachability
+from toolsupport.registry.servers.reachability import WatchedModel
+
+log = logging.getLogger(__name__)
+
+
+async def watched(
+    model: WatchedModel | None, batches: AsyncGenerator[list[Event], None]
+) -> AsyncGenerator[list[Event], None]:
+    """Pass the batches on; write down what they show of the server. A server that answers as expected costs nothing."""
+    up = model is None or model.up
+    async with aclosing(batches):
+        async for batch in batches:
+            finding = _finding(model, batch[-1], up) if model is not None else None
+            if finding is not None:
+                await _keep(finding)
+            up = True
+            yield batch
+
+
+async def _keep(finding: Callable[[], None]) -> None:
+    """Write it down; no answer is lost because that fails."""
+    try:
+        await in_database(finding)()
+    except (DatabaseError, InterfaceError):
+        log.exception("could not write the status of a server")
+
+
+def _finding(model: WatchedModel, event: Event, up: bool) -> Callable[[], None] | None:
+    """What to write down because of the last event of a batch; None where nothing is new."""
+    if not isinstance(event, Failed):
+        return None if up else partial(reachability.answered_in_use, model.server)
+    if event.kind == "unreachable":
+        return partial(reachability.failed_in_use, model.server, event.message, server_faults.UNREACHABLE)
+    if event.status == 401:
+        # 403 may be about one model or one region; 401 is about the key.
+        return partial(reachability.failed_in_use, model.server, event.message, server_faults.WRONG_KEY)
+    if server_faults.model_missing(event.status, event.body):
+        return partial(reachability.model_missing, model.profile)
+    if event.kind in ("cut", "timeout"):
+        # It may have ended in mid-answer, or only be slow: a listing tells.
+        return partial(reachability.check_soon, model.server)
+    return None
