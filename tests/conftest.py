@@ -33,7 +33,7 @@ OTHER_DATABASE = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
 PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"
 
 # Rows and files of this process need not survive a crash of the machine; sites, which are killed, have their own.
-os.fsync = lambda _: None
+os.fsync = lambda fd: None
 
 hypothesis.settings.load_profile("suite")
 
