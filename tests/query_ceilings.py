@@ -21,7 +21,7 @@ CEILINGS = {
     "get conversation-actions": 8,
     "post conversation-archive": 7,
     "get conversation-asks": 16,
-    "post conversation-delete": 14,
+    "post conversation-delete": 15,
     "get conversation-explain": 22,
     "get conversation-export-json": 9,
     "get conversation-export-markdown": 9,
