@@ -57,7 +57,7 @@ def remedy(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     try:
         notice = tools_remedy.apply(request.user, here, act)
     except (Busy, ConfigError, ValueError) as error:
-        return _asks(request, here, str(error))
+        return render(request, "chat/asks.html", {"wrong": str(error)})
     if notice is not None:
         runner.current().announce_soon(here, [notice])
     answer = _asks(request, here)
@@ -83,10 +83,10 @@ def revoke(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
     return _grants(request, here, f"{tool} asks again from now on." if taken else "It asks already.")
 
 
-def _asks(request: AuthedRequest, here: str, wrong: str = "") -> HttpResponse:
+def _asks(request: AuthedRequest, here: str) -> HttpResponse:
     shown = tools_remedy.asks(request.user, here)
     context: dict[str, object] = {"question": shown.question, "tests": shown.tests, "offered": shown.offered}
-    context |= {"may_detect": True, "wrong": wrong, "here": here}
+    context |= {"may_detect": True, "here": here}
     return render(request, "chat/asks.html", context)
 
 
