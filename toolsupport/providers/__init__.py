@@ -4,6 +4,7 @@ from toolsupport.providers.codec import Codec
 from toolsupport.providers.embeddings import embed
 from toolsupport.providers.http_client import close, get_json, post_json
 from toolsupport.providers.model_listing import describe, survey
+from toolsupport.providers.ollama_models import LoadedModel, delete, pull, running, unload
 from toolsupport.providers.ollama_survey import is_loaded
 from toolsupport.providers.prompt_rendering import RenderedPrompt, rendered
 from toolsupport.providers.server_kinds import (
@@ -22,6 +23,7 @@ __all__ = [
     "PROVIDERS",
     "VERSIONED",
     "Codec",
+    "LoadedModel",
     "ModelDetails",
     "ModelReport",
     "Provider",
@@ -29,6 +31,7 @@ __all__ = [
     "ServerReport",
     "close",
     "codec",
+    "delete",
     "describe",
     "embed",
     "get_json",
@@ -36,8 +39,11 @@ __all__ = [
     "path_at",
     "post_json",
     "provider",
+    "pull",
     "rendered",
+    "running",
     "stream",
     "survey",
     "switches_thinking",
+    "unload",
 ]
