@@ -1,1 +1,1 @@
-"""A person, a model, tools, one turn at a time."""
+"""Conversations of a person with models and tools, one turn at a time."""

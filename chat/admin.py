@@ -1,4 +1,4 @@
-"""The rows of the chat as an administrator may look at them: never changed here, texts left out."""
+"""Read-only Django admin pages for the rows of the chat, without message texts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from chat.models import (
     Message,
     Prompt,
     Question,
+    RawExchange,
     ResultTable,
     Share,
     ToolRun,
@@ -28,7 +29,7 @@ else:
 
 
 class ReadOnlyAdmin(ModelAdmin):
-    """Rows that only the chat itself writes."""
+    """Rows that only the chat writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -75,6 +76,14 @@ class MessageAdmin(ReadOnlyAdmin):
 class ResultTableAdmin(ReadOnlyAdmin):
     list_display = ("id", "run")
     fields = ("run",)
+
+
+@admin.register(RawExchange)
+class RawExchangeAdmin(ReadOnlyAdmin):
+    list_display = ("id", "conversation", "status", "times", "duration_ms", "started_at")
+    list_filter = ("status",)
+    list_select_related = ("conversation",)
+    fields = ("conversation", "message", "status", "times", "request_bytes", "reply_bytes", "duration_ms", "started_at")
 
 
 @admin.register(Question)

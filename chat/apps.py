@@ -1,4 +1,4 @@
-"""The Django app of the conversations."""
+"""The Django application with the rows of conversations."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Which tools cannot work on this machine, and what to do about it."""
+"""Checks which tools cannot work on this machine, with the remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toolsupport.services.doctor import Finding
 
 
 def tool_findings() -> Iterator[Finding]:
-    """One for each tool that needs something of its machine; without it the tool is absent, and nothing is broken."""
+    """Return a finding for each tool with requirements; without them the tool is absent, and nothing is broken."""
     for name, tool in BUILTINS.items():
         if tool.needs is not None:
             yield Finding(f"tool {name}", None if tool.missing else True, tool.missing or "can work here")

@@ -15,7 +15,7 @@ AUTOMATIC = "automatic"
 
 
 class Conversation(models.Model):
-    """One person's chat. `tail` counts the things announced in it; `leaf` ends the branch that is shown."""
+    """One person's chat. `tail` is the number of its announcements; `leaf` is the last message of the shown branch."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="conversations")
@@ -70,7 +70,7 @@ class Turn(models.Model):
 
 
 class Message(models.Model):
-    """An entry of the transcript. Its text grows while its turn runs, then never again; order is the id."""
+    """An entry of the transcript. Its text grows while its turn runs, then never again; ordered by id."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
@@ -94,7 +94,7 @@ class Message(models.Model):
 
 
 class ToolRun(models.Model):
-    """One call of a tool, from asked to answered."""
+    """One call of a tool, from request to result."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_runs")
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="tool_runs")
@@ -130,7 +130,7 @@ class ToolRun(models.Model):
 
 
 class ResultTable(models.Model):
-    """The whole table that a call gave, of which its model reads the beginning."""
+    """The complete table of a call; its model reads only the beginning."""
 
     run = models.OneToOneField(ToolRun, on_delete=models.CASCADE, related_name="table")
     csv = models.TextField()
@@ -139,8 +139,33 @@ class ResultTable(models.Model):
         return f"table of run {self.run_id}"
 
 
+class RawExchange(models.Model):
+    """One request to a model server for an answer, with its raw reply: redacted, bounded, the last few of a chat."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="raw_exchanges")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="raw_exchanges")
+    url = models.TextField()
+    request = models.TextField()
+    request_bytes = models.PositiveIntegerField()
+    reply = models.TextField(blank=True, default="")
+    reply_bytes = models.PositiveIntegerField(default=0)
+    status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty: no reply came.")
+    error = models.TextField(blank=True, default="")
+    times = models.PositiveIntegerField(default=1, help_text="How often the same request got the same reply.")
+    characters = models.PositiveIntegerField(help_text="Of request and reply as they are kept.")
+    started_at = models.DateTimeField()
+    duration_ms = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["conversation", "-id"], name="exchanges_of_a_conversation")]
+
+    def __str__(self) -> str:
+        return f"exchange {self.pk} of message {self.message_id}"
+
+
 class Question(models.Model):
-    """Something a person is asked. The first answer wins: it is written only where none stands yet."""
+    """A question to a person. The first answer wins: it is stored only if none is."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="questions")
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.CASCADE, related_name="questions")
@@ -168,7 +193,7 @@ class Question(models.Model):
 
 
 class Grant(models.Model):
-    """A tool that may run in one conversation without being asked for each time; revocable."""
+    """A tool that may run in one conversation without asking each time; revocable."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="grants")
     tool = models.CharField(max_length=120)
@@ -189,7 +214,7 @@ class Grant(models.Model):
 
 
 class Share(models.Model):
-    """Somebody who may read a conversation of another; withdrawn, never deleted."""
+    """The permission of a person to read another's conversation; withdrawn, never deleted."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="shares")
     reader = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -209,7 +234,7 @@ class Share(models.Model):
 
 
 class Prompt(models.Model):
-    """A version of one of the team's named prompts. The newest of a name holds; none is changed or deleted."""
+    """A version of one of the team's named prompts. The newest of a name is valid; none is changed or deleted."""
 
     name = models.CharField(max_length=60)
     description = models.CharField(max_length=200, blank=True, default="")
@@ -227,7 +252,7 @@ class Prompt(models.Model):
 
 
 class Memory(models.Model):
-    """A version of what is remembered in a conversation; the newest holds. Without `written_by` a model wrote it."""
+    """A version of a conversation's memory; the newest is valid. Without `written_by` a model wrote it."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="memories")
     text = models.TextField(blank=True, default="")

@@ -1,4 +1,4 @@
-"""The addresses of the chat."""
+"""The URL patterns of the chat."""
 
 from __future__ import annotations
 

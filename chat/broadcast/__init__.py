@@ -1,1 +1,1 @@
-"""Server frames and their way to open pages, in this process and in others."""
+"""Server frames and their delivery to open pages, in this process and in others."""

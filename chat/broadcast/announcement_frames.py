@@ -1,4 +1,4 @@
-"""The frame that carries an announcement to pages."""
+"""Converts announcements to frames."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from chat.transcript.messages.view_models import ShownCall
 
 
 def frame_of(announced: Announcement[Thing]) -> frames.ServerFrame:
-    """The frame with the number and the thing of an announcement."""
+    """Return the frame with an announcement's number and content."""
     return FRAMES[type(announced.thing)](announced.seq, announced.thing)
 
 
@@ -89,7 +89,7 @@ def _ended_turn(seq: int, thing: EndedTurn) -> frames.TurnEndedFrame:
 
 
 def _with_html(shown: ShownCall) -> dict[str, Any]:
-    """The `call` object of the frames."""
+    """Return the `call` object of the frames."""
     return shown.to_json() | {"html": fragments.call(shown)}
 
 

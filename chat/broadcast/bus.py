@@ -1,4 +1,4 @@
-"""Carries messages between the processes of one site, in the order in which each of them sent its own."""
+"""Sends messages between the processes of one site through Redis, keeping each sender's order."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SECONDS_TO_JOIN = 2.0
 
 
 def of_process(owner: str) -> str:
-    """The group that one process alone hears."""
+    """Return the group that only one process receives."""
     return f"process.{owner}"
 
 
 def of_conversation(conversation: str) -> str:
-    """The group of those who have a page of a conversation open."""
+    """Return the group of the processes with an open page of a conversation."""
     return f"conversation.{conversation}"
 
 
 class RedisBus:
-    """One for each process. `hear` gets what others sent; what this process sent itself does not come back."""
+    """The bus of one process. `hear` receives the messages of other processes, not its own."""
 
     def __init__(self, owner: str, hear: Callable[[BusMessage], None]) -> None:
         self.owner = owner
@@ -39,14 +39,14 @@ class RedisBus:
         self._changing = asyncio.Lock()
 
     def send(self, group: str, kind: str, **fields: Any) -> None:
-        """Queue a message; never waits. What nobody takes is dropped, and pages find the gap."""
+        """Queue a message without waiting. Undeliverable messages are dropped, and pages detect the gap."""
         try:
             self._out.put_nowait((group, {"type": kind, "from": self.owner, **fields}))
         except asyncio.QueueFull:
             log.error("dropped a message to other processes: the queue is full")
 
     async def post(self) -> None:
-        """Send what is queued. Ends only by being cancelled."""
+        """Send queued messages. Ends only by being cancelled."""
         while True:
             group, message = await self._out.get()
             try:
@@ -57,7 +57,7 @@ class RedisBus:
                 self._out.task_done()
 
     async def receive(self) -> None:
-        """Hear what others send. Ends only by being cancelled."""
+        """Receive messages of other processes. Ends only by being cancelled."""
         channel = await self._open()
         while True:
             message = await self._layer.receive(channel)
@@ -84,7 +84,7 @@ class RedisBus:
             self._joined[message["joined"]].set()
 
     async def join(self, conversation: str) -> None:
-        """Hear of a conversation; returns when that is certain, since a message of our own came back from there."""
+        """Subscribe to a conversation; returns when the subscription is confirmed by a message sent to it."""
         try:
             async with asyncio.timeout(SECONDS_TO_JOIN):
                 await self._join(of_conversation(conversation))
@@ -103,7 +103,7 @@ class RedisBus:
         await self._joined[group].wait()
 
     async def leave(self, conversation: str, unless: Callable[[], bool]) -> None:
-        """Hear no more of a conversation, `unless` somebody came back meanwhile."""
+        """Unsubscribe from a conversation, `unless` a page of it was opened meanwhile."""
         group = of_conversation(conversation)
         async with self._changing:
             if group in self._joined and not unless():
@@ -111,7 +111,7 @@ class RedisBus:
                 await self._layer.group_discard(group, self._channel.result())
 
     async def close(self) -> None:
-        """Send what is still queued, if that is quick, and let the connections go."""
+        """Send queued messages if that is quick, then close the connections."""
         try:
             async with asyncio.timeout(SECONDS_TO_JOIN):
                 await self._out.join()

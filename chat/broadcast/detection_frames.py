@@ -1,4 +1,4 @@
-"""What a page may send about the tests of models."""
+"""Client frames about tests of models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class DetectionStart:
 
 @dataclass(frozen=True, slots=True)
 class DetectionSkip:
-    """Without a `step` the one that runs is left out."""
+    """Skips a step of a test; without `step` the running one."""
 
     detection: int
     step: str | None = None

@@ -1,4 +1,4 @@
-"""Errors of frames as pages get them: a closed list of codes."""
+"""Defines the closed list of error codes for frames."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ERRORS = {
 
 
 class FrameError(Exception):
-    """A frame that cannot be obeyed. `code` is a key of ERRORS, the text is for people."""
+    """A frame that is rejected. `code` is a key of ERRORS, the text is for people."""
 
     def __init__(self, code: str, text: str, client_id: str = "") -> None:
         super().__init__(text)

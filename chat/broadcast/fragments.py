@@ -1,4 +1,4 @@
-"""The HTML of one thing of the chat, from the same partials a reload uses."""
+"""Renders the HTML of one item of the chat, with the partials that a reload uses."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ TEMPLATES = {
 
 
 def message(shown: ShownMessage) -> str:
-    """A bubble or a notice."""
+    """Render a bubble or a notice."""
     part = "notice" if shown.role == "notice" else "message"
     return render_to_string(f"chat/conversation.html#{part}", {"message": shown})
 
 
 def question(shown: ShownQuestion) -> str:
-    """An open question with its buttons."""
+    """Render an open question with its buttons."""
     template = TEMPLATES.get(shown.kind, "chat/conversation.html#question")
     return render_to_string(template, {"question": shown})
 
 
 def call(shown: ShownCall) -> str:
-    """A tool card. A result that cannot be shown is left out: its turn goes on."""
+    """Render a tool card. A result that cannot be rendered is left out, so that its turn continues."""
     try:
         return render_to_string("chat/conversation.html#call", {"call": shown})
     except Exception:

@@ -1,4 +1,4 @@
-"""The websocket vocabulary: which frames a client may send, which a server sends."""
+"""Defines the websocket frames of clients and of the server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FRAME_LIMIT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class MessageSend:
-    """`parent` is the message it stands after: none for the end of the branch shown, 0 for the very beginning.
+    """A new message. `parent` is the message before it: None for the end of the shown branch, 0 for the beginning.
 
     `attachments` are paths of images that were added to the conversation.
     """
@@ -58,7 +58,7 @@ class TurnContinue:
 
 @dataclass(frozen=True, slots=True)
 class TurnRegenerate:
-    """Answer again; `model` is another one for this answer only."""
+    """Requests another answer; `model` is another model for this answer only."""
 
     message: int
     mode: Mode = "same"
@@ -145,7 +145,7 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
 
 @dataclass(frozen=True, slots=True)
 class ServerFrame:
-    """A frame to a page. `seq` is set where a thing is announced; what may be absent is, where it is None."""
+    """A frame to a page. `seq` is set for announcements; optional fields are left out if they are None."""
 
     type: ClassVar[str]
 
@@ -157,7 +157,7 @@ class ServerFrame:
         return orjson.dumps(kept).decode()
 
     def weight(self) -> int:
-        """About how many characters wait with it in a queue: those of its texts."""
+        """Return the approximate size of the frame in a queue, in characters of its texts."""
         values = [getattr(self, name) for name in self.__dataclass_fields__ if name != "type"]
         inner = [part for value in values if isinstance(value, dict) for part in value.values()]
         return sum(len(value) for value in (*values, *inner) if isinstance(value, str))
@@ -244,7 +244,7 @@ class QuestionClosedFrame(ServerFrame):
 
 @dataclass(frozen=True, slots=True)
 class DetectionProgressFrame(ServerFrame):
-    """A step of a test of the page's model; the end of the test is a step without a name."""
+    """A step of a test of the page's model; a step without a name is the end of the test."""
 
     type: ClassVar[str] = "detection.progress"
     detection: int
@@ -255,7 +255,10 @@ class DetectionProgressFrame(ServerFrame):
 
 @dataclass(frozen=True, slots=True)
 class TurnPhaseFrame(ServerFrame):
-    """Why nothing comes: `phase` is loading, waiting, writing_call, or answering when it goes on; `seconds` so far."""
+    """The reason for a silence: `phase` is loading, waiting, writing_call, or answering when it continues.
+
+    `seconds` is the time so far.
+    """
 
     type: ClassVar[str] = "turn.phase"
     turn: int
@@ -283,7 +286,7 @@ class ThinkingDeltaFrame(ServerFrame):
 
 @dataclass(frozen=True, slots=True)
 class CallDeltaFrame(ServerFrame):
-    """A piece of the arguments of a call while the model writes it; `call` is the model's own id of it."""
+    """A piece of a call's arguments while the model writes it; `call` is the id that the model gave it."""
 
     type: ClassVar[str] = "call.delta"
     message: int
@@ -295,7 +298,7 @@ class CallDeltaFrame(ServerFrame):
 
 @dataclass(frozen=True, slots=True)
 class CallOutputFrame(ServerFrame):
-    """A piece of what a tool says while it runs; `call` is the id of its card."""
+    """A piece of a running tool's output; `call` is the id of its card."""
 
     type: ClassVar[str] = "call.output"
     message: int
@@ -359,7 +362,7 @@ class ResyncFrame(ServerFrame):
 
 @dataclass(frozen=True, slots=True)
 class TailFrame(ServerFrame):
-    """How far the rows are: a page that is not there yet has missed something."""
+    """The number of the newest announcement: a page with a lower one has missed something."""
 
     type: ClassVar[str] = "tail"
     tail: int

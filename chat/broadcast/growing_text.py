@@ -1,4 +1,4 @@
-"""Text that grows while a reply streams in, measured as the page's script measures it."""
+"""Measures text that grows while a reply streams in, in the units of the page's script."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import time
 
 
 def utf16_length(text: str) -> int:
-    """Length in UTF-16 code units: what `length` says in JavaScript."""
+    """Return the length in UTF-16 code units, as `length` does in JavaScript."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class LiveText:
-    """A growing text. `append` gives the offset (UTF-16 code units) at which the new piece begins."""
+    """A growing text. `append` returns the offset (UTF-16 code units) at which the new piece begins."""
 
     __slots__ = ("_pieces", "length", "written")
 
@@ -34,7 +34,7 @@ class LiveText:
 
     @property
     def grew(self) -> bool:
-        """Since `mark_written` was called last."""
+        """Return whether text was added since the last call of `mark_written`."""
         return self.length > self.written
 
     def mark_written(self) -> None:
@@ -42,7 +42,7 @@ class LiveText:
 
 
 class ThinkingTime:
-    """How long a model thought before its answer, in milliseconds (None: it did not, or still does).
+    """Measures a model's thinking before its answer, in milliseconds (None: none, or not finished).
 
     `since` is a time of the monotonic clock.
     """

@@ -20,7 +20,7 @@ UNFINISHED = ("waiting", "running")
 
 
 class ModelWatcher:
-    """One for each process: `look` once a second. `announce` is for what a chat keeps."""
+    """The watcher of one process: call `look` once a second. `announce` is for stored announcements."""
 
     def __init__(self, listeners: SocketRegistry, announce: Announce) -> None:
         self._listeners = listeners
@@ -29,7 +29,7 @@ class ModelWatcher:
         self._decisions: dict[int, int] = {}
 
     async def look(self) -> None:
-        """Read the rows once for all pages, send what is new."""
+        """Read the rows once for all pages, and send changes."""
         here = self._listeners.conversations()
         if not here:
             self._decisions, self._steps = {}, {}
@@ -48,7 +48,7 @@ class ModelWatcher:
                     self._announce(conversation, await in_database(model_news.tell_end)(conversation, test))
 
     def _tell_steps(self, conversation: str, test: ShownDetection) -> None:
-        """The steps that changed since the last look; the end is sent as a step without a name."""
+        """Send the steps that changed since the last look; the end is a step without a name."""
         known = self._steps.setdefault((conversation, test.id), {})
         steps = {step["step"]: (step["state"], step["detail"]) for step in test.steps}
         if not test.open:
@@ -60,7 +60,7 @@ class ModelWatcher:
         known.update(steps)
 
     async def _tell_decisions(self, seen: NewsSnapshot) -> None:
-        """A model that was not watched a second ago has no news: its pages have just read what holds."""
+        """Send new decisions, except for a newly watched model: its pages have just read the present state."""
         profiles = set(seen.models.values())
         fresh = {
             profile

@@ -1,4 +1,4 @@
-"""Which open pages listen to which conversation of this process, each with a bounded queue of its own."""
+"""Registers the open pages of each conversation in this process, each with a bounded queue."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Delta = frames.TextDeltaFrame | frames.ThinkingDeltaFrame | frames.CallDeltaFram
 
 
 class PageSocket:
-    """One open page. Frames are queued without waiting; `pump` sends them, joining deltas that piled up.
+    """One open page. Frames are queued without waiting; `pump` sends them and joins queued deltas.
 
-    A page that reads too slowly loses its queued deltas and is told to ask for the text again: things
-    are never dropped, and the client finds the gap by the delta's offset. Where things pile up as well,
-    `give_up` is called once and nothing is queued any more.
+    A page that reads too slowly loses its queued deltas and gets a request to fetch the text again; announcements are
+    never dropped, and the client detects the gap by the delta's offset. If announcements pile up as well, `give_up` is
+    called once and nothing is queued any more.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class PageSocket:
             self._give_up()
 
     async def pump(self) -> None:
-        """Send what is queued, for as long as the page is open. Ends only by being cancelled."""
+        """Send queued frames as long as the page is open. Ends only by being cancelled."""
         while True:
             await self._filled.wait()
             self._filled.clear()
@@ -67,7 +67,7 @@ class PageSocket:
                     await asyncio.sleep(pause)
 
     def _next(self) -> ServerFrame:
-        """The next frame; deltas that follow each other without a gap are sent as one."""
+        """Return the next frame; adjacent deltas are joined into one."""
         frame = self._queue.popleft()
         self._bytes -= frame.weight()
         if not isinstance(frame, Delta):
@@ -87,12 +87,12 @@ def _continues(first: Delta, end: int, follower: ServerFrame) -> bool:
 
 
 def _of(frame: ServerFrame) -> tuple[object, ...]:
-    """Which text a delta belongs to."""
+    """Return the text that a delta belongs to."""
     return type(frame), getattr(frame, "message", None), getattr(frame, "call", None)
 
 
 def joined(deltas: Iterable[Delta]) -> list[Delta]:
-    """The same text in as few deltas as possible."""
+    """Return the same text in as few deltas as possible."""
     found: list[Delta] = []
     for delta in deltas:
         last = found[-1] if found else None
@@ -121,11 +121,11 @@ class SocketRegistry:
         return conversation in self._sockets
 
     def conversations(self) -> list[str]:
-        """Those that have a page open here."""
+        """Return the conversations with an open page in this process."""
         return list(self._sockets)
 
     def tell(self, conversation: str, frame: ServerFrame) -> None:
-        """Hand a frame to every page that shows the conversation here."""
+        """Queue a frame for every page of the conversation in this process."""
         for socket in self._sockets.get(conversation, ()):
             socket.put(frame)
 

@@ -1,4 +1,4 @@
-"""The pages that other processes serve, the turns that they run."""
+"""Delivers frames to pages and from turns in other processes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Spawn = Callable[[Coroutine[Any, Any, Any]], object]
 
 
 class LocalProcess(Protocol):
-    """What this process has itself; each of these is quick."""
+    """The state of this process; each function is quick."""
 
     listeners: SocketRegistry
 
     def growing(self, conversation: str) -> list[frames.ServerFrame] | None:
-        """The whole so far of what is being written in a conversation here; None where no turn runs here."""
+        """Return the whole text being written in a conversation here; None if no turn runs here."""
 
     def request_stop(self, turn_id: int) -> None: ...
 
@@ -41,7 +41,7 @@ class LocalProcess(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ForwardedFrame(frames.ServerFrame):
-    """A frame that another process has made: handed on as it is."""
+    """A frame from another process, forwarded unchanged."""
 
     text: str
 
@@ -50,7 +50,7 @@ class ForwardedFrame(frames.ServerFrame):
 
 
 class PeerBroadcaster:
-    """Things go to every process with a page of their conversation; text only to those that ask to follow it."""
+    """Sends announcements to every process with a page of their conversation; text only to those that follow it."""
 
     def __init__(self, owner: str, here: LocalProcess) -> None:
         self.here = here
@@ -67,7 +67,7 @@ class PeerBroadcaster:
             spawn(work)
 
     def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
-        """Hand on what this process has told its own pages."""
+        """Forward a frame that this process has sent to its own pages."""
         if isinstance(frame, Delta):
             if conversation in self._followers:
                 self._grown[conversation].append(frame)
@@ -81,7 +81,7 @@ class PeerBroadcaster:
             self._followers.pop(conversation, None)
 
     def follow(self, conversation: str, leader: str, whole: bool = True) -> None:
-        """Ask the process that writes here for its text, and for what comes after it."""
+        """Request the present text and all further text from the process that writes it."""
         self._leaders[conversation] = leader
         self.relay.send(bus.of_process(leader), "follow", conversation=conversation, whole=whole)
 
@@ -100,7 +100,7 @@ class PeerBroadcaster:
                 self._flush(conversation)
 
     async def _renew(self) -> None:
-        """Follow on while somebody looks; let those go who do not."""
+        """Renew subscriptions while pages are open; drop expired ones."""
         while True:
             await asyncio.sleep(RENEWED_SECONDS)
             now = asyncio.get_running_loop().time()
@@ -115,7 +115,7 @@ class PeerBroadcaster:
                     del self._leaders[conversation]
 
     async def _look_after(self) -> None:
-        """What was told while Redis was away is lost: once a conversation is quiet, its pages hear how far it is."""
+        """After an outage of Redis, send each quiet conversation's newest number, since messages were lost."""
         while True:
             await asyncio.sleep(RENEWED_SECONDS)
             try:
@@ -124,7 +124,7 @@ class PeerBroadcaster:
                 log.error("could not send pages the state of their conversations: %s", error)
 
     async def tell_tails(self) -> None:
-        """Tell the pages of each conversation that did not move since the last time how far it is, once."""
+        """Send the newest number of each conversation that did not change since the last call, once."""
         found = await in_database(process_lists.standings)(self.here.listeners.conversations())
         for conversation, standing in found.items():
             before, told = self._standings.get(conversation, (None, False))

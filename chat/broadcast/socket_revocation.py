@@ -1,4 +1,4 @@
-"""Closes the sockets of people who may not hold them any more, within two seconds."""
+"""Closes the sockets of people who lost access, within two seconds."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ Ticket = object
 
 
 def pass_of(scope: Mapping[str, Any]) -> SocketAccess:
-    """What let this socket in."""
+    """Return the basis of this socket's access."""
     session = scope["session"]
     return SocketAccess(scope["user"].pk, session.session_key or "", session.get(HASH_SESSION_KEY, ""))
 
 
 class SocketRevocation:
-    """Knows every open socket of this process; asks once a second for all of them together."""
+    """Registers every open socket of this process, and checks all of them together once a second."""
 
     def __init__(self) -> None:
         self._inside: dict[Ticket, tuple[SocketAccess, Close]] = {}
 
     def admit(self, held: SocketAccess, close: Close, most: int) -> Ticket | None:
-        """Watch over a socket until `forget`; `close` ends it with a code. None where the person has `most` already."""
+        """Watch a socket until `forget`; `close` ends it with a code. Returns None if the person has `most` already."""
         if sum(one.person == held.person for one, _ in self._inside.values()) >= most:
             return None
         ticket = object()
@@ -51,7 +51,7 @@ class SocketRevocation:
         self._inside.pop(ticket, None)
 
     async def watch(self) -> None:
-        """Look around every second. Ends only by being cancelled."""
+        """Check every second. Ends only by being cancelled."""
         while True:
             await asyncio.sleep(PERIOD)
             try:
@@ -60,7 +60,7 @@ class SocketRevocation:
                 log.exception("could not check the rights of open sockets, retrying in a second")
 
     async def look(self) -> None:
-        """Close what must not stay open."""
+        """Close the sockets that lost access."""
         if not self._inside:
             return
         held = {one for one, _ in self._inside.values()}

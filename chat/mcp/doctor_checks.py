@@ -1,4 +1,4 @@
-"""What could be wrong with the MCP servers, for those who examine an installation."""
+"""Checks the MCP servers of an installation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolsupport.services.doctor import Finding
 
 
 def findings() -> Iterator[Finding]:
-    """One for each server in use, after asking it; none where none is defined."""
+    """Return a finding for each server in use, after querying it; none if none is defined."""
     try:
         mcp_servers.ensure_stdio()
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""The MCP servers of this process: a host for each that is in use, through which tools are called."""
+"""The MCP servers of this process: one host for each server in use, through which tools are called."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Spawn = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 
 class HostRecorder:
-    """Writes down what servers say; where the database does not take it, that is told at the next time."""
+    """Stores servers' reports; if the database fails, the next report retries."""
 
     async def seen(self, server: int, version: str, definitions: list[JSON]) -> None:
         await self._write(lambda: reported_tools.seen(server, version, definitions))
@@ -47,7 +47,7 @@ class HostRecorder:
 
 @dataclass(slots=True)
 class RunningHost:
-    """A host with the task that it runs in."""
+    """A host with its task."""
 
     host: McpHost
     task: asyncio.Task[Any]
@@ -55,7 +55,7 @@ class RunningHost:
 
 @dataclass(slots=True)
 class McpHosts:
-    """One for each process."""
+    """The hosts of one process."""
 
     running: dict[int, RunningHost] = field(default_factory=dict)
     stopping: bool = False
@@ -64,17 +64,17 @@ class McpHosts:
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def start(self, spawn: Spawn) -> None:
-        """Begin to watch which servers are in use; needs the running event loop."""
+        """Start to follow which servers are in use; needs the running event loop."""
         self._spawn, self._loop = spawn, asyncio.get_running_loop()
         spawn(self._watch())
 
     def nudge(self) -> None:
-        """Look at the rows and at what servers offer, at once; from any thread."""
+        """Check the rows and the servers' tools at once; callable from any thread."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._changed.set)
 
     async def stop(self) -> None:
-        """Leave every server; one that takes too long is cut off."""
+        """Close every connection; slow ones are cut off."""
         self.stopping = True
         self._changed.set()
         leaving = [self._leave(server) for server in list(self.running)]
@@ -101,7 +101,7 @@ class McpHosts:
                 continue
 
     def _follow(self, wanted: Iterable[RemoteServer]) -> None:
-        """Leave what is not wanted any more, or is another now; begin what is new."""
+        """Stop hosts that are disabled or changed; start new ones."""
         servers = {server.id: server for server in wanted}
         for id_, hosted in list(self.running.items()):
             if servers.get(id_) != hosted.host.server:
@@ -134,7 +134,7 @@ class McpHosts:
 
 
 def progress_in_words(done: float, total: float | None, message: str | None) -> str:
-    """A line for people: how far it is, and what the server says of it."""
+    """Return a line for people with the progress and the server's message."""
     far = f"{done:g} of {total:g}" if total else f"{done:g}"
     words = " ".join((message or "").split())[:200]
     return f"{far} {words}".strip() + "\n"
@@ -144,7 +144,7 @@ _hosts: McpHosts | None = None
 
 
 def current() -> McpHosts:
-    """This process's hosts, made at the first call. `asgi.start` starts them, `asgi.stop` ends them."""
+    """Return this process's hosts, created at the first call. `asgi.start` starts them, `asgi.stop` ends them."""
     global _hosts
     if _hosts is None:
         _hosts = McpHosts()
@@ -152,7 +152,7 @@ def current() -> McpHosts:
 
 
 async def shut_down() -> None:
-    """Leave every server, then forget this process's hosts."""
+    """Close every connection, then drop this process's hosts."""
     global _hosts
     if _hosts is not None:
         await _hosts.stop()

@@ -1,4 +1,4 @@
-"""Approved tools of MCP servers, as turns offer and run them: nothing of it is kept from one turn for another."""
+"""Prepares approved tools of MCP servers for turns; nothing is cached between turns."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ TIMEOUT = CALL
 
 
 def named(name: str) -> Tool | None:
-    """The built-in or approved tool of this name, as the rows have it now."""
+    """Return the built-in or approved tool of this name, as it is stored now."""
     if name in BUILTINS or MARK not in name:
         return BUILTINS.get(name)
     return next((tool_of(remote) for remote in mcp_servers.known_tools() if remote.spec.name == name), None)
 
 
 def candidate_of(remote: RemoteTool) -> Candidate:
-    """A tool that was approved once, for the rules to decide about."""
+    """Return a once-approved tool as a candidate for the selection rules."""
     return Candidate(
         remote.spec,
         remote.enabled,
@@ -40,9 +40,9 @@ def candidate_of(remote: RemoteTool) -> Candidate:
 
 
 def tool_of(remote: RemoteTool) -> Tool:
-    """A tool as turns run it: asked for each time, unless an administrator said that it only reads.
+    """Return a tool as turns run it: with approval for each call, unless an administrator marked it read-only.
 
-    One that only reads learns what it is asked, which may be what a file told the model to carry out of the house.
+    A read-only tool still receives its arguments, which may be data that a file told the model to leak.
     """
 
     async def run(context: ToolContext, arguments: JSON) -> ToolResult:

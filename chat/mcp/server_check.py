@@ -16,7 +16,7 @@ PATIENCE = 15.0  # seconds
 
 
 async def ask(server_id: int) -> str:
-    """Why it does not answer, "" where it does. Raises NotFound."""
+    """Query the server; return why it does not answer, "" if it does. Raises NotFound."""
     try:
         server = await in_database(mcp_servers.reached)(server_id)
         version, definitions = await _ask(server)

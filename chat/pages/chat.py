@@ -1,4 +1,4 @@
-"""The pages of the chat."""
+"""Views of the chat page and its parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = "chat/conversation.html"
 @require_GET
 @public
 def home(request: HttpRequest) -> HttpResponse:
-    """Where one goes first: the latest chat, a new one, or the models for those who may not chat."""
+    """Redirect to the latest chat, a new one, or the models for people who may not chat."""
     if not request.user.is_authenticated:
         return redirect("login")
     if Action.CHAT not in actions_of(request):
@@ -31,14 +31,14 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def new(request: AuthedRequest) -> HttpResponse:
-    """Make a conversation and go there."""
+    """Create a conversation and redirect to it."""
     return redirect("conversation", conversations.create(request.user))
 
 
 @require_GET
 @requires(Action.CHAT)
 def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The chat page."""
+    """Show the chat page."""
     context = {
         "conversation": conversations.show(request.user, str(conversation_id)),
         "page": listing.page(request.user),
@@ -50,7 +50,7 @@ def conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The transcript as it stands, for a page that missed something."""
+    """Return the present transcript, for a page that missed something."""
     shown = conversations.show(request.user, str(conversation_id))
     return render(request, f"{PAGE}#transcript", {"conversation": shown})
 
@@ -58,7 +58,7 @@ def messages(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def wire(request: AuthedRequest, conversation_id: UUID, message_id: int) -> HttpResponse:
-    """What went over the wire for one answer."""
+    """Show the raw exchange of one answer."""
     shown = raw_request.of(request.user, str(conversation_id), message_id)
     return render(request, "chat/wire.html", {"wire": shown})
 
@@ -66,7 +66,7 @@ def wire(request: AuthedRequest, conversation_id: UUID, message_id: int) -> Http
 @require_GET
 @requires(Action.CHAT)
 def table(request: AuthedRequest, run_id: int) -> HttpResponse:
-    """The whole table that a call gave, to be saved."""
+    """Return the complete table of a call as a download."""
     headers = {"Content-Disposition": f'attachment; filename="table-{run_id}.csv"', "X-Content-Type-Options": "nosniff"}
     text = spreadsheet.safe(raw_request.table(request.user, run_id))
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
@@ -75,7 +75,7 @@ def table(request: AuthedRequest, run_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def picker(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The model picker, after a swap or to look again."""
+    """Return the model picker, after a swap or to refresh it."""
     context = {
         "conversation": conversations.show(request.user, str(conversation_id)),
         "choices": conversations.choices(request.user),
@@ -86,7 +86,7 @@ def picker(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def settings(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Keep the conversation's own system prompt, temperature and call format."""
+    """Store the conversation's own system prompt, temperature and call format."""
     sent = {name: sanitize.replaced(request.POST.get(name, "")) for name in ("system", "temperature", "format")}
     context = sent | {"saved": True}
     try:

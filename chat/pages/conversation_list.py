@@ -1,4 +1,4 @@
-"""The list of conversations beside the chat: searched, renamed, put away, deleted, exported."""
+"""Views of the conversation list: search, rename, archive, delete, export."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIST = "chat/sidebar.html"
 @require_GET
 @requires(Action.CHAT)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """The list, or what was searched for, or its next page."""
+    """Return the list, the search results, or their next page."""
     wanted, archived = request.GET.get("q", "").strip(), request.GET.get("archived") == "1"
     after = request.GET.get("after", "")
     page = listing.search(request.user, wanted, archived) if wanted else listing.page(request.user, archived, after)
@@ -37,21 +37,21 @@ def listed(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def unfinished(request: AuthedRequest) -> HttpResponse:
-    """In which conversations an answer is not over, as the list says it."""
+    """Return the conversations with an unfinished answer, with the label of the list."""
     return JsonResponse(listing.unfinished(request.user))
 
 
 @require_GET
 @requires(Action.CHAT)
 def actions(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """What can be done with a conversation."""
+    """Return the menu of a conversation."""
     return render(request, f"{LIST}#actions", {"listed": listing.one(request.user, str(conversation_id))})
 
 
 @require_POST
 @requires(Action.CHAT)
 def rename(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Give it another title."""
+    """Rename a conversation."""
     row = listing.rename(request.user, str(conversation_id), sanitize.replaced(request.POST.get("title", "")))
     return _shown(request, row) if request.htmx else redirect("conversation", conversation_id)
 
@@ -59,7 +59,7 @@ def rename(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def archive(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Put it away or take it back: either way it leaves the list that is shown."""
+    """Archive or restore a conversation: either way it leaves the shown list."""
     listing.archive(request.user, str(conversation_id), request.POST.get("on") == "1")
     return HttpResponse() if request.htmx else redirect("conversation", conversation_id)
 
@@ -67,7 +67,7 @@ def archive(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Remove it with everything in it."""
+    """Delete a conversation with all its contents."""
     try:
         listing.delete(request.user, str(conversation_id))
     except Busy as error:
@@ -81,7 +81,7 @@ def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def export_markdown(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The branch that is shown, as Markdown."""
+    """Return the shown branch as Markdown."""
     found = export(request.user, str(conversation_id), request.GET.get("thinking") == "1")
     return _attached(found, export_formats.markdown(found), "md")
 
@@ -89,25 +89,26 @@ def export_markdown(request: AuthedRequest, conversation_id: UUID) -> HttpRespon
 @require_GET
 @requires(Action.CHAT)
 def export_json(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Every branch, as JSON."""
-    found = export(request.user, str(conversation_id), request.GET.get("thinking") == "1")
+    """Return every branch as JSON; `?raw=1` adds the stored raw exchanges."""
+    wanted = (request.GET.get(name) == "1" for name in ("thinking", "raw"))
+    found = export(request.user, str(conversation_id), *wanted)
     return _attached(found, export_formats.to_json(found), "json")
 
 
 def _shown(request: AuthedRequest, row: ListedConversation) -> HttpResponse:
-    """The row anew; the page of this very conversation learns its title too."""
+    """Return the updated row; the page of this conversation gets the new title too."""
     here = _here(request)
     return render(request, f"{LIST}#renamed", {"listed": row, "conversation": here, "is_here": here["id"] == row.id})
 
 
 def _here(request: AuthedRequest) -> dict[str, str]:
-    """The conversation whose page asks, by its id; "" elsewhere."""
+    """Return the id of the conversation whose page sent the request; "" for other pages."""
     path = (request.htmx.current_url_abs_path or "").partition("?")[0].strip("/").split("/")
     return {"id": path[1] if len(path) == 2 and path[0] == "chat" else ""}
 
 
 def _attached(found: ExportedConversation, text: str, kind: str) -> HttpResponse:
-    """A file to be saved: whatever it holds, no browser runs it."""
+    """Return a download that no browser runs, whatever it contains."""
     kinds = {"md": "text/markdown; charset=utf-8", "json": "application/json"}
     response = HttpResponse(text, content_type=kinds[kind])
     name = slugify(found.title, allow_unicode=True)[:60] or "conversation"

@@ -1,4 +1,4 @@
-"""Runs one call of a tool for a program, under the policy that holds for a model that makes it (T7)."""
+"""Runs one call of a tool for a program, under the same policy as a model's call (T7)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LATE = "The call still runs. Send the same request again to get its result."
 @require_POST
 @requires(Action.CHAT)
 async def execute(request: AuthedRequest) -> JsonResponse:
-    """One call, in a conversation of one's own or in a workspace that is gone afterwards."""
+    """Run one call, in the person's own conversation or in a temporary workspace."""
     try:
         said = await asyncio.to_thread(asked, request.read(BODY_LIMIT + 1))
         wish = await in_database(_wish)(said)
@@ -52,7 +52,7 @@ async def execute(request: AuthedRequest) -> JsonResponse:
 
 
 def asked(body: bytes) -> dict[str, Any]:
-    """The fields of a request. Raises InvalidCall, which names the field that is wrong."""
+    """Parse the fields of a request. Raises InvalidCall, which names the wrong field."""
     if len(body) > BODY_LIMIT:
         raise InvalidCall("The request is larger than this site takes.", "arguments")
     try:
@@ -95,7 +95,7 @@ def _told(state: RequestedCallState) -> JsonResponse:
 
 @asynccontextmanager
 async def _ends(conversation: str) -> AsyncIterator[asyncio.Event]:
-    """Set whenever a turn of the conversation ends or begins to wait: heard as a page hears it."""
+    """Set an event whenever a turn of the conversation ends or waits, notified like a page."""
     ended = asyncio.Event()
 
     async def hear(frame: str) -> None:

@@ -1,4 +1,4 @@
-"""The page *Why these tools*, where a chat can leave some of them out."""
+"""Views of the page *Why these tools*, where a chat can exclude some of them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PAGE = "chat/explain.html"
 @require_GET
 @requires(Action.SEE_MODELS)
 def of_model(request: AuthedRequest, profile_id: int) -> HttpResponse:
-    """A new chat with this model."""
+    """Explain a new chat with this model."""
     return _answer(request, lambda text: conversations_explain.of_model(request.user, profile_id, text))
 
 
 @require_GET
 @requires(Action.CHAT)
 def of_conversation(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """A conversation of one's own, as it would go on."""
+    """Explain the next request of the person's own conversation."""
     return _answer(
         request, lambda text: conversations_explain.of_conversation(request.user, str(conversation_id), text)
     )
@@ -41,7 +41,7 @@ def of_conversation(request: AuthedRequest, conversation_id: UUID) -> HttpRespon
 @require_POST
 @requires(Action.DECIDE_FOR_CHAT)
 def narrow(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Keep which of the team's tools this conversation leaves out."""
+    """Store which of the team's tools this conversation excludes."""
     here = str(conversation_id)
     change = ToolFilterChange(_choice(request, "tool"), _choice(request, "server"), request.POST.get("seen", ""))
     others = tool_filter.put(request.user, here, change)

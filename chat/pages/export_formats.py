@@ -1,4 +1,4 @@
-"""An exported conversation written as Markdown or as JSON."""
+"""Writes an exported conversation as Markdown or JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "toolsupport.conversation"
 
 
 def to_json(found: ExportedConversation) -> str:
-    """Every branch: `messages` form a tree by `parent`, `shown` names the branch that was shown."""
+    """Write every branch: `messages` form a tree by `parent`, `shown` names the shown branch."""
     whole = {
         "format": NAME,
         "version": VERSION,
@@ -29,11 +29,13 @@ def to_json(found: ExportedConversation) -> str:
         "shown": found.shown,
         "messages": [_entry(message) for message in found.messages],
     }
+    if found.exchanges:
+        whole["exchanges"] = found.exchanges
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 
 def markdown(found: ExportedConversation) -> str:
-    """The branch that was shown, for people."""
+    """Write the shown branch, for people."""
     shown = set(found.shown)
     head = [f"# {found.title}", f"{_time(found.created_at)} · {found.model or 'no model'}"]
     if found.memory:
@@ -89,7 +91,7 @@ def _call(call: dict[str, Any]) -> Iterator[str]:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A code block that its own content cannot end."""
+    """Return a code block that its content cannot close."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"

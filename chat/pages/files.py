@@ -1,4 +1,4 @@
-"""The panel of a conversation's files: listed, uploaded, downloaded, deleted."""
+"""Views of the file panel of a conversation: list, upload, download, delete."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class StatusLine:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A line of the list; `size` is in words."""
+    """A line of the list; `size` is formatted."""
 
     entry: WorkspaceEntry
     size: str
@@ -83,7 +83,7 @@ class FileStream:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Action.CHAT)
 def files(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The panel; with POST, after an upload."""
+    """Show the panel; with POST, after an upload."""
     workspace = workspace_of(request.user, str(conversation_id))
     if request.method != "POST":
         return _panel(request, workspace)
@@ -101,7 +101,7 @@ def files(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The panel without a file, or without a directory and what it held."""
+    """Show the panel after deleting a file, or a directory with its contents."""
     workspace, path_ = workspace_of(request.user, str(conversation_id)), request.POST.get("path", "")
     try:
         workspace.delete(path_)
@@ -115,7 +115,7 @@ def delete(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_safe
 @requires(Action.CHAT)
 def download(request: AuthedRequest, conversation_id: UUID) -> StreamingHttpResponse:
-    """One file, always as something to save."""
+    """Return one file, always as a download."""
     workspace, path_ = workspace_of(request.user, str(conversation_id)), request.GET.get("path", "")
     try:
         file = workspace.open(path_)
@@ -155,7 +155,7 @@ def _renamed(name: str, got: str) -> StatusLine:
 
 
 def _too_large(request: AuthedRequest, workspace: Workspace) -> str:
-    """Why a body is not even read, or ""; without a length nobody knows, so it is not read either."""
+    """Return why a body is not read, or ""; a body without a length is not read either."""
     length = request.META.get("CONTENT_LENGTH") or ""
     if not length.isdecimal():
         return "The upload does not say how large it is, so it was not read."

@@ -1,4 +1,4 @@
-"""Images of a conversation: taken from the message field, shown beside the message."""
+"""Views of images in a conversation: upload from the message field, display beside the message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEADERS = {
 @require_POST
 @requires(Action.CHAT)
 def add(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Keep an image among the conversation's files; gives its path, or an error in words."""
+    """Save an image among the conversation's files; return its path, or an error for people."""
     workspace, given = workspace_of(request.user, str(conversation_id)), request.FILES.get("image")
     try:
         return JsonResponse({"path": _kept(workspace, given)})
@@ -42,7 +42,7 @@ def add(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def shown(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """One image, as the type that its bytes say."""
+    """Return one image with the media type of its bytes."""
     data, kind = read_picture(workspace_of(request.user, str(conversation_id)), request.GET.get("path", ""))
     return HttpResponse(data, content_type=kind, headers=HEADERS)
 
@@ -50,7 +50,7 @@ def shown(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def of_call(request: AuthedRequest, run_id: int) -> HttpResponse:
-    """An image that a tool of another program gave, if the result of this call names it."""
+    """Return an image of an external tool, if the result of this call names it."""
     conversation, result = raw_request.result(request.user, run_id)
     path = request.GET.get("path", "")
     if path not in pictures(result):

@@ -1,4 +1,4 @@
-"""The page of the calls behind a point of the insights."""
+"""View of the calls behind a point of the insights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 
 
 class CallsForm(forms.Form):
-    """Which calls, as a point of the plots asks for them."""
+    """The filter for the calls behind a point of the plots."""
 
     day = forms.DateField()
     profile = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
@@ -27,7 +27,7 @@ class CallsForm(forms.Form):
 @require_GET
 @requires(Action.CHAT)
 def calls(request: AuthedRequest) -> HttpResponse:
-    """One's own calls of a day, beside how many there were of everybody."""
+    """List the person's own calls of a day, and the number of everyone's."""
     form = CallsForm(request.GET)
     if not form.is_valid():
         raise Http404("There is no such point.")

@@ -1,4 +1,4 @@
-"""The page of the MCP servers: defined, tested, their tools approved."""
+"""Views of the MCP servers: add, test, approve their tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLE = "https://…/mcp"
 
 
 class McpServerForm(forms.Form):
-    """An http server to define. The token goes in and never comes out again."""
+    """An http server to add. The token is write-only."""
 
     name = forms.CharField(max_length=32, label="Name", help_text="Its tools are called name__tool.")
     url = forms.CharField(max_length=300, label="Address", widget=forms.URLInput(attrs={"placeholder": EXAMPLE}))
@@ -36,14 +36,14 @@ class McpServerForm(forms.Form):
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Every server: does it answer, since when not, why, which of its tools can be called."""
+    """List every server: online, or since when not, why, and which of its tools can be called."""
     return _answer(request, {})
 
 
 @require_POST
 @requires(Action.ADMINISTER)
 def add(request: AuthedRequest) -> HttpResponse:
-    """Define a server, which is asked at once; one that does not answer is kept and says so."""
+    """Add a server and query it at once; an offline one is stored with its error."""
     form = McpServerForm(request.POST)
     server_id = made(form, mcp_servers.add)
     return _answer(request, {"form": form}) if server_id is None else _tested(request, server_id)
@@ -52,14 +52,14 @@ def add(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def test(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
-    """Ask a server now."""
+    """Query a server now."""
     return _tested(request, mcp_server_id)
 
 
 @require_POST
 @requires(Action.ADMINISTER)
 def switch(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
-    """Use a server, or no longer."""
+    """Enable or disable a server."""
     mcp_servers.set_enabled(mcp_server_id, request.POST.get("enabled") == "1", int(request.user.pk))
     return _answer(request, {})
 
@@ -67,7 +67,7 @@ def switch(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def trust(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
-    """Say whether what models tell a server stays in the house."""
+    """Set whether data that models send to a server stays internal."""
     mcp_servers.set_in_house(mcp_server_id, request.POST.get("in_house") == "1", int(request.user.pk))
     return _answer(request, {})
 
@@ -75,7 +75,7 @@ def trust(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def remove(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
-    """Forget a server that was defined here."""
+    """Remove a server that was added here."""
     mcp_servers.remove(mcp_server_id)
     return _answer(request, {"said": "It is forgotten, with what was approved of it."})
 
@@ -83,7 +83,7 @@ def remove(request: AuthedRequest, mcp_server_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def approve(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
-    """Let the definition be called that this person has read."""
+    """Approve the definition that this person has read."""
     read_only = request.POST.get("read_only") == "1"
     try:
         mcp_servers.approve(mcp_tool_id, request.POST.get("digest", ""), read_only, int(request.user.pk))
@@ -95,7 +95,7 @@ def approve(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def mark(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
-    """Say whether a tool only reads."""
+    """Set whether a tool is read-only."""
     mcp_servers.set_read_only(mcp_tool_id, request.POST.get("read_only") == "1", int(request.user.pk))
     return _answer(request, {"opened": mcp_tool_id})
 
@@ -103,7 +103,7 @@ def mark(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def switch_tool(request: AuthedRequest, mcp_tool_id: int) -> HttpResponse:
-    """Let a tool be called, or no longer."""
+    """Enable or disable a tool."""
     mcp_servers.set_tool_enabled(mcp_tool_id, request.POST.get("enabled") == "1", int(request.user.pk))
     return _answer(request, {"opened": mcp_tool_id})
 

@@ -1,4 +1,4 @@
-"""What is remembered in a conversation, beside its files: read, changed, put back."""
+"""Views of a conversation's memory: read, change, undo."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from toolsupport.web.view_permissions import AuthedRequest, requires
 @require_GET
 @requires(Action.CHAT)
 def memory(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The memory, to be read and changed."""
+    """Show the memory, editable."""
     return _panel(request, str(conversation_id))
 
 
 @require_POST
 @requires(Action.CHAT)
 def write(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Keep what a person wrote; where it cannot be kept it stays in the form."""
+    """Store a person's text; on an error it stays in the form."""
     here, text = str(conversation_id), sanitize.replaced(request.POST.get("text", "").replace("\r\n", "\n"))
     try:
         conversations_memory.write(request.user, here, text, request.POST.get("basis", ""))

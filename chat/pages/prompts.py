@@ -1,4 +1,4 @@
-"""The page of the team's named prompts, and the choice among them in a conversation."""
+"""Views of the team's named prompts, and of their selection in a conversation."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PAGE = "chat/prompts.html"
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Every prompt that can be chosen."""
+    """List every available prompt."""
     return render(request, PAGE, _board(request))
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def versions(request: AuthedRequest) -> HttpResponse:
-    """What a prompt said before, with who wrote it."""
+    """List the versions of a prompt with their authors."""
     found = prompts.versions(request.GET.get("name", ""))
     return render(request, f"{PAGE}#versions", {"versions": found})
 
@@ -39,7 +39,7 @@ def versions(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def write(request: AuthedRequest) -> HttpResponse:
-    """Keep a new prompt, or a new version of one."""
+    """Store a new prompt, or a new version of one."""
     given = _given(request)
     try:
         said = {"said": f"Saved {prompts.write(request.user, given)}."}
@@ -53,7 +53,7 @@ def write(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def withdraw(request: AuthedRequest) -> HttpResponse:
-    """Offer a prompt no more."""
+    """Withdraw a prompt."""
     name = request.POST.get("name", "")
     try:
         prompts.withdraw(request.user, name)
@@ -82,14 +82,14 @@ def _board(request: AuthedRequest) -> dict[str, Any]:
 @require_GET
 @requires(Action.CHAT)
 def chosen(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The prompts that hold in a conversation, and the others."""
+    """Show the prompts selected in a conversation, and the others."""
     return _choices(request, str(conversation_id))
 
 
 @require_POST
 @requires(Action.CHAT)
 def choose(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Let the ticked prompts hold from the next message on."""
+    """Store the selected prompts, which apply from the next message on."""
     prompts.choose(request.user, str(conversation_id), request.POST.getlist("prompt"))
     return _choices(request, str(conversation_id), "Saved: from the next message on.")
 

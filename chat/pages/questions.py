@@ -1,4 +1,4 @@
-"""Answering a question by a form, and taking back what an answer allowed."""
+"""Views that answer a question by a form, and revoke permissions given by answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANSWERED = {
 @require_POST
 @requires(Action.DECIDE_FOR_CHAT)
 def answer(request: AuthedRequest, question_id: int) -> HttpResponse:
-    """Answer, and say in words what came of it."""
+    """Answer a question and describe the result."""
     try:
         closed = questions.answer(request.user, question_id, _given(request))
     except (Busy, ConfigError, Conflict, ValueError) as error:
@@ -44,7 +44,7 @@ def answer(request: AuthedRequest, question_id: int) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def asks(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """What stands above the composer: a question about the model, the tests of it that run."""
+    """Show the area above the composer: a question about the model, its running tests."""
     question, tests = unknown_model.pending(request.user, str(conversation_id))
     context = {"question": question, "tests": tests, "may_detect": True}
     return render(request, "chat/asks.html", context)
@@ -53,7 +53,7 @@ def asks(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def grants(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """The tools that run without being asked for in a conversation."""
+    """List the tools that run without asking in a conversation."""
     return _grants(request, str(conversation_id))
 
 
@@ -72,7 +72,7 @@ def _grants(request: AuthedRequest, here: str, said: str = "") -> HttpResponse:
 
 
 def _given(request: AuthedRequest) -> questions.SubmittedAnswer:
-    """Browsers send line ends as CR LF, whatever the text had."""
+    """Return the text with its original line ends, as browsers send CR LF."""
     fields = {
         name.removeprefix(ARGUMENT): str(value) for name, value in request.POST.items() if name.startswith(ARGUMENT)
     }

@@ -1,4 +1,4 @@
-"""Sharing a conversation with other people, and reading shared ones."""
+"""Views that share a conversation with other people, and show shared ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE, OTHERS = "chat/shared.html", "chat/others.html"
 @require_http_methods(["GET", "POST"])
 @requires(Action.CHAT)
 def readers(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Who may read one's conversation; with POST, after letting somebody."""
+    """Show who may read the person's conversation; with POST, after adding a reader."""
     error = ""
     if request.method == "POST":
         try:
@@ -32,7 +32,7 @@ def readers(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Action.CHAT)
 def withdraw(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Let somebody read it no longer."""
+    """Withdraw a reader's permission."""
     sharing.withdraw(request.user, str(conversation_id), request.POST.get("person", ""))
     return _readers(request, conversation_id)
 
@@ -40,7 +40,7 @@ def withdraw(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """What others let one read."""
+    """List the conversations that others share with the person."""
     context = {"listed": sharing.with_me(request.user), "administers": Action.ADMINISTER in request.actions}
     return render(request, PAGE, context)
 
@@ -48,21 +48,21 @@ def listed(request: AuthedRequest) -> HttpResponse:
 @require_GET
 @requires(Action.CHAT)
 def read(request: AuthedRequest, shared_id: UUID) -> HttpResponse:
-    """A conversation of somebody else, to read."""
+    """Show a conversation of another person."""
     return render(request, PAGE, {"conversation": sharing.read(request.user, shared_id)})
 
 
 @require_GET
 @requires(Action.ADMINISTER)
 def others(request: AuthedRequest) -> HttpResponse:
-    """Conversations of others that an administrator could read for a reason."""
+    """List conversations of others that an administrator could read for a reason."""
     return render(request, OTHERS, {"listed": sharing.of_others(request.user)})
 
 
 @require_http_methods(["GET", "POST"])
 @requires(Action.ADMINISTER)
 def look_into(request: AuthedRequest, foreign_id: UUID) -> HttpResponse:
-    """Asks for the reason; with POST, the conversation itself, of which its owner is told each time."""
+    """Ask for the reason; with POST, show the conversation, and notify its owner each time."""
     context: dict[str, Any] = {"foreign": sharing.foreign(request.user, foreign_id)}
     if request.method == "POST":
         context["reason"] = request.POST.get("reason", "")

@@ -1,4 +1,4 @@
-"""The page of the tools, with the team's defaults for every chat."""
+"""Views of the tools, with the team's defaults for every chat."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PLACES = (
 @require_GET
 @requires(Action.SEE_MODELS)
 def tools(request: AuthedRequest) -> HttpResponse:
-    """Every tool with what it may do and its switch, then the formats and the defaults."""
+    """List every tool with its risk and its switch, then the formats and the defaults."""
     team = team_settings.everything()
     parts = [part(request, team) for part in (_tools, _formats, _defaults, _switches)]
     return render(request, PAGE, {name: value for part in parts for name, value in part.items()})
@@ -50,7 +50,7 @@ def tools(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.DECIDE_FOR_ALL)
 def switch(request: AuthedRequest) -> HttpResponse:
-    """Switch a built-in tool on or off for every chat; code and outside effects are for administrators."""
+    """Enable or disable a built-in tool for every chat; only administrators for code and outside effects."""
     name, on = request.POST.get("tool", ""), request.POST.get("on") == "on"
     tool = BUILTINS.get(name)
     if tool is None:
@@ -65,7 +65,7 @@ def switch(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def leave_out(request: AuthedRequest) -> HttpResponse:
-    """Leave a tool of an MCP server, or the whole server, out of every chat, or allow it again."""
+    """Exclude a tool of an MCP server, or the whole server, from every chat, or allow it again."""
     kind, name = request.POST.get("kind", ""), request.POST.get("name", "")
     if kind not in ("tools", "servers") or not 0 < len(name) <= LONGEST_NAME:
         return render(request, f"{PAGE}#offered", _tools(request) | {"error": "There is no such tool."})
@@ -76,7 +76,7 @@ def leave_out(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def set_formats(request: AuthedRequest) -> HttpResponse:
-    """Keep which call formats are used, and which comes first."""
+    """Store which call formats are used, and which has precedence."""
     kept = request.POST.getlist("kept")
     disabled = frozenset(name for name in format_choice.names() if name not in kept)
     wanted = tool_settings.FormatSettings(request.POST.get("primary", ""), disabled)
@@ -91,7 +91,7 @@ def set_formats(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def defaults(request: AuthedRequest) -> HttpResponse:
-    """Keep the team's defaults."""
+    """Store the team's defaults."""
     given = [request.POST.get(name, "") for name in ("prompt", "temperature", "model")]
     try:
         team_settings.put_defaults(*given)
@@ -103,7 +103,7 @@ def defaults(request: AuthedRequest) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def set_switches(request: AuthedRequest) -> HttpResponse:
-    """Keep what the team switched on or off."""
+    """Store the team's switches."""
     try:
         switches.put({name: str(value) for name, value in request.POST.items()})
     except ValueError as error:
@@ -130,7 +130,7 @@ def _tools(request: AuthedRequest, team: Team | None = None) -> dict[str, Any]:
 
 
 def _place(candidate: Candidate) -> int:
-    """What belongs together stands together; the order in which models read them is another."""
+    """Return the sort key that groups related tools; models get another order."""
     return next((place for place, names in enumerate(PLACES) if candidate.spec.name in names), len(PLACES))
 
 
@@ -151,7 +151,7 @@ def _row(candidate: Candidate, allowed: Collection[Action]) -> dict[str, Any]:
 
 
 def _idle(candidate: Candidate, deferred: Sequence[Candidate]) -> dict[str, str]:
-    """Why a tool that works has nothing to work with yet, and the page where that is made; empty where it has."""
+    """Return why a working tool has nothing to work with yet, and the page to create it; empty if it has."""
     if candidate.kind == "sql" and not candidate.connected:
         return {"why": "There is no database that your chats may read.", "url": "sources", "page": "Databases"}
     if candidate.spec.name == hot_swap.TOOL.spec.name and candidate.missing:

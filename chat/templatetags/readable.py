@@ -1,4 +1,4 @@
-"""Filters that make values of the chat readable."""
+"""Template filters that format values of the chat for people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 
 @register.filter
 def duration(milliseconds: int | None) -> str:
-    """120 → "120 ms", 8200 → "8.2 s", 75000 → "1 min 15 s"; nothing for None."""
+    """Format 120 as "120 ms", 8200 as "8.2 s", 75000 as "1 min 15 s"; nothing for None."""
     if milliseconds is None:
         return ""
     if milliseconds < 1000:
@@ -35,7 +35,7 @@ def duration(milliseconds: int | None) -> str:
 
 @register.filter
 def pretty(value: Any) -> str:
-    """JSON with indents, of a value or of a text that is a JSON object or list; other texts as they are."""
+    """Return indented JSON for a value or for a text that is a JSON object or list; other texts unchanged."""
     if isinstance(value, str):
         if not value.lstrip().startswith(("{", "[")):
             return value
@@ -48,38 +48,38 @@ def pretty(value: Any) -> str:
 
 @register.filter
 def plain(value: Any) -> str:
-    """An argument as people read it: texts bare, everything else as JSON."""
+    """Return an argument for people: texts unquoted, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @register.filter
 def seen(text: str) -> str:
-    """What somebody shall decide about, with the letters that are not seen written out."""
+    """Return a text with invisible characters written out, for a person who decides about it."""
     return invisible_chars.written_out(text)
 
 
 @register.filter
 def with_code(text: str) -> str:
-    """A sentence in which what stands in backquotes is shown as code."""
+    """Return a sentence with backquoted parts as code."""
     pieces = enumerate(CODE.split(text))
     return format_html_join("", "{}", ((format_html("<code>{}</code>", it) if n % 2 else it,) for n, it in pieces))
 
 
 @register.filter
 def flag_needed(flag: str) -> str:
-    """The sentence about a setting that a server lacks."""
+    """Return the sentence about a setting that a server lacks."""
     return with_code(server_flags.sentence(flag))
 
 
 @register.filter
 def is_text(value: Any) -> bool:
-    """True for what can be edited in a text field."""
+    """Return True for values that can be edited in a text field."""
     return isinstance(value, str)
 
 
 @register.filter
 def csv_table(text: str) -> dict[str, Any]:
-    """The head, the first rows and the note of a result that is CSV, then a remark in brackets."""
+    """Return the header, first rows and note of a CSV result, then a remark in brackets."""
     lines, _, note = text.rpartition("\n\n[")
     try:
         head, *rows = list(csv.reader(io.StringIO(lines))) or [[]]
@@ -90,7 +90,7 @@ def csv_table(text: str) -> dict[str, Any]:
 
 @register.filter
 def typed_parts(result: str) -> list[ResultPart]:
-    """The parts of a result of an MCP tool, each with its kind."""
+    """Return the parts of an MCP tool's result, each with its kind."""
     return parts(result)
 
 
@@ -99,7 +99,7 @@ KINDS = {"+": "added", "-": "removed", "@": "place"}
 
 @register.filter
 def diff_lines(diff: str) -> list[tuple[str, str]]:
-    """The lines of a unified diff, each with what it is: added, removed, place, head or same."""
+    """Return the lines of a unified diff, each with its kind: added, removed, place, head or same."""
     lines = diff.split("\n")
     kinds = ["head" if line.startswith(("+++", "---")) else KINDS.get(line[:1], "same") for line in lines]
     return list(zip(kinds, lines, strict=True))

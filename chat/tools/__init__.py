@@ -1,4 +1,4 @@
-"""The built-in tools, as one table: a new tool is one file here plus one line in it."""
+"""The table of built-in tools: a new tool is one file here and one line in the table."""
 
 from __future__ import annotations
 

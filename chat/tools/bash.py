@@ -1,4 +1,4 @@
-"""The tool `bash`."""
+"""Defines the tool `bash`, which runs a shell command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """What the command printed, then how it ended where that was not well."""
+    """Return the command's output, then its exit if it was not successful."""
     command = _command(arguments)
     async with concurrency.COMMANDS.entered(context):
         ended = await shell_process.run(context.workspace, command, context.say)
@@ -47,7 +47,7 @@ def _notes(ended: CommandResult) -> list[str]:
 
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
-    """The command, whole."""
+    """Show the whole command."""
     return Preview("Run this command?", code=_command(arguments))
 
 

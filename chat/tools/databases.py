@@ -1,4 +1,4 @@
-"""The interface that tools for databases need; permissions are checked behind it."""
+"""Defines the interface of database tools; the implementation checks permissions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class FoundTable:
 
 
 class Databases(Protocol):
-    """The databases that may be read. Both raise ToolError with words for the model."""
+    """The readable databases. Both methods raise ToolError with a message for the model."""
 
     async def tables(self, query: str, count: int) -> Sequence[FoundTable]:
-        """The tables that fit some words best; where none fits, the first ones."""
+        """Return the tables that match the words best; the first ones if none matches."""
         ...
 
     async def ask(self, name: str, query: str) -> Table:
-        """The answer to one query."""
+        """Return the answer to one query."""
         ...

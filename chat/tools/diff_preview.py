@@ -1,4 +1,4 @@
-"""What a change would do to a file, shown before it is made."""
+"""Previews how a call would change a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_FILE = "no file"
 
 
 def current(context: ToolContext, path: str) -> str | None:
-    """The text of a file that is to be changed; None where there is no file yet. Raises ToolError for a binary one."""
+    """Return the text of a file to change; None if it does not exist. Raises ToolError for a binary file."""
     try:
         content = context.workspace.read(path, context.text_bytes)
     except NotFound:
@@ -28,7 +28,7 @@ def current(context: ToolContext, path: str) -> str | None:
 
 
 def diff(path: str, before: str | None, after: str) -> str:
-    """A unified diff, cut with a note where it is long."""
+    """Return a unified diff, cut with a note if it is long."""
     old, new = _lines(before or ""), _lines(after)
     lines = list(unified_diff(old, new, path if before is not None else "(new file)", path, lineterm=""))
     if len(lines) > DIFF_LINES:
@@ -37,19 +37,19 @@ def diff(path: str, before: str | None, after: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines as programs see them: other signs that break lines for people alone are not to hide a change."""
+    """Split into lines as programs do: other line-breaking characters must not hide a change."""
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 
 def basis_of(before: str | None) -> str:
-    """The digest of what stands in a file, as `current` gives it."""
+    """Return the digest of a file's content, as `current` returns it."""
     return NO_FILE if before is None else hashlib.sha256(before.encode()).hexdigest()
 
 
 def only_over(context: ToolContext, path: str, basis: str, content: str) -> Iterator[bytes]:
-    """The bytes of a file that may only replace what has this basis.
+    """Return a check that allows replacing a file only if it has this digest.
 
-    The workspace asks for them when no other writer is at work, and raises what is raised here: ToolError.
+    The workspace calls it while no other writer is active, and passes on its error: ToolError.
     """
     if basis_of(current(context, path)) != basis:
         raise ToolError(
@@ -60,6 +60,6 @@ def only_over(context: ToolContext, path: str, basis: str, content: str) -> Iter
 
 
 def lines_in_words(text: str) -> str:
-    """How long a text is: "1 line", "14 lines"."""
+    """Return the length of a text: "1 line", "14 lines"."""
     count = len(text.splitlines())
     return f"{count} line{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The tool `edit_file`."""
+"""Defines the tool `edit_file`, which replaces one place in a file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """Replaces the one place, or says why it cannot."""
+    """Replace the one place, or return why that is impossible."""
     path, before, after = await asyncio.to_thread(_changed, context, arguments)
     chunks = only_over(context, path, basis_of(before), after)
     await asyncio.to_thread(context.workspace.write, path, chunks)
@@ -35,13 +35,13 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
 
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
-    """What would change. Raises ToolError or NotFound where the change is not possible."""
+    """Show the change. Raises ToolError or NotFound if it is not possible."""
     path, before, after = _changed(context, arguments)
     return Preview(f"Change {path}?", diff(path, before, after))
 
 
 def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:
-    """(path, the text before, the text after)."""
+    """Return (path, the text before, the text after)."""
     path, old, new = text(arguments, "path"), text(arguments, "old"), text(arguments, "new")
     before = current(context, path)
     if before is None:
@@ -54,7 +54,7 @@ def _changed(context: ToolContext, arguments: JSON) -> tuple[str, str, str]:
 
 
 def _places(text: str, piece: str) -> int:
-    """How often a piece stands in a text, those that overlap included; two are as good as many."""
+    """Count the occurrences of a text, including overlapping ones, up to two."""
     first = text.find(piece)
     if first < 0:
         return 0

@@ -1,4 +1,4 @@
-"""The tool `execute_sql`."""
+"""Defines the tool `execute_sql`, which runs one read-only query."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """The rows as CSV, with a note where there are more than are shown."""
+    """Return the rows as CSV, with a note if there are more."""
     source, query = text(arguments, "source"), text(arguments, "query")
     if context.databases is None:
         raise ToolError("There is no database that this chat may read.")
@@ -38,7 +38,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
 
 
 def table_result(table: Table) -> ToolResult:
-    """What a model reads of an answer; `table` is the whole of it."""
+    """Return the part of an answer that a model reads; `table` is all of it."""
     shown, count = table.to_csv(READ)
     if not table.rows:
         return ToolResult(f"{shown}\n[No rows.]", table=shown)

@@ -1,4 +1,4 @@
-"""The tool `hot_swap`."""
+"""Defines the tool `hot_swap`, which changes the prompts of a conversation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """Chooses the prompts, all or none of them."""
+    """Select the prompts, all or none of them."""
     prompts, wanted = _prompts(context), arguments.get("prompts")
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
         raise ToolError("The argument 'prompts' is needed, as a list of names.")
@@ -40,7 +40,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult:
 
 
 def _name(given: str, offered: Sequence[NamedPrompt]) -> str:
-    """The name as it is written in the team's list. Raises ToolError for one that is not there."""
+    """Return the name as it is in the team's list. Raises ToolError for an unknown name."""
     by_name = {prompt.name.casefold(): prompt.name for prompt in offered}
     found = by_name.get("-".join(given.casefold().split()))
     if found is None:
@@ -55,7 +55,7 @@ def _prompts(context: ToolContext) -> PromptStore:
 
 
 def with_prompts(spec: ToolSpec, offered: Sequence[NamedPrompt]) -> ToolSpec:
-    """The tool as a model sees it where these prompts can be chosen."""
+    """Return the tool's spec for the model, with the available prompts."""
     parameters = spec.parameters
     listed = {"type": "string", "enum": [prompt.name for prompt in offered]}
     prompts = parameters["properties"]["prompts"] | {"items": listed}

@@ -1,4 +1,4 @@
-"""The tool `list_directory`."""
+"""Defines the tool `list_directory`, which lists a directory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """One entry a line, directories first; a note says when there are more than the limit."""
+    """Return one entry per line, directories first; a note if there are more than the limit."""
     path, recursive = text(arguments, "path", "."), switch(arguments, "recursive")
     listing = await asyncio.to_thread(context.workspace.entries, path, recursive=recursive, limit=context.entries)
     lines = [_line(entry) for entry in listing.entries] or ["[The directory is empty.]"]

@@ -1,4 +1,4 @@
-"""The tool `memory_dump`."""
+"""Defines the tool `memory_dump`, which replaces the memory of a conversation."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """Replaces the memory, unless a person changed it after the model, or whoever allowed this, last saw it."""
+    """Replace the memory, unless a person changed it since the model or the approving person last saw it."""
     memory, wanted = memory_of(context), checked(text(arguments, "text"))
     await memory.write(wanted, context.basis or basis_of(memory.text))
     return ToolResult(f"Remembered {lines_in_words(wanted)}." if wanted.strip() else "The memory is empty now.")
 
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
-    """What would change."""
+    """Show the change."""
     memory, wanted = memory_of(context), checked(text(arguments, "text"))
     asked = f"Remember {lines_in_words(wanted)} in this chat?" if wanted.strip() else "Forget all that is remembered?"
     return Preview(asked, diff("memory", memory.text, wanted.strip()), basis_of(memory.text))
 
 
 def checked(wanted: str) -> str:
-    """The text, if it is short enough to be told with every message. Raises ToolError."""
+    """Return the text if it is short enough to be sent with every message. Raises ToolError."""
     size = len(wanted.encode(errors="replace"))
     if size > MOST_BYTES:
         raise ToolError(f"The memory may have {MOST_BYTES:,} bytes at most, this text has {size:,}. Shorten it.")
@@ -49,7 +49,7 @@ def checked(wanted: str) -> str:
 
 
 def memory_of(context: ToolContext) -> MemoryStore:
-    """Raises ToolError where there is no conversation to remember anything in."""
+    """Return the memory. Raises ToolError outside of a conversation."""
     if context.memory is None:
         raise ToolError("Nothing can be remembered outside a conversation.")
     return context.memory

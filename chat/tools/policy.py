@@ -1,4 +1,4 @@
-"""Whether a call may run, within which limits, with which outcome."""
+"""Decides whether a call may run, and runs it within its limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOTE = 200
 
 
 class CallDecision(StrEnum):
-    """What is to be done with a call."""
+    """The decision about a call."""
 
     RUN = "run"
     ASK = "ask"
@@ -40,9 +40,9 @@ class CallDecision(StrEnum):
 
 
 def verdict(tool: Tool | None, granted: frozenset[str], tainted: bool) -> CallDecision:
-    """Whether a call of this tool runs. A grant counts only while no text of others has entered the turn.
+    """Return whether a call of this tool may run. A grant counts only without outside content in the turn.
 
-    From then on a tool that tells others what it is asked is asked for, too, though it only reads.
+    With outside content a tool that sends data to others needs approval too, even if it is read-only.
     """
     if tool is None or tool.level not in RUNS | ASKS:
         return CallDecision.DENY
@@ -52,12 +52,12 @@ def verdict(tool: Tool | None, granted: frozenset[str], tainted: bool) -> CallDe
 
 
 def grantable(tool: Tool, tainted: bool) -> bool:
-    """Whether a person may allow this tool for the rest of the conversation."""
+    """Return whether a person may allow this tool for the rest of the conversation."""
     return tool.level in GRANTABLE and not tainted
 
 
 def fingerprint(call: ToolCall, place: str) -> str:
-    """What an approval is bound to: tool, arguments and place (workspace, turn, person); any change voids it."""
+    """Return the identity of an approval: tool, arguments and place (workspace, turn, person); any change voids it."""
     arguments = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256("\x1f".join((call.name, arguments, place)).encode()).hexdigest()
 
@@ -66,7 +66,7 @@ def fingerprint(call: ToolCall, place: str) -> str:
 class CallOutcome:
     """`status` is done, failed, timeout or denied; `duration_ms` is wall time.
 
-    It is paused where the tool waits for a call of its own, as `pause` tells.
+    `pause` is set if the tool waits for a call of its own.
     """
 
     status: str
@@ -78,9 +78,9 @@ class CallOutcome:
 async def run(
     call: ToolCall, context: ToolContext, tools: Mapping[str, Tool] = BUILTINS, approved: bool = False
 ) -> CallOutcome:
-    """Runs one call, or says why not. Raises nothing but a cancellation, and Lost where the turn is another's.
+    """Run one call, or return why not. Raises nothing but a cancellation, and Lost if another process owns the turn.
 
-    `approved` says that a person allowed exactly this call, or this tool in this conversation.
+    `approved`: a person allowed exactly this call, or this tool in this conversation.
     """
     tool = tools.get(call.name)
     if tool is None:
@@ -91,7 +91,7 @@ async def run(
 
 
 async def go_on(call: ToolCall, context: ToolContext, tool: Tool, after: tuple[bytes, PausedCallResult]) -> CallOutcome:
-    """Goes on with a call that was allowed and paused: (its state, what it waited for)."""
+    """Continue an allowed and paused call with (its state, the result it waited for)."""
     resume = tool.resume
     if resume is None:
         return refused(f"{call.name} cannot be gone on with.")
@@ -99,7 +99,7 @@ async def go_on(call: ToolCall, context: ToolContext, tool: Tool, after: tuple[b
 
 
 def refused(why: str) -> CallOutcome:
-    """A call that was not run."""
+    """Return the outcome of a call that was not run."""
     return CallOutcome("denied", _error(why), 0)
 
 
@@ -134,12 +134,12 @@ async def _outcome(call: ToolCall, tool: Tool, work: Work, limit: int) -> tuple[
 
 
 def _storable(given: ToolResult, limit: int) -> ToolResult:
-    """The result within its limit, in characters that every database takes."""
+    """Return the result within its limit, in characters that every database accepts."""
     return replace(given, content=bounded(sanitize.text(given.content), limit), table=sanitize.text(given.table))
 
 
 def failed(call: ToolCall, error: Exception) -> str:
-    """Log an error that no tool should raise; the sentence that the model reads about it."""
+    """Log an unexpected error of a tool; return the sentence for the model."""
     _log(call, error)
     return f"{call.name} failed for a reason of its own. The server's log tells more."
 
@@ -149,7 +149,7 @@ def _error(words: str) -> ToolResult:
 
 
 def _log(call: ToolCall, error: Exception) -> None:
-    """Says what broke and where in the code; neither arguments nor the error's own text, which may hold them."""
+    """Log the type and place of an error; neither arguments nor the error's text, which may contain them."""
     arguments = json.dumps(call.arguments, sort_keys=True, default=str).encode()
     digest = hashlib.sha256(arguments).hexdigest()[:16]
     trace = error.__traceback__

@@ -1,4 +1,4 @@
-"""The tool `python_execution`: a program in a sandbox, in which the other tools are functions."""
+"""Defines the tool `python_execution`: a program in a sandbox, in which the other tools are functions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ CUT = "\n[Cut here: the program printed more than is kept.]\n"
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult | Pause:
-    """Runs to the end of the program, or to its first call of a tool."""
+    """Run the program to its end, or to its first call of a tool."""
     code = text(arguments, "code")
     if not code.strip():
         raise ToolError("There is no code to run.")
@@ -67,7 +67,7 @@ async def run(context: ToolContext, arguments: JSON) -> ToolResult | Pause:
 
 
 async def resume(context: ToolContext, state: bytes, answered: PausedCallResult) -> ToolResult | Pause:
-    """Goes on with what the call gave, in any process."""
+    """Continue with the result of the call, in any process."""
     head, _, paused = state.partition(b"\n")
     before: dict[str, Any] = json.loads(head)
     printed = PrintedOutput(context.text_bytes, _from_thread(context.say), before["printed"], before["more"])
@@ -81,7 +81,7 @@ async def resume(context: ToolContext, state: bytes, answered: PausedCallResult)
 
 
 def _outcome(context: ToolContext, step: StepResult, printed: PrintedOutput, seconds: float) -> ToolResult | Pause:
-    """What a step comes to; the program had `seconds` before it."""
+    """Return the result of a step; the program had run for `seconds` before it."""
     shown = printed.text + (CUT if printed.more else "")
     if isinstance(step, ProgramError):
         return ToolResult(_lines(shown, step.error), is_error=True)
@@ -107,15 +107,15 @@ def _in_words(value: object) -> str:
 
 
 def _lines(printed: str, rest: str) -> str:
-    """What was printed, then the rest on a line of its own."""
+    """Return the printed output, then the rest on a line of its own."""
     between = "\n" if printed and rest and not printed.endswith("\n") else ""
     return f"{printed}{between}{rest}"
 
 
 def functions(context: ToolContext) -> dict[str, ToolSpec]:
-    """The tools by what they are called in a program.
+    """Return the tools by their function names.
 
-    Where several would be called alike, the one of exactly that name is; else none is.
+    If several names collide, the tool with exactly that name is used; else none.
     """
     written = {spec.name: re.sub(r"\W", "_", spec.name) for spec in context.functions}
     count = Counter(written.values())
@@ -124,7 +124,7 @@ def functions(context: ToolContext) -> dict[str, ToolSpec]:
 
 
 def checked_call(called: FunctionCall, known: Mapping[str, ToolSpec]) -> CallReady | CallRejected:
-    """The call of a tool that the call of a function means, checked as one that a model makes."""
+    """Return the tool call for a function call, checked like a model's call."""
     spec, identity = known[called.name], f"inner-{uuid.uuid4().hex[:16]}"
     try:
         arguments = plain(_by_name(called, spec))
@@ -135,7 +135,7 @@ def checked_call(called: FunctionCall, known: Mapping[str, ToolSpec]) -> CallRea
 
 
 def _by_name(called: FunctionCall, spec: ToolSpec) -> dict[str, object]:
-    """Arguments by place take the names of the schema, in its order."""
+    """Map positional arguments to the schema's names, in its order."""
     names = list(spec.parameters.get("properties") or {})
     if len(called.args) > len(names):
         raise UnsupportedValue(f"it takes {len(names)} by place, {len(called.args)} were given")
@@ -147,12 +147,12 @@ def _by_name(called: FunctionCall, spec: ToolSpec) -> dict[str, object]:
 
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
-    """The whole program."""
+    """Show the whole program."""
     return Preview("Run this Python program?", code=text(arguments, "code"))
 
 
 def _from_thread(say: Callable[[str], None]) -> Callable[[str], None]:
-    """`say` for another thread than that of the turn."""
+    """Return `say` for use in another thread."""
     loop = asyncio.get_running_loop()
 
     def said(words: str) -> None:
@@ -163,7 +163,7 @@ def _from_thread(say: Callable[[str], None]) -> Callable[[str], None]:
 
 @cache
 def needs() -> str:
-    """Why programs cannot run here; tried once."""
+    """Return why programs cannot run here; tested once."""
     return python_interpreter.self_test()
 
 

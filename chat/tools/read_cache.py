@@ -1,9 +1,9 @@
 """Reads the bytes of files for the tools, and caches them until they change (T8).
 
-A file is looked up and opened again each time; only the reading is saved. An entry belongs to one person, one
-workspace and one path, and to a file of that number, size and times: a write gives a file another time of change,
-which programs cannot set. Since the clock of a file system is coarse, a file that changed within the last seconds is
-not cached at all: any later write has a later time.
+A file is looked up and opened again each time; only reading is saved. An entry belongs to one person, one workspace and
+one path, and to a file of that inode, size and times: a write gives a file another change time, which programs cannot
+set. Since the clock of a file system is coarse, a file that changed within the last seconds is not cached: any later
+write has a later time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Key = tuple[int | str, ...]
 
 
 class ReadCache:
-    """What was read last, up to so many bytes; threads may share it."""
+    """The last reads, up to so many bytes; thread-safe."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most, self._size = most, 0
@@ -51,7 +51,7 @@ remembered = ReadCache()
 
 
 def beginning(context: ToolContext, path: str) -> FileContent:
-    """The first bytes of a file, as many as a result may have. Raises NotFound or ToolError."""
+    """Return the first bytes of a file, up to the limit of a result. Raises NotFound or ToolError."""
     with context.workspace.open(path) as file, in_words(path):
         status = os.fstat(file.fileno())
         key = _key(context, path, status)
@@ -66,7 +66,7 @@ def beginning(context: ToolContext, path: str) -> FileContent:
 
 
 def ending(context: ToolContext, path: str) -> FileContent:
-    """The last bytes of a file, as many as a result may have. Raises NotFound or ToolError."""
+    """Return the last bytes of a file, up to the limit of a result. Raises NotFound or ToolError."""
     with context.workspace.open(path) as file, in_words(path):
         size = _to_end(file, context.text_bytes)
         return FileContent(file.read(context.text_bytes), size)
@@ -84,5 +84,5 @@ def _key(context: ToolContext, path: str, status: os.stat_result) -> Key:
 
 
 def _settled(status: os.stat_result) -> bool:
-    """Whether any later change is sure to give the file another time. (A clock that was set back settles nothing.)"""
+    """Return whether any later change is certain to change the file's time; false after a clock was set back."""
     return time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > SETTLED_NS

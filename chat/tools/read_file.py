@@ -1,4 +1,4 @@
-"""The tool `read_file`."""
+"""Defines the tool `read_file`, which reads a text file."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """The content as it stands; longer files are cut with a note that names the whole size.
+    """Return the content; longer files are cut with a note that gives the whole size.
 
-    `first` or `last` among the arguments, which only a translated command has, are how many lines are wanted.
+    The arguments `first` and `last`, which only a translated command has, are numbers of lines.
     """
     path = text(arguments, "path")
     if not path.strip():
@@ -75,7 +75,7 @@ def _last_lines(content: FileContent, count: int) -> FileContent:
 
 
 def _suggestion(context: ToolContext, path: str) -> str:
-    """The path that was probably meant: one of the same file name first, then one that looks alike."""
+    """Return the path that was probably meant: one of the same file name first, then a similar one."""
     paths = [entry.path for entry in context.workspace.entries(recursive=True, limit=context.entries).entries]
     same_name = [known for known in paths if PurePosixPath(known).name == PurePosixPath(path).name]
     close = same_name or get_close_matches(path, paths, n=1)

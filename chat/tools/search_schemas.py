@@ -1,4 +1,4 @@
-"""The tool `search_schemas`."""
+"""Defines the tool `search_schemas`, which finds tables and their columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """The tables that fit best, each with its columns on a line."""
+    """Return the best matching tables, each with its columns on a line."""
     query = text(arguments, "query")
     if context.databases is None:
         raise ToolError("There is no database that this chat may read.")

@@ -1,4 +1,4 @@
-"""A tool `bash` without a shell: it lists the commands that file tools can run."""
+"""Defines a `bash` without a shell, which lists the commands that file tools can run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_SHELL = (
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """A command that another tool understands never gets here."""
+    """Refuse: commands that another tool can run never reach this function."""
     raise ToolError(NO_SHELL)
 
 

@@ -1,4 +1,4 @@
-"""What a tool may reach of its conversation's rows: handles that the transcript fills in."""
+"""Interfaces through which tools access their conversation's rows; the transcript implements them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class NamedPrompt:
-    """One of the team's prompts, as a model is told of it."""
+    """One of the team's prompts, as a model sees it."""
 
     name: str
     description: str = ""
 
 
 class MemoryStore(Protocol):
-    """What is remembered in the conversation. `text` is what stood there when it was last read or written."""
+    """The memory of the conversation. `text` is its content when it was last read or written."""
 
     text: str
 
     async def write(self, text: str, basis: str) -> None:
-        """Replace it, if what stands there has this digest. Raises ToolError, with what stands there now, if not."""
+        """Replace it if its present content has this digest; otherwise raise ToolError with that content."""
 
 
 class PromptStore(Protocol):
-    """The team's named prompts that the conversation may choose among."""
+    """The team's named prompts that the conversation may select."""
 
     offered: Sequence[NamedPrompt]
 
     async def choose(self, names: Sequence[str]) -> None:
-        """Let these, in this order, and no others hold in the conversation. Raises ToolError where one is gone."""
+        """Select exactly these, in this order. Raises ToolError if one was withdrawn."""

@@ -1,4 +1,4 @@
-"""What a built-in tool is made of."""
+"""Defines a built-in tool and its context."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def _unheard(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool may touch, with its limits: `text_bytes` a result may have, `entries` a listing may have.
+    """What a tool may access, with its limits: `text_bytes` of a result, `entries` of a listing.
 
-    `basis` is what a person saw replaced when they allowed the call (see Preview); "" where nobody was shown anything.
-    `conversation` and `person` (its owner) are ids. `say` shows output to people while the tool runs.
-    `find_tools` finds tools by what they are for, and offers them from then on.
-    `functions` are the tools that a program may call. `databases` are those that the conversation may read.
-    `memory` and `prompts` are those of the conversation, None outside of one.
+    `basis` is the digest of the content that a person saw replaced when they allowed the call (see Preview); "" if no
+    one was asked. `conversation` and `person` (its owner) are ids. `say` shows output to people while the tool runs.
+    `find_tools` searches tools by purpose, and offers them from then on. `functions` are the tools that a program may
+    call. `databases` are those that the conversation may read. `memory` and `prompts` are those of the conversation,
+    None outside of one.
     """
 
     workspace: Workspace
@@ -54,7 +54,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A tool that made a call of its own and waits for what it gives; with `state` it can be gone on with anywhere."""
+    """A tool made a call of its own and waits for its result; it can continue from `state` anywhere."""
 
     asked: CallReady | CallRejected
     state: bytes
@@ -62,7 +62,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class PausedCallResult:
-    """What became of the call that a paused tool waits for: how it ended, and the text it gave or the reason."""
+    """The result of the call that a paused tool waits for: its status, and its text or the reason."""
 
     status: str
     text: str
@@ -70,11 +70,10 @@ class PausedCallResult:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a person is asked before a call runs: the question, and what would change (a unified diff or "").
+    """The question to a person before a call runs, and the change (a unified diff or "").
 
-    `code` is what would be executed, whole, where the call is code.
-
-    `basis` is the digest of what the diff was made against, "" where that does not matter.
+    `code` is all the code that would run, if the call is code. `basis` is the digest of the text that the diff was made
+    against, "" if that does not matter.
     """
 
     question: str
@@ -85,16 +84,15 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool of our own: how a model sees it, how it runs, how its card reads.
+    """A built-in tool: its definition for the model, its function, the text of its card.
 
-    `level` is a key of LEVELS, `timeout` in seconds. The closed card reads `phrase`, then the argument named by
-    `target` ("Read", "config.json"). `run` raises ToolError or NotFound with words for the model.
-    `resume` goes on after a Pause. `preview` blocks on the disk. `needs` says why the tool cannot work here, "" where
-    it can.
-    `taints`: its results are text of others, after which changes are asked each time.
-    `sends`: what it is told leaves the house, so after text of others a call is asked for, whatever the level.
-    `where` is the argument that says what is replaced, for a tool whose previews have a basis.
-    `retold`: after it the next question is put with other tools, or with another system text.
+    `level` is a key of LEVELS, `timeout` in seconds. The closed card shows `phrase`, then the argument named by
+    `target` ("Read", "config.json"). `run` raises ToolError or NotFound with a message for the model. `resume`
+    continues after a Pause. `preview` blocks on the disk. `needs` returns why the tool cannot work here, "" if it can.
+    `taints`: its results are outside content, after which changes need approval each time. `sends`: its arguments leave
+    the site, so with outside content each call needs approval, whatever the level. `where` is the argument that names
+    what is replaced, for a tool whose previews have a basis. `retold`: after it the next request has other tools, or
+    another system text.
     """
 
     spec: ToolSpec
@@ -113,11 +111,11 @@ class Tool:
 
     @property
     def missing(self) -> str:
-        """Why it cannot work here, in words for people, or ""."""
+        """Return why it cannot work here, for people, or ""."""
         return self.needs() if self.needs else ""
 
     def shown_target(self, arguments: JSON) -> str:
-        """The argument on the closed card, of which a line is enough; "" where it is neither text nor a list of it."""
+        """Return the argument for the closed card, on one line; "" if it is neither text nor a list of it."""
         value = arguments.get(self.target, "")
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             value = ", ".join(value)
@@ -125,7 +123,7 @@ class Tool:
 
 
 def text(arguments: JSON, name: str, default: str | None = None) -> str:
-    """An argument that must be text. Raises ToolError where it is missing or is something else."""
+    """Return an argument that must be text. Raises ToolError if it is missing or of another type."""
     value = arguments.get(name, default)
     if not isinstance(value, str):
         raise ToolError(f"The argument {name!r} is needed, as text.")
@@ -133,7 +131,7 @@ def text(arguments: JSON, name: str, default: str | None = None) -> str:
 
 
 def switch(arguments: JSON, name: str) -> bool:
-    """An argument that must be true or false; false if it is missing. Raises ToolError for anything else."""
+    """Return an argument that must be true or false; false if missing. Raises ToolError for another type."""
     value = arguments.get(name, False)
     if not isinstance(value, bool):
         raise ToolError(f"The argument {name!r} must be true or false.")

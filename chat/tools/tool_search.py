@@ -1,4 +1,4 @@
-"""The tool `tool_search`."""
+"""Defines the tool `tool_search`, which finds more tools."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """The tools that fit, each on a line; from now on they are offered."""
+    """Return the matching tools, each on a line; from now on they are offered."""
     query = text(arguments, "query")
     if not query.strip():
         raise ToolError("The query is empty: say what you want to do.")

@@ -1,4 +1,4 @@
-"""The tool `write_file`."""
+"""Defines the tool `write_file`, which writes a whole file."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SPEC = ToolSpec(
 
 
 async def run(context: ToolContext, arguments: JSON) -> ToolResult:
-    """Writes the file whole or not at all, and never over something newer than what a person was shown.
+    """Write the whole file or nothing, and never over content newer than a person has seen.
 
-    `append` among the arguments, which only a translated command has, puts the content at the end of what is there.
+    The argument `append`, which only a translated command has, adds the content at the end.
     """
     path, content = text(arguments, "path"), text(arguments, "content")
     chunks = await asyncio.to_thread(_chunks, context, arguments)
@@ -45,7 +45,7 @@ def _chunks(context: ToolContext, arguments: JSON) -> Iterable[bytes]:
 
 
 def preview(context: ToolContext, arguments: JSON) -> Preview:
-    """What would change."""
+    """Show the change."""
     path, content = text(arguments, "path"), text(arguments, "content")
     before = current(context, path)
     after = (before or "") + content if switch(arguments, "append") else content

@@ -1,1 +1,1 @@
-"""The only door to the rows of conversations: sync functions, one transaction each."""
+"""The only access to the rows of conversations: sync functions, one transaction each."""

@@ -1,4 +1,4 @@
-"""What is announced to the open pages of a conversation, numbered in the transaction that writes it."""
+"""Defines the announcements to the open pages of a conversation, numbered in the transaction that writes them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class StartedMessage:
 
 @dataclass(frozen=True, slots=True)
 class FinishedMessage:
-    """The text of a message will not change any more."""
+    """The text of a message is final."""
 
     message: ShownMessage
 
 
 @dataclass(frozen=True, slots=True)
 class AddedNotice:
-    """A notice was added; `model` is the conversation's as it is now, where the notice is about it.
+    """A notice was added; `model` is the conversation's present model, if the notice is about it.
 
-    `client_id` is that of the frame that led to it.
+    `client_id` is that of the frame that caused it.
     """
 
     message: ShownMessage
@@ -41,7 +41,7 @@ class AddedNotice:
 
 @dataclass(frozen=True, slots=True)
 class StartedCall:
-    """A tool runs, or waits for a person; `message` is the answer that its card is in."""
+    """A tool runs, or waits for approval; `message` is the answer with its card."""
 
     message: int
     call: ShownCall
@@ -49,7 +49,7 @@ class StartedCall:
 
 @dataclass(frozen=True, slots=True)
 class FinishedCall:
-    """A tool ended, well or not."""
+    """A tool ended, successfully or not."""
 
     message: int
     call: ShownCall
@@ -67,14 +67,14 @@ class RejectedCall:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A person is asked."""
+    """A question to a person was added."""
 
     question: ShownQuestion
 
 
 @dataclass(frozen=True, slots=True)
 class EndedQuestion:
-    """A question (its id) takes no answer any more; `by` is the name of the person who answered."""
+    """A question (its id) is closed; `by` is the name of the person who answered."""
 
     question: int
     answer: str
@@ -83,7 +83,7 @@ class EndedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class StartedTurn:
-    """A process runs a turn from now on, with this call format and these tools."""
+    """A process now runs a turn, with this call format and these tools."""
 
     turn: int
     model: str
@@ -111,7 +111,7 @@ class EndedTurn:
 
 @dataclass(frozen=True, slots=True)
 class SelectedBranch:
-    """Another branch is shown, which pages fetch because of its number."""
+    """Another branch is shown; pages fetch it when they see the number."""
 
     message: int
 
@@ -134,7 +134,7 @@ Announced = TypeVar("Announced", bound=Thing, covariant=True)
 
 
 class Announcement(NamedTuple, Generic[Announced]):
-    """A thing with its number. The numbers of a conversation have no gap, so a page sees when it missed one."""
+    """An announcement with its number. The numbers of a conversation have no gap, so a page detects a loss."""
 
     seq: int
     thing: Announced
@@ -145,17 +145,17 @@ One = TypeVar("One", bound=Thing)
 
 
 def announce(conversation: uuid.UUID, thing: One) -> Announcement[One]:
-    """Number a thing, in the transaction that writes it: the count holds back other writers until it is committed."""
+    """Number an announcement in the writing transaction; the counter blocks other writers until it commits."""
     return Announcement(sql.count_up(conversation, 1), thing)
 
 
 def announce_all(conversation: uuid.UUID, *things: Thing) -> Announcements:
-    """Number things that are written together; they follow each other."""
+    """Number announcements that are written together; they are consecutive."""
     return _numbered(sql.count_up(conversation, len(things)), things) if things else ()
 
 
 def announce_messages(conversation: Conversation, *things: Thing) -> Announcements:
-    """The same where new messages moved the end of the branch, which is written together with the count."""
+    """Number announcements of new messages that moved the end of the branch, stored together with the counter."""
     return _numbered(sql.grow(conversation, len(things)), things)
 
 

@@ -1,4 +1,4 @@
-"""What every answer reads and updates, as written statements: see `toolsupport.registry.raw_sql` for why."""
+"""Runs the queries of every answer as written statements: `toolsupport.registry.raw_sql` gives the reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ReplyRow = tuple[int, str, str, int | None]
 
 
 class MessageRow(NamedTuple):
-    """A message as it goes into a request to a model."""
+    """A message in the form for a request to a model."""
 
     pk: int
     parent_id: int | None
@@ -29,7 +29,7 @@ class MessageRow(NamedTuple):
 
 
 class OpenTurns(NamedTuple):
-    """What stands in the way of another turn: the same one, an open one here, how many run for the person."""
+    """The open turns that may prevent another one: the same one, one in this conversation, the person's number."""
 
     known: int | None
     open_here: int
@@ -40,7 +40,7 @@ CONVERSATION = "SELECT * FROM chat_conversation WHERE id = %s AND owner_id = %s 
 
 
 def conversation_of(owner: int | None, conversation: str, lock: bool) -> Conversation | None:
-    """A person's conversation; None alike for an absent one, a foreign one, a malformed id."""
+    """Return a person's conversation; None if absent, another person's, or a malformed id."""
     try:
         wanted = uuid.UUID(str(conversation))
     except ValueError:
@@ -53,7 +53,7 @@ COUNT_UP = "UPDATE chat_conversation SET tail = tail + %s, updated_at = %s WHERE
 
 
 def count_up(conversation: uuid.UUID, things: int) -> int:
-    """Count things that are announced; the last one's number."""
+    """Increase the counter of announcements; return the last number."""
     found = raw_sql.row(COUNT_UP, things, timezone.now(), conversation)
     assert found is not None
     return int(found[0])
@@ -64,7 +64,7 @@ WHERE id = %s RETURNING tail"""
 
 
 def grow(conversation: Conversation, things: int) -> int:
-    """Write what new messages changed in their conversation, and count things; the last one's number."""
+    """Store a conversation's changes after new messages, and count announcements; return the last number."""
     conversation.updated_at = timezone.now()
     values = (conversation.leaf_id, conversation.title, conversation.updated_at)
     found = raw_sql.row(GROW, things, *values, conversation.pk)
@@ -81,7 +81,7 @@ ROOM = """SELECT
 
 
 def room(conversation: Conversation, client_id: str) -> OpenTurns:
-    """What there is of turns where another one shall begin."""
+    """Return the open turns that matter before another one begins."""
     here = conversation.pk
     found = raw_sql.row(ROOM, here, client_id, here, conversation.owner_id)
     assert found is not None
@@ -94,7 +94,7 @@ FROM chat_message WHERE conversation_id = %s ORDER BY id"""
 
 
 def said_in(conversation: uuid.UUID) -> list[MessageRow]:
-    """All messages of a conversation, whatever branch they are on."""
+    """Return all messages of a conversation, of all branches."""
     found = raw_sql.rows(SAID, conversation)
     return [MessageRow._make((*row[:6], conversation, raw_sql.parsed(row[6]), row[7])) for row in found]
 
@@ -111,7 +111,7 @@ RUNS = "SELECT * FROM chat_toolrun WHERE message_id = %s ORDER BY id"
 
 
 def runs_of(answer: Message) -> list[ToolRun]:
-    """The calls of a message that came from `answers_of`."""
+    """Return the calls of a message from `answers_of`."""
     return raw_sql.made(ToolRun, RUNS, answer.pk) if getattr(answer, "has_calls", True) else []
 
 
@@ -119,7 +119,7 @@ GRANTED = "SELECT tool FROM chat_grant WHERE conversation_id = %s AND revoked_at
 
 
 def granted_in(conversation: uuid.UUID) -> frozenset[str]:
-    """The tools that may run without a question in a conversation."""
+    """Return the tools that may run without asking in a conversation."""
     return frozenset(tool for (tool,) in raw_sql.rows(GRANTED, conversation))
 
 
@@ -131,12 +131,12 @@ ENDED = "SELECT * FROM chat_turn WHERE id = %s"
 
 
 def hold_conversation_of(turn: int) -> None:
-    """Keep other writers out of the conversation of a turn until the transaction ends."""
+    """Lock the conversation of a turn against other writers until the transaction ends."""
     raw_sql.hold(HELD, turn)
 
 
 def end_turn(owner: str, turn: int, end: tuple[str, str, dict[str, Any]]) -> Turn | None:
-    """End a turn that is `owner`'s, with (status, reason, usage); None where it is not, or not any more."""
+    """End a turn of `owner`, with (status, reason, usage); None if it is not, or no longer, this owner's."""
     hold_conversation_of(turn)
     if raw_sql.row(END, *end, turn, owner) is None:
         return None
@@ -148,7 +148,7 @@ WHERE id = %s AND turn_id = %s AND NOT finished"""
 
 
 def write_reply(turn: int, reply: ReplyRow) -> None:
-    """Write the whole text of a reply that is not finished yet."""
+    """Store the whole text of an unfinished reply."""
     message, text, thinking, thinking_ms = reply
     raw_sql.change(LAST_WORDS, text, thinking, thinking_ms, message, turn)
 
@@ -160,7 +160,7 @@ FROM chat_message WHERE turn_id = %s AND role = 'assistant' ORDER BY id"""
 
 
 def answers_of(turn: int) -> list[Message]:
-    """The messages a turn wrote, with `forked` (another one stands beside it) and `has_calls`."""
+    """Return the messages that a turn wrote, with `forked` (it has an alternative) and `has_calls`."""
     return raw_sql.made(Message, ANSWERS, turn)
 
 
@@ -176,6 +176,17 @@ GROWN = """UPDATE chat_message SET content = %s, thinking = %s WHERE id = %s AND
 
 
 def write_grown(owner: str, texts: Iterable[tuple[int, str, str]]) -> None:
-    """Write texts (message, text, thinking) that grow, where `owner` still runs their turns."""
+    """Store growing texts (message, text, thinking), if `owner` still runs their turns."""
     for message, text, thinking in texts:
         raw_sql.change(GROWN, text, thinking, message, owner)
+
+
+PRUNE = """DELETE FROM chat_rawexchange WHERE id IN (SELECT id FROM (
+SELECT id, ROW_NUMBER() OVER newest AS place, SUM(characters) OVER newest AS size
+FROM chat_rawexchange WHERE conversation_id = %s WINDOW newest AS (ORDER BY id DESC)
+) AS kept WHERE place > %s OR (place > 1 AND size > %s))"""
+
+
+def prune_exchanges(conversation: uuid.UUID, most: int, characters: int) -> None:
+    """Delete the oldest raw exchanges of a conversation beyond a count and a size; the newest stays in any case."""
+    raw_sql.change(PRUNE, conversation, most, characters)

@@ -1,4 +1,4 @@
-"""The right of one process to write one turn, checked inside the transaction of every write."""
+"""Fences writes to a turn: each transaction checks that the process still owns the turn."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ LOST = "This answer is over, or another process writes it."
 
 @dataclass(frozen=True, slots=True)
 class TurnStore:
-    """Made when a turn is claimed. Everything that a running turn writes goes through a `fenced` function."""
+    """The ownership of a claimed turn. Everything that a running turn writes goes through a `fenced` function."""
 
     owner: str
     turn: int
 
     def held(self) -> Turn:
-        """The turn, locked until the transaction ends. Raises Lost unless `owner` runs it.
+        """Return the turn, locked until the transaction ends. Raises Lost unless `owner` runs it.
 
-        The lease is not compared: whoever takes a turn with an expired lease changes its status in the same statement.
+        The lease is not compared: a process that takes a turn with an expired lease changes its status in the same
+        statement.
         """
         # The conversation first, as everybody does who ends a turn: two who lock in another order wait for each other.
         sql.hold_conversation_of(self.turn)
@@ -41,9 +42,9 @@ class TurnStore:
 
 
 def fenced(work: Callable[Concatenate[Turn, P], Result]) -> Callable[Concatenate[TurnStore, P], Result]:
-    """A function that writes rows of a turn: called with a TurnStore, it gets the turn, in one transaction.
+    """Decorate a function that writes rows of a turn: called with a TurnStore, it gets the turn, in one transaction.
 
-    Raises Lost, before anything is written, where the store's owner does not run the turn any more.
+    Raises Lost, before anything is written, if the store's owner no longer runs the turn.
     """
 
     @wraps(work)

@@ -1,1 +1,1 @@
-"""A running turn: the loop, tool execution, recording, the runner that owns its tasks."""
+"""A running turn: the loop, tool execution, recording, and the runner that owns its tasks."""

@@ -1,8 +1,8 @@
-"""Writes beginnings and ends of answers: all that wait at the same time go into one transaction.
+"""Batches the writes that begin and end answers: all waiting ones share one transaction.
 
-Each is a savepoint of its own, so that one which is refused takes nothing of the others with it. Where the database
-itself fails, the whole is undone and each is tried alone. What waits is sorted by its conversation, so that two
-processes lock conversations in the same order.
+Each is a savepoint of its own, so that a failed one does not affect the others. If the database itself fails,
+everything is undone and each is tried alone. Waiting writes are sorted by conversation, so that two processes lock
+conversations in the same order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
 @dataclass(frozen=True, slots=True)
 class WriteOutcome:
-    """The result of one piece of work, or why there is none."""
+    """The result of one write, or its error."""
 
     result: Any = None
     error: Exception | None = None
@@ -38,7 +38,7 @@ class _QueuedWrite:
 
 
 class BatchWriter:
-    """One for each runner. Nothing waits while nothing is being written."""
+    """The writer of one runner. A write starts at once if no other is in progress."""
 
     def __init__(self, spawn: Spawn) -> None:
         self._spawn = spawn
@@ -46,7 +46,7 @@ class BatchWriter:
         self._writing = False
 
     async def write(self, conversation: str, work: Callable[[], Result]) -> Result:
-        """The result of `work`, once it is committed; it may run twice, the first time for nothing."""
+        """Return the result of `work` once it is committed; it may run twice if the first attempt is undone."""
         waiting = _QueuedWrite(conversation, work, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if not self._writing:
@@ -81,7 +81,7 @@ class BatchWriter:
 
 
 def together(works: Sequence[Work]) -> list[WriteOutcome]:
-    """Do all works in one transaction, or each in its own where that cannot be."""
+    """Do all writes in one transaction, or each in its own if that fails."""
     if len(works) > 1:
         try:
             with transaction.atomic():
@@ -101,7 +101,7 @@ def attempt(work: Work) -> WriteOutcome:
 
 
 def raise_lost(outcomes: Sequence[WriteOutcome]) -> None:
-    """Raises DatabaseError where the transaction cannot be trusted to keep what was done in it."""
+    """Raise DatabaseError if the transaction may have lost what was done in it."""
     for outcome in outcomes:
         if isinstance(outcome.error, DatabaseError):
             raise outcome.error

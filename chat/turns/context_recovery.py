@@ -17,6 +17,7 @@ from toolsupport.core.events import Event, Failed, Usage
 from toolsupport.core.prompt import context_fitting, token_counts
 from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools
 from toolsupport.core.types import ChatMessage
+from toolsupport.providers.exchange_recorder import ExchangeRecorder
 from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard, server_watch
 from toolsupport.services.context_guard import ContextGuard
@@ -26,9 +27,10 @@ Announce = Callable[[Announcement[AddedNotice]], None]
 
 
 class ContextRecovery:
-    """For one turn. `take` is handed what the turn goes on with, `announce` the notices for its pages.
+    """The recovery of one turn. `take` receives the new request context, `announce` the notices for its pages.
 
-    A tool that had to go stays away until the turn is over, whatever is found again meanwhile.
+    `recorder` holds the requests with their raw replies. A removed tool stays out until the turn is over, even if it
+    is found again meanwhile.
     """
 
     def __init__(self, claimed: ClaimedTurn, take: UseContext, announce: Announce) -> None:
@@ -36,16 +38,17 @@ class ContextRecovery:
         self._take, self._announce = take, announce
         self._guard = ContextGuard()
         self._gone: tuple[str, ...] = ()
+        self.recorder = ExchangeRecorder()
 
     async def ask(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
-        """The events of an answer; where the model did not load with its context, it is asked with the one before."""
+        """Yield the events of an answer; if the model failed to load with its context, retry with the previous one."""
         asked: RequestContext | None = briefing
         while asked is not None:
             briefing, asked = await self._made_to_fit(asked, history), None
             self._take(briefing)
             self._guard.asked(briefing, history)
             silent = True
-            answer = exchange.ask(briefing.endpoint, briefing.brief, history)
+            answer = exchange.ask(briefing.endpoint, briefing.brief, history, self.recorder)
             async with aclosing(server_watch.watched(briefing.watch, answer)) as batches:
                 async for batch in batches:
                     asked = await self._asked_again(briefing, batch[-1]) if silent else None
@@ -54,7 +57,7 @@ class ContextRecovery:
                         yield [*batch[:-1], _with_numbers(briefing, batch[-1])]
 
     async def used(self, briefing: RequestContext, usage: Usage) -> bool:
-        """After an answer: keep what was counted. True where a part was cut, which adds a notice and is cured."""
+        """Store the count after an answer. Returns True after a truncation, which adds a notice and is remedied."""
         if self._guard.cut(briefing, usage):
             await self._cut(briefing)
             return True
@@ -95,7 +98,7 @@ class ContextRecovery:
         return context_guard.within(briefing, window)
 
     async def _asked_again(self, briefing: RequestContext, event: Event) -> RequestContext | None:
-        """What to ask with after a failure that another context cures; None for all others."""
+        """Return the retry after a failure that another context can remedy; None for others."""
         if not isinstance(event, Failed):
             return None
         found = context_limits.exceeded(event.status, event.body)
@@ -105,7 +108,7 @@ class ContextRecovery:
         return await self._taken_back(briefing, event)
 
     async def _taken_back(self, briefing: RequestContext, event: Event) -> RequestContext | None:
-        """What to ask with after the server could not load the model; None where that is not what happened."""
+        """Return the retry after a failed load of the model; None for another failure."""
         why = load_failures.why(event) if isinstance(event, Failed) else ""
         if not why:
             return None
@@ -116,7 +119,7 @@ class ContextRecovery:
         return context_guard.within(briefing, window)
 
     async def _say(self, code: str, window: ContextWindow, facts: dict[str, str], once: bool = False) -> None:
-        """Add a notice; with `once`, only where the conversation does not have the very same already."""
+        """Add a notice; with `once`, only if the conversation does not have the same one already."""
         context = f"{window.given:,}" if window.given else "an unknown number of"
         help_ = context_limits.help_for(self._claimed.briefing.endpoint.kind)
         facts = {"model": self._claimed.model, "context": context, "help": help_} | facts
@@ -126,7 +129,7 @@ class ContextRecovery:
 
 
 def _with_numbers(briefing: RequestContext, event: Event) -> Event:
-    """The failure of a request that was too long names both numbers and what helps with its server."""
+    """Return the failure of a too long request with both numbers and advice for its server."""
     if not isinstance(event, Failed):
         return event
     found = context_limits.exceeded(event.status, event.body)

@@ -1,4 +1,4 @@
-"""The databases that the chats of one person may read."""
+"""Reads the databases that one person's chats may use."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from toolsupport.sources.types import DatabaseSource, SourceError, Table, TableS
 
 @dataclass(frozen=True, slots=True)
 class PersonDatabases:
-    """Whether they may be read is looked up again for each call."""
+    """The databases of a person; the permission is checked again for each call."""
 
     person: int
 
     async def tables(self, query: str, count: int) -> Sequence[FoundTable]:
-        """The tables that fit some words best; where none fits, the first ones."""
+        """Return the tables that match the words best; the first ones if none matches."""
         granted = await in_database(sql_sources.granted)(self.person)
         known = {
             f"{one.name}.{table.name}": FoundTable(one.name, one.dialect, table)
@@ -35,7 +35,7 @@ class PersonDatabases:
         return [known[entry.name] for entry in best] or list(known.values())[:count]
 
     async def ask(self, name: str, query: str) -> Table:
-        """The answer to one query. Raises ToolError."""
+        """Return the answer to one query. Raises ToolError."""
         try:
             return await query_process.query(await in_database(self._source)(name), query)
         except (SourceError, ConfigError) as error:
@@ -47,7 +47,7 @@ class PersonDatabases:
 
 
 def _named(name: str, granted: Sequence[GrantedSource]) -> GrantedSource:
-    """The database of that name, whatever its case. Raises ToolError that lists the names there are."""
+    """Return the database of that name, in any case. Raises ToolError with the existing names."""
     wanted = name.strip().casefold()
     found = next((one for one in granted if one.name.casefold() == wanted), None)
     if found is None:

@@ -1,4 +1,4 @@
-"""Runs a call that belongs to no conversation, in a workspace that is made for it and gone afterwards."""
+"""Runs a call outside of any conversation, in a temporary workspace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEEDS_A_CONVERSATION = "{} changes something or runs code, so it needs a convers
 
 
 async def run(wish: CallRequest, person: int) -> dict[str, Any]:
-    """The call with its result. Raises InvalidCall, NotAllowed or ConfigError."""
+    """Return the call with its result. Raises InvalidCall, NotAllowed or ConfigError."""
     briefing: RequestContext = await in_database(turn_settings.briefing_without_chat)(wish.profile, person, wish.name)
     asked, served = checked(wish, briefing.brief)
     tools = tools_of(briefing)

@@ -12,16 +12,16 @@ from toolsupport.core.types import ToolCall, ToolResult
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """A question goes to the model: a new assistant message begins."""
+    """A request goes to the model: a new assistant message begins."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class RoundEnded:
-    """The assistant message is whole: its text, thinking and calls will not change any more.
+    """The assistant message is complete: its text, thinking and calls are final.
 
-    `last` says that the turn's end follows at once, so that both can be written down together.
+    `last`: the turn's end follows at once, so that both can be stored together.
     """
 
     number: int
@@ -30,12 +30,12 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True)
 class RefusalInText:
-    """The model wrote that it cannot reach files: it is asked once more, with other tools."""
+    """The model denied access to files: it is asked once more, with other tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallMade:
-    """The program that a call of the model runs calls a tool itself; what cannot run is rejected at once."""
+    """A program that a model's call runs calls a tool itself; an invalid call is rejected at once."""
 
     program: ToolCall
     asked: CallReady | CallRejected
@@ -58,9 +58,9 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalNeeded:
-    """A call waits for a person: the turn is parked, and goes on from rows once the question is answered.
+    """A call waits for a person: the turn is parked, and resumes from rows once the question is answered.
 
-    `found` says that the model wrote it into its prose. `state` is that of the program which made it, or b"".
+    `found`: the model wrote it in prose. `state` is that of the program which made it, or b"".
     """
 
     call: ToolCall
@@ -90,7 +90,7 @@ TurnEvent = ReplyEvent | AroundReplies | CallMade | ToolStarted | ToolFinished |
 
 
 def joined(batch: Sequence[TurnEvent]) -> list[TurnEvent]:
-    """The same events with deltas that follow each other made one: a frame a read, not a frame a token."""
+    """Return the same events with adjacent deltas joined: one frame per read, not per token."""
     found: list[TurnEvent] = []
     for event in batch:
         last = found[-1] if found else None

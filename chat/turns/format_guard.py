@@ -1,4 +1,4 @@
-"""Watches whether the calls of a turn can be read in the format it is in."""
+"""Detects whether the calls of a turn can be parsed in its format."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ PATIENCE = 2
 
 
 class FormatGuard:
-    """One turn's guard."""
+    """The counts of one turn."""
 
     def __init__(self) -> None:
         self._failed = 0
         self._readable = self._unreadable = False
 
     def heard(self, event: CallReady | CallRejected | CallFound) -> None:
-        """A call of this reply. A wrong name or wrong arguments were read well enough to say so."""
+        """Count a call of this reply. A wrong name or wrong arguments still count as parsed."""
         if isinstance(event, CallRejected) and event.fault == "unreadable":
             self._unreadable = True
         else:
             self._readable = True
 
     def replied(self) -> bool:
-        """The reply is over: True where the format has failed too often, and another one shall be tried."""
+        """End the reply; return True if the format has failed too often and another should be tried."""
         failed = self._unreadable and not self._readable
         self._readable = self._unreadable = False
         self._failed = self._failed + 1 if failed else 0

@@ -1,4 +1,4 @@
-"""Keeps the turns of this process alive in their rows, and settles what other processes left behind."""
+"""Keeps the turns of this process alive in their rows, and settles those that other processes abandoned."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_KEPT_YET = "The server cannot write to its database at the moment. What you 
 
 
 class TurnOwner(Protocol):
-    """What the heartbeat needs of the runner."""
+    """The interface of the runner for the heartbeat."""
 
     owner: str
     accepting: bool
@@ -47,7 +47,7 @@ class TurnOwner(Protocol):
 
 
 class TurnHeartbeat:
-    """One for each process: `tick` writes what grew and renews leases, `sweep` closes what nothing else ends."""
+    """The heartbeat of one process: `tick` stores grown texts and renews leases, `sweep` closes expired items."""
 
     def __init__(self, runner: TurnOwner) -> None:
         self._runner = runner
@@ -55,7 +55,7 @@ class TurnHeartbeat:
         self._cannot_write = False
 
     async def every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-        """Do it again and again. Ends only by being cancelled."""
+        """Repeat a job at an interval. Ends only by being cancelled."""
         now = asyncio.get_running_loop().time
         due = now()
         while True:
@@ -70,7 +70,7 @@ class TurnHeartbeat:
                 log.exception("heartbeat of running answers failed, continuing")
 
     def cannot_write(self, error: Exception) -> None:
-        """Show the pages of running answers, once, that these are not written to the database at the moment."""
+        """Notify the pages of running answers, once, that the database does not store them at the moment."""
         if self._cannot_write:
             return
         self._cannot_write = True
@@ -79,7 +79,7 @@ class TurnHeartbeat:
             self._runner.tell(run.claimed.conversation, frames.ErrorFrame("storage", NOT_KEPT_YET))
 
     async def tick(self) -> None:
-        """Write what grew; at every fourth tick renew the leases of all turns. Read which are lost or to be stopped."""
+        """Store grown texts; at every fourth tick renew all leases. Read which turns are lost or should stop."""
         self._ticks += 1
         await self._keep_alive(everyone=self._ticks % TICKS_PER_HEARTBEAT == 0)
 
@@ -105,7 +105,7 @@ class TurnHeartbeat:
             self._runner.cancel(turn_id, "stopped")
 
     async def sweep(self) -> None:
-        """Close questions whose time is over, settle what other processes left, stop what its person may not have."""
+        """Close expired questions, settle abandoned turns, stop turns of people without permission."""
         runner = self._runner
         for turn_id in await in_database(kept_out)(list(runner.runs)) if runner.runs else ():
             runner.cancel(turn_id, "kept_out")

@@ -1,4 +1,4 @@
-"""The reply that is being written: what open pages saw of it so far, and how its pieces reach them."""
+"""Tracks the reply being written: the text sent to open pages so far, and how further pieces reach them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SendFrame = Callable[[frames.ServerFrame], None]
 
 
 class LiveReply:
-    """One for each turn; `begin` starts the next reply. `message` is its row, 0 before the first."""
+    """The reply of one turn; `begin` starts the next one. `message` is its row, 0 before the first."""
 
     def __init__(self, tell: SendFrame, message: int = 0) -> None:
         self._tell = tell
@@ -28,13 +28,13 @@ class LiveReply:
         self._thought_for = ThinkingTime()
 
     def begin(self) -> None:
-        """The model is asked: what comes from now on belongs to a new reply."""
+        """Start a new reply when the model is asked."""
         self._clear()
         self._begun_at = time.monotonic()
 
     @property
     def took_ms(self) -> int:
-        """The time since the model was asked."""
+        """Return the time since the model was asked."""
         return round((time.monotonic() - self._begun_at) * 1000)
 
     @property
@@ -43,7 +43,7 @@ class LiveReply:
 
     @property
     def grew(self) -> bool:
-        """Whether there is text that is not in the rows yet."""
+        """Return whether there is text that is not stored yet."""
         return bool(self.message) and (self.text.grew or self.thinking.grew)
 
     def add_text(self, event: TextDelta) -> None:
@@ -55,7 +55,7 @@ class LiveReply:
         self._tell(frames.ThinkingDeltaFrame(self.message, self.thinking.append(event.text), event.text))
 
     def reclassify(self, event: TextReclassified) -> None:
-        """Show the whole again, since text and reasoning were taken for each other."""
+        """Send the whole text again after text and reasoning were classified again."""
         thinking = event.reasoning(self.thinking.text)
         self.text, self.thinking = LiveText(event.text), LiveText(thinking)
         self._thought_for = ThinkingTime(self._begun_at if thinking else None)
@@ -67,18 +67,18 @@ class LiveReply:
         self._tell(frames.CallDeltaFrame(self.message, event.id, event.name, offset, event.text))
 
     def forget_calls(self) -> None:
-        """The model is asked again in the same reply: its calls begin at their first character."""
+        """Reset the calls: the model writes them again in the same reply."""
         self._written.clear()
 
     def end(self) -> None:
-        """Its last event came."""
+        """Mark the last event as received."""
         self._thought_for.end()
 
     def mark_written(self) -> None:
-        """The rows have all of it."""
+        """Mark all text as stored."""
         self.text.mark_written()
         self.thinking.mark_written()
 
     def whole(self) -> frames.ResyncFrame | None:
-        """All of it so far, for a page that missed a piece."""
+        """Return all text so far, for a page that missed a piece."""
         return frames.ResyncFrame(self.message, self.text.text, self.thinking.text) if self.message else None

@@ -39,11 +39,11 @@ Ask = Callable[[Sequence[ChatMessage]], AsyncGenerator[list[Event], None]]
 
 
 class CallExecutor(Protocol):
-    """What a turn does with calls: `decide` without waiting, `run` as long as it takes.
+    """Handles the calls of a turn: `decide` without waiting, `run` as long as it takes.
 
-    `found` says that the call stood in prose: it never runs unasked. A program pauses for each call of its own, and
-    `go_on` gives it the result. `model_changed` is True where people chose another model since the turn began,
-    `knows_another_way` where a model that wrote this text can be offered other tools.
+    `found`: the call was in prose, and never runs without approval. A program pauses for each call of its own, and
+    `go_on` gives it the result. `model_changed` is True if people chose another model since the turn began,
+    `knows_another_way` if a model that wrote this text can be offered other tools.
     """
 
     def decide(self, call: ToolCall, found: bool = False) -> CallDecision: ...
@@ -59,7 +59,7 @@ class CallExecutor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LoopLimits:
-    """Where a loop ends on its own."""
+    """The limits of a loop."""
 
     rounds: int = 25
     calls: int = 32
@@ -68,11 +68,11 @@ class LoopLimits:
 
 @dataclass(slots=True)
 class TurnState:
-    """Where a turn stands; with it a turn can be gone on with anywhere. `pending` are calls not answered yet.
+    """The state of a turn, from which any process can continue it. `pending` are unanswered calls.
 
-    `declined` says that a call which stood in prose was not allowed: then the prose was the answer. `calls_only`: it
-    ends with its calls, and no model is asked. With `pause` the first pending call is a program, which waits for a
-    call of its own after it `took` so many milliseconds.
+    `declined`: a call found in prose was not allowed, so the prose is the answer. `calls_only`: it ends with its calls,
+    without a request to a model. With `pause` the first pending call is a program, which waits for a call of its own
+    after running for `took` milliseconds.
     """
 
     history: list[ChatMessage]
@@ -87,7 +87,7 @@ class TurnState:
 
 
 async def advance(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
-    """Go on until the turn is over or a person is needed.
+    """Continue until the turn is over or a person is needed.
 
     Yields batches of events, in order; the last one is TurnEnded or ApprovalNeeded.
     """
@@ -109,9 +109,9 @@ async def advance(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGener
 
 
 async def _round(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenerator[list[TurnEvent], None]:
-    """One question to the model; what it asks for becomes pending.
+    """Send one request to the model; its calls become pending.
 
-    A reply that only refuses in words is left out of the history: the model is asked again as if there were none.
+    A reply that only refuses in text is left out of the history: the model is asked again as if there were none.
     """
     state.rounds += 1
     reply = ReplyBuilder()
@@ -134,7 +134,7 @@ async def _round(state: TurnState, ask: Ask, hands: CallExecutor) -> AsyncGenera
 
 
 def _taken(reply: ReplyBuilder, event: Event, most: int) -> bool:
-    """False for a call beyond the `most` that a turn may make: it is left out, and no page shows it."""
+    """Return False for a call beyond the `most` of a turn: it is dropped, and no page shows it."""
     if isinstance(event, ReplyCall) and len(reply.calls) >= most:
         return False
     reply.take(event)
@@ -150,7 +150,7 @@ TOO_LARGE = refused("A person would have to allow this, and the program holds to
 
 
 async def _serve(state: TurnState, hands: CallExecutor) -> AsyncGenerator[TurnEvent, None]:
-    """Answer the pending calls one after the other, each followed by its result in the history.
+    """Answer the pending calls in order, each followed by its result in the history.
 
     A call that needs a person stays pending, with all that follow it.
     """
@@ -186,7 +186,7 @@ async def _begun(
 async def _within(
     state: TurnState, hands: CallExecutor, asked: CallReady | CallFound, pause: Pause
 ) -> AsyncGenerator[TurnEvent, None]:
-    """Answer the call that a program made, as one of the model would be, and let the program go on."""
+    """Answer a program's call like a call of the model, and let the program continue."""
     inner = pause.asked
     if isinstance(inner, CallRejected):
         outcome = CallOutcome("rejected", ToolResult(inner.reason, is_error=True), 0)
@@ -203,7 +203,7 @@ async def _within(
 
 
 def _settled(state: TurnState, asked: CallReady | CallFound, outcome: CallOutcome) -> TurnEvent:
-    """What the outcome of a pending call leads to: a call of the program's own, or its result in the history."""
+    """Handle the outcome of a pending call: a call of the program's own, or its result in the history."""
     state.took += outcome.duration_ms
     if outcome.pause is not None and not _too_often(state, outcome.pause.asked):
         state.pause = outcome.pause
@@ -218,7 +218,7 @@ def _settled(state: TurnState, asked: CallReady | CallFound, outcome: CallOutcom
 
 
 def _too_often(state: TurnState, inner: CallReady | CallRejected) -> bool:
-    """A program may make no more calls than a model."""
+    """Return whether a program exceeds the limit of calls for a model."""
     same = state.calls[_counted_as(inner)] >= state.limits.same_call
     return same or state.calls.total() >= state.limits.calls
 
@@ -232,7 +232,7 @@ def _rejection(asked: CallRejected) -> str:
 
 
 async def _over(state: TurnState, hands: CallExecutor) -> TurnEnded | None:
-    """Why the model is not asked once more, or None."""
+    """Return why the model is not asked once more, or None."""
     if state.declined or state.calls_only:
         return TurnEnded("done")
     limit = _limit_reached(state)
@@ -244,7 +244,7 @@ async def _over(state: TurnState, hands: CallExecutor) -> TurnEnded | None:
 
 
 def _limit_reached(state: TurnState) -> str:
-    """Why the loop must end here, or ""."""
+    """Return why the loop must end here, or ""."""
     limits = state.limits
     if state.rounds >= limits.rounds:
         return f"It asked the model {limits.rounds} times without coming to an end."
@@ -260,7 +260,7 @@ def _ending(reply: ReplyBuilder) -> TurnEnded:
 
 
 def called(asked: ReplyCall) -> ToolCall:
-    """The call that was asked for; one that was rejected has no arguments."""
+    """Return the requested call; a rejected one has no arguments."""
     return ToolCall(asked.id, asked.name, {}) if isinstance(asked, CallRejected) else asked.call
 
 
@@ -269,5 +269,5 @@ def _result(call: ToolCall, content: str) -> ChatMessage:
 
 
 def fingerprint_of(call: ToolCall) -> str:
-    """What makes two calls the same call."""
+    """Return the identity by which two calls are the same."""
     return f"{call.name} {json.dumps(call.arguments, sort_keys=True)}"

@@ -1,7 +1,7 @@
-"""How a turn goes on where its model or its server cannot do what was asked, and what it learns from that.
+"""Continues a turn after a failure of its model or server, and learns from it.
 
-Tools that a server refuses, calls that cannot be read, a model that claims it cannot reach files: each changes how the
-rest of the turn is asked, with a notice in the conversation.
+Refused tools, unreadable calls, a model that denies access to files: each changes the request for the rest of the turn,
+with a notice in the conversation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Announce = Callable[[Announcement[Thing]], None]
 
 
 class FormatRecovery:
-    """For one turn. `take` is handed what the turn goes on with, `announce` what its pages are shown."""
+    """The recovery of one turn. `take` receives the new request context, `announce` the notices for its pages."""
 
     def __init__(self, claimed: ClaimedTurn, take: Take, announce: Announce) -> None:
         self._claimed, self._store = claimed, claimed.store
@@ -38,11 +38,11 @@ class FormatRecovery:
         self._guard = FormatGuard()
 
     def count(self, event: CallReady | CallFound | CallRejected) -> None:
-        """Look whether a call could be read."""
+        """Count whether a call could be parsed."""
         self._guard.heard(event)
 
     async def replied(self, asked: RequestContext) -> None:
-        """A reply is over: where the format failed again, the next question is put in another one."""
+        """End a reply: if the format failed again, the next request uses another one."""
         failed = format_choice.label(asked.brief.format)
         after = f"Calls written as {failed} could not be read in this answer."
         brief = format_fallback.next_in_line(asked.brief, after) if self._guard.replied() else None
@@ -51,7 +51,7 @@ class FormatRecovery:
             await self._go_on(asked, brief, "fallback", facts)
 
     async def refused(self, asked: RequestContext, event: ToolsRefused) -> None:
-        """The server refused the tools: what it refused once it would refuse in every round of this turn."""
+        """Handle refused tools: the server would refuse them in every round of this turn."""
         brief = exchange.otherwise(asked.brief, event)
         if brief.format:
             setting, refusal = "needs a server setting for native tools", "was refused native tools by its server"
@@ -62,36 +62,36 @@ class FormatRecovery:
         await self._learn(Refusal(label, event.rule, event.message), event.status)
 
     async def refused_in_words(self, asked: RequestContext) -> None:
-        """The model wrote that it cannot reach files: it is offered bash instead."""
+        """Offer bash to a model that denied access to files."""
         brief = tool_translation.after_refusal(asked.brief)
         if brief is not None:
             self._take(replace(asked, brief=brief))
             self._announce(await in_database(record.offer_bash)(self._store, {"model": self._claimed.model}))
 
     async def failed(self, asked: RequestContext, event: Failed) -> None:
-        """An answer failed where native tools were sent: it may have failed for their sake."""
+        """Handle a failed answer with native tools, which may be the cause."""
         if asked.brief.format == NATIVE:
             await self._learn(classify(event.status, event.body), event.status)
 
     async def reasoning_seen(self, asked: RequestContext, event: ReasoningSeen) -> None:
-        """Keep where a reply showed that it began; the rest of the turn is read accordingly."""
+        """Store how a reply began; the rest of the turn is read accordingly."""
         await in_database(reasoning_starts.learn)(self._claimed.profile, asked.build, event.begins_inside)
         self._take(replace(asked, brief=replace(asked.brief, begins_inside=event.begins_inside)))
 
     async def answered(self, asked: RequestContext) -> None:
-        """An answer ended as it began: where native tools were sent, their server lacks no setting any more."""
+        """Handle a complete answer: with native tools, its server no longer lacks a setting."""
         brief = asked.brief
         if asked.lacks_flag and brief.offers_tools and brief.format == NATIVE:
             await in_database(learning.server_lacks_nothing)(self._store)
 
     async def _go_on(self, asked: RequestContext, brief: RequestSpec, code: str, facts: dict[str, str]) -> None:
-        """Ask in another format, or without tools, for the rest of this turn."""
+        """Use another format, or no tools, for the rest of this turn."""
         facts = {"model": self._claimed.model, "fallback": format_choice.label(brief.format)} | facts
         self._take(replace(asked, brief=brief))
         self._announce(await in_database(record.fall_back)(self._store, brief.format, code, facts))
 
     async def _learn(self, refusal: Refusal, status: int) -> None:
-        """Keep a refusal; a notice of the setting that the server lacks, and the question whether to remember it."""
+        """Store a refusal; add a notice of the missing server setting, and the question whether to remember it."""
         for each in await in_database(self._keep)(refusal, status):
             self._announce(each)
 

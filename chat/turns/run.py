@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -16,6 +17,7 @@ from chat.tools import tool_search
 from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
 from chat.transcript.announcements import Announcement, Announcements, Thing
+from chat.transcript.messages.raw_exchanges import PreparedExchanges, prepared
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
 from chat.transcript.turns.begin import ClaimedTurn
@@ -61,7 +63,7 @@ from toolsupport.registry.models.request_context import RequestContext
 
 
 class TurnRun:
-    """Runs one claimed turn. `tell` hands a frame to the pages, `spawn` starts a task the runner owns."""
+    """Runs one claimed turn. `tell` sends a frame to the pages, `spawn` starts a task that the runner owns."""
 
     def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
         self.claimed = claimed
@@ -82,7 +84,7 @@ class TurnRun:
         self._asked: list[record.RequestedCall] = []
 
     async def perform(self, tell: SendFrame, spawn: Spawn) -> None:
-        """Run to the end, or until a person is needed; afterwards `ended` or `parked` says how.
+        """Run to the end, or until a person is needed; afterwards `ended` or `parked` is set.
 
         Cancelling it closes the connection to the server.
         """
@@ -102,7 +104,7 @@ class TurnRun:
             self.output.end()
 
     def _state(self) -> loop.TurnState:
-        """Where the turn begins, or goes on after it waited."""
+        """Return the initial state of the turn, or its state after waiting."""
         resumed = self.claimed.resumed
         if resumed is None:
             return loop.TurnState(list(self.claimed.history))
@@ -119,7 +121,7 @@ class TurnRun:
         )
 
     async def _search_first(self) -> None:
-        """Look for tools by the words of a new conversation's person, on a card that its model does not read."""
+        """Search tools by the text of a new conversation, on a card that its model does not read."""
         search = await tool_discovery.first_search(self.claimed)
         if search is None:
             return
@@ -135,7 +137,7 @@ class TurnRun:
         return report.passed_on(self.cures.ask(self.briefing, history), self.hands.spawn)
 
     async def _approval_needed(self, event: ApprovalNeeded) -> None:
-        """Ask a person and let the turn wait in rows; where the call cannot work anyway, the model gets the reason."""
+        """Ask a person and let the turn wait in rows; if the call cannot work, give the model the reason."""
         asking = await self.hands.asking(event)
         if asking is None:
             return
@@ -151,21 +153,26 @@ class TurnRun:
         return questions.park(self.store, run, asking, questions.TurnUsage(self.usage, self.tally.taken()))
 
     def so_far(self) -> list[frames.ServerFrame]:
-        """The whole of what grows at the moment, for a page that missed a piece of it."""
+        """Return all growing text, for a page that missed a piece of it."""
         found = [self.reply.whole(), self.output.whole()]
         return [frame for frame in found if frame is not None]
 
     def last_reply(self) -> tuple[int, str, str, int | None]:
-        """The message that is being written: (id, text, thinking, thinking_ms)."""
+        """Return the message being written: (id, text, thinking, thinking_ms)."""
         reply = self.reply
         return reply.message, reply.text.text, reply.thinking.text, reply.thinking_ms
 
+    async def exchanges(self) -> PreparedExchanges:
+        """The requests that were made since the last message, with their raw replies, ready to be kept."""
+        taken = self.cures.recorder.taken()
+        return await asyncio.to_thread(prepared, taken) if taken else ()
+
     def stop_call(self, call_id: str) -> bool:
-        """Stop the tool that runs at the moment, if it is this one; the turn goes on."""
+        """Stop the running tool if it is this one; the turn continues."""
         return self.hands.stop(call_id)
 
     def _announce(self, *announced: Announcement[Thing]) -> None:
-        """Show the pages what is in the rows by now."""
+        """Show the pages what is stored by now."""
         for each in announced:
             self._tell(frame_of(each))
 
@@ -201,7 +208,7 @@ class TurnRun:
         self._asked.append(record.RequestedCall(event.call, format_, level, event.raw, in_prose, served=served))
 
     async def _call_made(self, event: CallMade) -> None:
-        """A program calls a tool: a card of its own, inside that of the program."""
+        """Show a program's call on a card of its own, inside that of the program."""
         program, inner = int(self.hands.cards[-1]), event.asked
         self.tally.inside(inner, format_choice.CODE)
         if isinstance(inner, CallRejected):
@@ -227,7 +234,7 @@ class TurnRun:
         self._announce(await in_database(record.reject_call)(self.store, self.reply.message, rejection))
 
     async def _garbled(self, event: CallGarbled) -> None:
-        """The model is asked again, and may write the same calls: those of this attempt do not run."""
+        """Drop the calls of an attempt that the model repeats, so that they do not run twice."""
         self.tally.heard(event, self.briefing.brief.format)
         self._asked.clear()
         self.reply.forget_calls()
@@ -252,7 +259,7 @@ class TurnRun:
         if not event.last:
             calls, self._asked = tuple(self._asked), []
             message, text, thinking, thinking_ms = self.last_reply()
-            whole = record.FinishedReply(text, thinking, thinking_ms, calls)
+            whole = record.FinishedReply(text, thinking, thinking_ms, calls, await self.exchanges())
             finished = await in_database(record.finish_reply)(self.store, message, whole)
             self.reply.mark_written()
             self._announce(finished)
@@ -279,7 +286,7 @@ class TurnRun:
         self._announce(finished)
 
     async def _told_anew(self, name: str) -> None:
-        """The next question is put with the tools and the system text as a tool left them."""
+        """Use the tools and the system text that a tool changed for the next request."""
         tool = self.hands.tools.get(name)
         if tool is not None and tool.retold:
             self._go_on_by(await in_database(found_tools.briefing)(self.claimed.turn))

@@ -1,4 +1,4 @@
-"""Begins, claims and stops the turns of this process, and shows what they announce to its pages."""
+"""Starts, claims and stops the turns of this process, and sends their announcements to its pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import uuid
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
@@ -51,7 +52,7 @@ ENDS = {
 
 
 class TurnRunner:
-    """One for each process. Everything it owns ends with `stop`."""
+    """The runner of one process. Everything it owns ends with `stop`."""
 
     def __init__(self) -> None:
         self.owner = uuid.uuid4().hex
@@ -70,7 +71,7 @@ class TurnRunner:
         self.heartbeat = TurnHeartbeat(self)
 
     def start(self) -> None:
-        """Begin to keep turns alive; needs the running event loop."""
+        """Start the heartbeat; needs the running event loop."""
         metrics.SOCKETS.set_function(self.listeners.count)
         metrics.RUNNING.set_function(lambda: len(self.runs))
         self._loop = asyncio.get_running_loop()
@@ -83,11 +84,11 @@ class TurnRunner:
             self.elsewhere.start(self.spawn)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """A supervised task; it ends with `stop`."""
+        """Start a supervised task; it ends with `stop`."""
         return self.supervisor.spawn(work)
 
     async def drain(self, seconds: float) -> None:
-        """Take nothing new, let running turns finish for so long, then interrupt the rest."""
+        """Accept no new turn, wait this long for running turns to finish, then interrupt the rest."""
         self.accepting = False
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=seconds)
@@ -97,20 +98,20 @@ class TurnRunner:
             await asyncio.wait(self._tasks.values(), timeout=5)
 
     async def stop(self) -> None:
-        """End everything this process owns at once."""
+        """Stop everything this process owns at once."""
         await self.drain(0)
         if self.elsewhere is not None:
             await self.elsewhere.relay.close()
         await self.supervisor.stop()
 
     def listen(self, conversation: str, send: Send, close: Close) -> tuple[PageSocket, asyncio.Task[Any]]:
-        """Add an open page; its pump is owned here and ends with `forget`. `close` is for one too far behind."""
+        """Add an open page; its pump is owned here and ends with `forget`. `close` ends one too far behind."""
         socket = PageSocket(send, self._pause, lambda: self.spawn(close()))
         self.listeners.add(conversation, socket)
         return socket, self.spawn(socket.pump())
 
     def _pause(self) -> float:
-        """Seconds for which deltas gather before the next frame: none while little runs, 30 ms at 150 answers."""
+        """Return the seconds to collect deltas before the next frame: none under low load, 30 ms at 150 answers."""
         return min(LONGEST_PAUSE, len(self.runs) * PAUSE_PER_RUN)
 
     def forget(self, conversation: str, socket: PageSocket, pump: asyncio.Task[Any]) -> None:
@@ -120,18 +121,18 @@ class TurnRunner:
             self.spawn(self.elsewhere.relay.leave(conversation, lambda: self.listeners.has(conversation)))
 
     def tell(self, conversation: str, frame: frames.ServerFrame) -> None:
-        """Hand a frame to every page of the conversation, here and in other processes."""
+        """Send a frame to every page of the conversation, here and in other processes."""
         self.listeners.tell(conversation, frame)
         if self.elsewhere is not None:
             self.elsewhere.tell(conversation, frame)
 
     def announce(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
-        """Show the pages what is in the rows already."""
+        """Send the pages what is stored already."""
         for each in announced:
             self.tell(conversation, frame_of(each))
 
     def check_room(self) -> None:
-        """Raises Busy when this process cannot take another turn."""
+        """Raise Busy if this process cannot run another turn."""
         most = settings.ENV["TOOLSUPPORT_RUNNING_TURNS"]
         if not self.accepting:
             raise Busy("The server is stopping; it will be back in a moment.", "stopping")
@@ -139,9 +140,9 @@ class TurnRunner:
             raise Busy(f"{most} answers are running already, the most this server takes at once.", "process")
 
     async def begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> AcceptedMessage:
-        """Keep a request, show what it begins with, run its turn.
+        """Store a request, announce its first messages, run its turn.
 
-        Raises NotFound, NotAllowed, Busy, ConfigError or what the builder raises.
+        Raises NotFound, NotAllowed, Busy, ConfigError or the builder's errors.
         """
         self.check_room()
         accepted = await self.clerk.write(conversation, lambda: self._write_begin(user_id, conversation, builder))
@@ -152,7 +153,7 @@ class TurnRunner:
         return accepted
 
     def _write_begin(self, user_id: int, conversation: str, builder: TurnBuilder) -> AcceptedMessage:
-        """In the database's thread."""
+        """Store it; runs in the database's thread."""
         return begin(TurnRequest(person(user_id, Action.CHAT), conversation, builder, self.owner))
 
     async def wake(self, turn_id: int) -> None:
@@ -162,14 +163,14 @@ class TurnRunner:
             self._run_beside(claimed)
 
     def _run_beside(self, claimed: ClaimedTurn) -> None:
-        """Run a turn this process owns, beside the request for it."""
+        """Run a turn that this process owns, beside the request for it."""
         run = TurnRun(claimed, turn_settings.tool_context(claimed.conversation, claimed.person))
         self.runs[claimed.turn] = run
         task = self._tasks[claimed.turn] = self.spawn(self._run(run))
         task.add_done_callback(lambda _: self._tasks.pop(claimed.turn, None))
 
     async def answer(self, user_id: int, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
-        """Answer a question; the turn that waited for it goes on here. Raises NotFound, Conflict, ValueError."""
+        """Answer a question and resume its turn here. Raises NotFound, Conflict, ValueError."""
         closed = await in_database(self._answer)(user_id, question_id, given)
         await self.go_on(closed)
         return closed
@@ -178,13 +179,13 @@ class TurnRunner:
         return questions.answer(person(user_id, Action.DECIDE_FOR_CHAT), question_id, given)
 
     async def go_on(self, closed: ClosedQuestion) -> None:
-        """Show that a question is closed and what that led to, and claim the turn that waited for it."""
+        """Announce a closed question and its effects, and claim the turn that waited for it."""
         self.announce(closed.conversation, closed.announced)
         if closed.turn is not None and self.accepting:
             await self.wake(closed.turn)
 
     def nudge(self, closed: ClosedQuestion) -> None:
-        """The same from another thread, such as a page's. Where no runner runs here, one elsewhere finds the row."""
+        """Do the same from another thread, such as a view's. Without a runner here, another process finds the row."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
 
@@ -193,23 +194,23 @@ class TurnRunner:
         self.cancel(turn_id, "stopped")
 
     def live(self, message_id: int) -> TurnRun | None:
-        """The run that writes this message at the moment, here."""
+        """Return the run that writes this message now, in this process."""
         return next((run for run in self.runs.values() if run.reply.message == message_id), None)
 
     def growing(self, conversation: str) -> list[frames.ServerFrame] | None:
-        """The whole so far of what is being written in a conversation here; None where no turn runs here."""
+        """Return all text being written in a conversation here; None if no turn runs here."""
         run = next((run for run in self.runs.values() if run.claimed.conversation == conversation), None)
         return run.so_far() if run else None
 
     def stop_call(self, conversation: str, call_id: str) -> bool:
-        """Stop one running tool of a conversation, if it runs here; its turn goes on."""
+        """Stop one running tool of a conversation, if it runs here; its turn continues."""
         here = [run for run in self.runs.values() if run.claimed.conversation == conversation]
         return any(run.stop_call(call_id) for run in here)
 
     def cancel(self, turn_id: int, why: str) -> None:
         """End a turn that runs here; `why` is a key of ENDS. The first reason counts.
 
-        A turn whose end is being written has one: the heartbeat, which no longer finds it running, calls it lost.
+        A turn whose end is being written has one: the heartbeat, which no longer finds it running, reports it as lost.
         """
         if turn_id in self._tasks and turn_id not in self._why and turn_id not in self._ending:
             self._why[turn_id] = why
@@ -242,7 +243,7 @@ class TurnRunner:
             self._ending.discard(claimed.turn)
 
     async def _end(self, run: TurnRun, reason: str, detail: str) -> None:
-        """Write the end and show it. It is shielded: a stop that is cancelled would leave a turn open."""
+        """Store and announce the end. It is shielded: a cancelled stop would leave a turn open."""
         metrics.TURNS.labels(reason).inc()
         if reason == "lost":
             log.warning("stopped turn %s: another process took it over", run.claimed.turn)
@@ -254,12 +255,13 @@ class TurnRunner:
         await asyncio.shield(self.spawn(self._write_end(run, outcome)))
 
     async def _show_rows(self, conversation: str) -> None:
-        """Let the pages here fetch what another process wrote instead of what they were shown."""
+        """Make the pages here fetch what another process stored instead of what they were shown."""
         for tail, turn in (await in_database(process_lists.standings)([conversation])).values():
             self.listeners.tell(conversation, frames.TailFrame(tail, turn))
 
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
         store, conversation = run.claimed.store, run.claimed.conversation
+        outcome = replace(outcome, exchanges=await run.exchanges())
         while True:
             try:
                 ended = await self.clerk.write(conversation, lambda: end.end(store, outcome))
@@ -274,7 +276,7 @@ class TurnRunner:
                 await asyncio.sleep(TICK)
 
     def announce_ends(self, ended: Iterable[end.TurnEnd]) -> None:
-        """Show how turns ended."""
+        """Announce how turns ended."""
         for each in ended:
             self.announce(each.conversation, each.announced)
 
@@ -283,7 +285,7 @@ _runner: TurnRunner | None = None
 
 
 def current() -> TurnRunner:
-    """This process's runner, made at the first call. `asgi.start` starts it, `asgi.stop` ends it."""
+    """Return this process's runner, created at the first call. `asgi.start` starts it, `asgi.stop` ends it."""
     global _runner
     if _runner is None:
         _runner = TurnRunner()
@@ -291,7 +293,7 @@ def current() -> TurnRunner:
 
 
 async def shut_down(seconds: float) -> None:
-    """Drain, then forget this process's runner (a later start makes a new one)."""
+    """Drain, then drop this process's runner (a later start creates a new one)."""
     global _runner
     if _runner is not None:
         await _runner.drain(seconds)

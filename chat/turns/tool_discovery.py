@@ -1,4 +1,4 @@
-"""Finds tools for a conversation by the words of its messages."""
+"""Searches tools for a conversation by the words of its messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FirstSearch:
 
 
 async def find(claimed: ClaimedTurn, query: str) -> Sequence[ToolSpec]:
-    """The tools that fit best, as many as the model can be given; they are offered from now on."""
+    """Return the best matching tools, as many as the model can get; they are offered from now on."""
     specs = found_tools.searchable(claimed.briefing)
     by_name = {spec.name: spec for spec in specs}
     best = await search([entry_of(spec) for spec in specs], query, room(claimed.briefing.toolbox))
@@ -45,7 +45,7 @@ async def find(claimed: ClaimedTurn, query: str) -> Sequence[ToolSpec]:
 
 
 def something_waits(toolbox: Toolbox) -> bool:
-    """Whether there are tools that a search could still find for a model that is given tools at all."""
+    """Return whether a search could still find tools for a model that gets tools at all."""
     return bool(toolbox.format) and any(verdict.rule == "deferred" for verdict in toolbox.verdicts)
 
 
@@ -75,7 +75,7 @@ async def first_search(claimed: ClaimedTurn) -> FirstSearch | None:
 
 
 def room(toolbox: Toolbox) -> int:
-    """How many tools of servers there is room for beside those that are built in."""
+    """Return how many MCP tools there is room for beside the built-in ones."""
     built_in = sum(verdict.included and verdict.candidate.kind != "mcp" for verdict in toolbox.verdicts)
     rooms = (limit.most - (0 if limit.mcp_only else built_in) for limit in toolbox.limits)
     return max(0, min(rooms, default=found_tools.MOST))

@@ -41,12 +41,12 @@ Spawn = Callable[..., asyncio.Task[Any]]
 
 
 class ToolExecutor:
-    """The tools of one turn: `tools` are those that may run in it, by name, `brief` offers some of them to its model.
+    """The tools of one turn: `tools` are those that may run in it, by name, `brief` offers some to its model.
 
-    `tainted` says that text of others came in.
-    A call that another tool serves is decided, asked about and run as that tool's call; the model sees the name that
-    it asked for. `cards` are the ids of the cards of what runs: that of a call, and behind it that of the call it makes
-    itself. `spawn` starts a supervised task, `said` gives the output of the tool that runs so far.
+    `tainted`: outside content has entered the turn. A call that another tool serves is decided, approved and run as
+    that tool's call; the model sees the name that it used. `cards` are the ids of the cards of running calls: that of a
+    call, and behind it that of the call it makes itself. `spawn` starts a supervised task, `said` returns the output of
+    the running tool so far.
     """
 
     def __init__(self, claimed: ClaimedTurn, context: ToolContext) -> None:
@@ -79,20 +79,20 @@ class ToolExecutor:
             self._read(name)
 
     def take(self, briefing: RequestContext) -> None:
-        """Go on with the tools of another briefing, which the model is offered from now on."""
+        """Continue with the tools of another request context."""
         self.brief, self.tools = briefing.brief, tools_of(briefing)
 
     def serve(self, call: ToolCall) -> ToolCall:
-        """What runs for a call that the model makes now."""
+        """Return the call that runs for a new call of the model."""
         self.served[call.id] = tool_translation.serve(call, self.brief).call
         return self.served[call.id]
 
     def runs_as(self, call: ToolCall) -> ToolCall:
-        """What was found to run for a call."""
+        """Return the call that was chosen to run for a call."""
         return self.served.get(call.id, call)
 
     def finished(self, call: ToolCall) -> None:
-        """A call came to its end, and the model reads what it gave."""
+        """Record that a call ended, and that the model reads its result."""
         self._read(self.runs_as(call).name)
 
     def _read(self, name: str) -> None:
@@ -101,7 +101,7 @@ class ToolExecutor:
         self.tainted = self.tainted or tool is None or tool.taints
 
     def decide(self, call: ToolCall, found: bool = False) -> CallDecision:
-        """A person's decision first, then the policy; what stood in prose needs a person in any case."""
+        """Apply a person's decision first, then the policy; a call found in prose always needs a person."""
         if call.id in self.decisions:
             return CallDecision.RUN
         tool = self.tools.get(self.runs_as(call).name)
@@ -115,11 +115,11 @@ class ToolExecutor:
         return await in_database(model_changes.model_changed)(self.claimed.turn)
 
     def knows_another_way(self, said: str) -> bool:
-        """Whether the model writes that it cannot reach files, though it has tools and was not offered bash yet."""
+        """Return whether the model denies access to files although it has tools, and bash was not offered yet."""
         return not self.cut and claims_no_file_access(said) and tool_translation.after_refusal(self.brief) is not None
 
     async def run(self, call: ToolCall) -> CallOutcome:
-        """Run a call that was decided about."""
+        """Run a call that was decided."""
         served = self.runs_as(call)
         decision = self.decisions.pop(call.id, None)
         if decision is not None and (why := self._why_not(decision, served)):
@@ -134,13 +134,13 @@ class ToolExecutor:
         return await self._finish(policy.run(served, context, self.tools, approved=True))
 
     def _why_not(self, decision: questions.ApprovalDecision, served: ToolCall) -> str:
-        """Why a decision lets nothing run, or "": what a person was asked about may have become another tool since."""
+        """Return why a decision allows nothing to run, or "": the approved tool may have changed since."""
         tool = self.tools.get(served.name)
         changed = decision.allowed and tool is not None and tool.level != decision.level
         return CHANGED.format(served.name) if changed else decision.why
 
     async def go_on(self, program: ToolCall, pause: Pause, inner: CallOutcome) -> CallOutcome:
-        """Give a program the result of the call it made; what was allowed once may run to its end."""
+        """Give a program the result of its call; a program that was allowed once may run to its end."""
         decision, tool = self.decisions.pop(program.id, None), self.tools.get(program.name)
         if decision is not None and not decision.allowed:
             return policy.refused(decision.why)
@@ -152,13 +152,13 @@ class ToolExecutor:
         return await self._finish(policy.go_on(program, self._context(), tool, after))
 
     def _context(self, basis: str = "") -> ToolContext:
-        """What a tool may touch, with the functions of a program: the tools its model may call, but not code again."""
+        """Return the tool context, with a program's functions: the tools its model may call, except code."""
         offered = {spec.name for spec in self.brief.callable} - {tool_translation.BASH}
         able = (tool.spec for name, tool in self.tools.items() if name in offered and tool.level in policy.IN_PROGRAMS)
         return replace(self.context, basis=basis, functions=tuple(able))
 
     async def _finish(self, work: Coroutine[Any, Any, CallOutcome]) -> CallOutcome:
-        """A tool runs as a task of its own, so that it can be stopped while the turn goes on."""
+        """Run a tool as a task of its own, so that it can be stopped while the turn continues."""
         task: asyncio.Task[CallOutcome] = self.spawn(work)
         self._task = task
         try:
@@ -175,14 +175,14 @@ class ToolExecutor:
             self._task = None
 
     def stop(self, card: str) -> bool:
-        """Stop what runs at the moment, if its card is this one or that of its program; the turn goes on."""
+        """Stop the running tool if its card is this one or that of its program; the turn continues."""
         if self._task is None or card not in self.cards:
             return False
         self._stopped = card
         return self._task.cancel()
 
     async def asking(self, needed: ApprovalNeeded) -> questions.ApprovalRequest | None:
-        """What to ask a person about a call; None for one that could not work anyway; the model gets the reason."""
+        """Return the question about a call; None for one that cannot work, then the model gets the reason."""
         call, served = needed.call, self.runs_as(needed.call)
         tool = self.tools.get(served.name)
         try:
@@ -215,7 +215,7 @@ TAKEN_BACK = "The permission for this tool was taken back, so it was not run. Ca
 
 
 def tools_of(briefing: RequestContext) -> dict[str, Tool]:
-    """The tools that may run for a model, whether or not it is offered them."""
+    """Return the tools that may run for a model, offered or not."""
     remotes = {remote.spec.name: mcp_tools.tool_of(remote) for remote in briefing.remotes}
     everything = {**remotes, **BUILTINS}
     tools = {name: tool for name, tool in everything.items() if name in briefing.usable}
@@ -227,7 +227,7 @@ def tools_of(briefing: RequestContext) -> dict[str, Tool]:
 
 
 def previewed(tool: Tool | None, call: ToolCall, context: ToolContext) -> Preview:
-    """What a person is asked about a call. Blocks on the disk; raises ToolError or NotFound where it cannot work."""
+    """Return the preview of a call. Blocks on the disk; raises ToolError or NotFound if it cannot work."""
     if tool is not None and tool.preview:
         return tool.preview(context, call.arguments)
     return Preview(f"Run {call.name}?")

@@ -1,4 +1,4 @@
-"""Output of a running tool, collected and sent to the pages in pieces."""
+"""Collects the output of a running tool and sends it to the pages in pieces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GATHER, LIMIT = 0.05, 256 * 1024
 
 @dataclass(slots=True)
 class OutputCard:
-    """A tool that runs, with the output that was sent."""
+    """A running tool, with the output that was sent."""
 
     message: int
     call: str
@@ -23,7 +23,7 @@ class OutputCard:
 
 
 class LiveOutput:
-    """The output of the tools that run, the innermost last. `say` is for the thread of the event loop."""
+    """The output of the running tools, the innermost last. Call `say` in the thread of the event loop."""
 
     def __init__(self, tell: Callable[[ServerFrame], None]) -> None:
         self._tell = tell
@@ -32,12 +32,12 @@ class LiveOutput:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, message: int, call: str) -> None:
-        """The tool of this card begins; a program that called it speaks again when it is over."""
+        """Start the output of this card's tool; after it, the program that called it continues."""
         self._flush()
         self._cards.append(OutputCard(message, call))
 
     def end(self) -> None:
-        """It is over: its result is about to be shown instead."""
+        """End the output: the result is about to be shown instead."""
         self._quiet()
         if self._cards:
             self._cards.pop()
@@ -51,7 +51,7 @@ class LiveOutput:
             self._timer = asyncio.get_running_loop().call_later(GATHER, self._flush)
 
     def _quiet(self) -> str:
-        """The gathered output, which the timer will not send any more."""
+        """Take the collected output, so that the timer does not send it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -65,10 +65,10 @@ class LiveOutput:
             self._tell(CallOutputFrame(card.message, card.call, card.text.append(text), text))
 
     def said(self) -> str:
-        """All output of the tool that runs, sent or not."""
+        """Return all output of the running tool, sent or not."""
         return (self._cards[-1].text.text if self._cards else "") + "".join(self._waiting)
 
     def whole(self) -> CallOutputFrame | None:
-        """All output of the tool that runs that was sent."""
+        """Return the sent output of the running tool."""
         card = self._cards[-1] if self._cards else None
         return CallOutputFrame(card.message, card.call, 0, card.text.text) if card and card.text.length else None

@@ -1,4 +1,4 @@
-"""The socket's shell: accepts, hands over, sends frames."""
+"""The websocket consumer: accepts sockets, passes frames to handlers, sends frames."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self.runner.doorman.forget(self.ticket)
 
     async def websocket_receive(self, message: WebSocketReceiveEvent) -> None:
-        """Take any frame, well formed or not: a bad one gets a typed error, the socket stays usable."""
+        """Accept any frame: an invalid one gets a typed error, and the socket stays usable."""
         client_id = ""
         if self.pump is None or not await self._bearable():
             return
@@ -108,7 +108,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         idempotency.keep(self.place.conversation, frame)
 
     async def _bearable(self) -> bool:
-        """Count every frame, however it looks; False where so many came that none is read any more."""
+        """Count every frame; return False after too many, so that none is read any more."""
         now = time.monotonic()
         while self.recent and now - self.recent[0] > WINDOW_SECONDS:
             self.recent.popleft()

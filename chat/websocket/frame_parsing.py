@@ -1,4 +1,4 @@
-"""Reads the frames that a client sends; what is wrong with one is a typed error."""
+"""Parses client frames, with typed errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse(text: str | bytes | None) -> ClientFrame:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The JSON object in a text."""
+    """Return the JSON object in a text."""
     try:
         value = sanitize.replaced(strict_json.read(text))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What each client frame leads to."""
+"""Handles each client frame."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from toolsupport.services import background_jobs
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """Whose page of which conversation a socket is."""
+    """The person and the conversation of a socket."""
 
     user_id: int
     conversation: str
@@ -47,7 +47,7 @@ Handler = Callable[[PageContext, PageSocket, Any], Awaitable[None]]
 def allowed_to(permission: str) -> Callable[[Handler], Handler]:
     """Declare who may send a frame: an Action, or PUBLIC for every open socket.
 
-    The handler itself reads the right afresh, in the hop to the database that it makes anyway.
+    The handler itself reads the permission again, in the database call that it makes anyway.
     """
 
     def declare(handler: Handler) -> Handler:
@@ -58,12 +58,12 @@ def allowed_to(permission: str) -> Callable[[Handler], Handler]:
 
 
 def check(place: PageContext) -> None:
-    """Raises NotFound or NotAllowed unless the person may chat and the conversation is theirs."""
+    """Raise NotFound or NotAllowed unless the person may chat and owns the conversation."""
     conversations.own(person(place.user_id, Action.CHAT), place.conversation)
 
 
 def hello(place: PageContext) -> frames.HelloFrame:
-    """What a page needs to know when its socket opens."""
+    """Return the data that a page needs when its socket opens."""
     state = conversations.state(person(place.user_id, Action.CHAT), place.conversation)
     return frames.HelloFrame(
         conversation=place.conversation,
@@ -76,20 +76,20 @@ def hello(place: PageContext) -> frames.HelloFrame:
 
 @allowed_to(Action.CHAT)
 async def message_send(place: PageContext, socket: PageSocket, frame: frames.MessageSend) -> None:
-    """Keep the message, show it to every page, begin its answer."""
+    """Store the message, show it to every page, start its answer."""
     sent = SentMessage(frame.client_id, frame.text, frame.parent, tuple(frame.attachments or ()))
     await _begin(place, socket, sent)
 
 
 @allowed_to(Action.CHAT)
 async def turn_continue(place: PageContext, socket: PageSocket, frame: frames.TurnContinue) -> None:
-    """Continue the answer that broke off."""
+    """Continue an answer that ended early."""
     await _begin(place, socket, ContinueRequest(frame.client_id or uuid.uuid4().hex))
 
 
 @allowed_to(Action.CHAT)
 async def turn_regenerate(place: PageContext, socket: PageSocket, frame: frames.TurnRegenerate) -> None:
-    """Answer again, as a branch beside the answer that is there."""
+    """Answer again, as a branch beside the existing answer."""
     client_id = frame.client_id or uuid.uuid4().hex
     await _begin(place, socket, RegenerateRequest(client_id, frame.message, frame.mode, frame.model))
 
@@ -103,7 +103,7 @@ async def _begin(
 
 @allowed_to(Action.CHAT)
 async def branch_select(place: PageContext, socket: PageSocket, frame: frames.BranchSelect) -> None:
-    """Show another branch; the newer tail leads every page to fetch it."""
+    """Show another branch; pages fetch it when they see the newer number."""
 
     def select() -> frames.HelloFrame:
         branches.select(person(place.user_id, Action.CHAT), place.conversation, frame.message)
@@ -114,7 +114,7 @@ async def branch_select(place: PageContext, socket: PageSocket, frame: frames.Br
 
 @allowed_to(Action.CHAT)
 async def model_select(place: PageContext, socket: PageSocket, frame: frames.ModelSelect) -> None:
-    """Choose a model; choosing the one in use changes nothing. One that is unknown is asked about."""
+    """Choose a model; choosing the present one changes nothing. An unknown one leads to a question."""
 
     def select() -> Announcements:
         who = person(place.user_id, Action.CHAT)
@@ -129,7 +129,7 @@ async def model_select(place: PageContext, socket: PageSocket, frame: frames.Mod
 
 @allowed_to(Action.DETECT)
 async def detection_start(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionStart) -> None:
-    """Test a model, or join the test that is under way; its progress comes to every page of the model."""
+    """Test a model, or join the open test; every page of the model gets its progress."""
 
     def start() -> unknown_model.Notice | None:
         return unknown_model.start(person(place.user_id, Action.DETECT), place.conversation, frame.model)[1]
@@ -142,7 +142,7 @@ async def detection_start(place: PageContext, socket: PageSocket, frame: detecti
 
 @allowed_to(Action.DETECT)
 async def detection_skip(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionSkip) -> None:
-    """Leave a step of a test out."""
+    """Skip a step of a test."""
 
     def skip() -> None:
         person(place.user_id, Action.DETECT)
@@ -153,7 +153,7 @@ async def detection_skip(place: PageContext, socket: PageSocket, frame: detectio
 
 @allowed_to(Action.DETECT)
 async def detection_cancel(place: PageContext, socket: PageSocket, frame: detection_frames.DetectionCancel) -> None:
-    """End a test without a verdict."""
+    """Cancel a test, without a verdict."""
 
     def cancel() -> None:
         person(place.user_id, Action.DETECT)
@@ -164,7 +164,7 @@ async def detection_cancel(place: PageContext, socket: PageSocket, frame: detect
 
 @allowed_to(Action.CHAT)
 async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.ToolsSwitch) -> None:
-    """The conversation's own tools switch."""
+    """Set the conversation's own tools switch."""
 
     def switch() -> frames.HelloFrame:
         conversations.switch_tools(person(place.user_id, Action.CHAT), place.conversation, frame.on)
@@ -175,7 +175,7 @@ async def tools_switch(place: PageContext, socket: PageSocket, frame: frames.Too
 
 @allowed_to(Action.CHAT)
 async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnStop) -> None:
-    """Stop the open turn, wherever it runs."""
+    """Stop the open turn, in any process."""
 
     def request() -> tuple[int | None, end.TurnEnd | None, str]:
         asked = end.request_stop(person(place.user_id, Action.CHAT), place.conversation)
@@ -193,7 +193,7 @@ async def turn_stop(place: PageContext, socket: PageSocket, frame: frames.TurnSt
 
 @allowed_to(Action.CHAT)
 async def turn_resync(place: PageContext, socket: PageSocket, frame: frames.TurnResync) -> None:
-    """The whole text of a message so far, for a page that missed a piece of it."""
+    """Return all text of a message so far, for a page that missed a piece of it."""
     await in_database(person)(place.user_id, Action.CHAT)
     run = runner.current().live(frame.message)
     if run is not None and run.claimed.conversation == place.conversation:
@@ -216,7 +216,7 @@ async def turn_resync(place: PageContext, socket: PageSocket, frame: frames.Turn
 
 @allowed_to(Action.CHAT)
 async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallStop) -> None:
-    """Stop one running tool; the turn goes on with an error result."""
+    """Stop one running tool; the turn continues with an error result."""
     await in_database(person)(place.user_id, Action.CHAT)
     here = runner.current()
     if here.stop_call(place.conversation, frame.call):
@@ -229,7 +229,7 @@ async def call_stop(place: PageContext, socket: PageSocket, frame: frames.CallSt
 
 @allowed_to(Action.CHAT)
 async def call_repeat(place: PageContext, socket: PageSocket, frame: frames.CallRepeat) -> None:
-    """Let a finished call run once more, in an answer of its own."""
+    """Run a finished call again, in an answer of its own."""
     await _begin(place, socket, RepeatRequest(frame.client_id or uuid.uuid4().hex, frame.call))
 
 

@@ -1,4 +1,4 @@
-"""Remembers which frames were obeyed, so that the same one sent twice is one act."""
+"""Remembers handled frames, so that a frame sent twice is handled once."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _obeyed: OrderedDict[tuple[str, str], None] = OrderedDict()
 
 
 def known(conversation: str, frame: ClientFrame) -> bool:
-    """True where this process has obeyed the frame of this client_id already."""
+    """Return True if this process has handled the frame of this client_id."""
     return isinstance(frame, WITHOUT_ROW) and (conversation, frame.client_id) in _obeyed
 
 
 def keep(conversation: str, frame: ClientFrame) -> None:
-    """Remember a frame that was obeyed; the oldest are forgotten."""
+    """Remember a handled frame; the oldest are dropped."""
     if isinstance(frame, WITHOUT_ROW) and frame.client_id:
         _obeyed[conversation, frame.client_id] = None
         if len(_obeyed) > MOST:

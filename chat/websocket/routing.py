@@ -1,4 +1,4 @@
-"""Where sockets are served."""
+"""The websocket URL patterns."""
 
 from typing import Any, cast
 

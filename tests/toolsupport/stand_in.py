@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from toolsupport.core.errors import Unreachable
 from toolsupport.core.types import Endpoint
-from toolsupport.providers import LoadedModel, ModelDetails, ServerReport
+from toolsupport.providers import ModelDetails, RunningModel, ServerReport
 
 
 @dataclass
@@ -37,5 +37,5 @@ class Servers:
             raise Unreachable(f"{name} was not described.")
         return self.details[name]
 
-    async def running(self, endpoint: Endpoint) -> tuple[LoadedModel, ...]:
+    async def running(self, endpoint: Endpoint) -> tuple[RunningModel, ...]:
         raise Unreachable(f"{endpoint.base_url} does not answer (connection refused).")

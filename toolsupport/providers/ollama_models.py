@@ -23,7 +23,7 @@ DELETE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedModel:
+class RunningModel:
     """A model in the server's memory: `size` bytes, `on_gpu` of them on graphics cards; `until` None: unknown."""
 
     name: str
@@ -67,7 +67,7 @@ async def unload(endpoint: Endpoint, name: str) -> None:
     await _within(SECONDS, endpoint, http_client.post_json(endpoint, "/api/chat", body))
 
 
-async def running(endpoint: Endpoint) -> tuple[LoadedModel, ...]:
+async def running(endpoint: Endpoint) -> tuple[RunningModel, ...]:
     """Return the models in the server's memory. Raises ProviderError."""
     answer = await _within(SECONDS, endpoint, http_client.get_json(endpoint, "/api/ps"))
     models = answer.get("models") if isinstance(answer, dict) else None
@@ -92,8 +92,8 @@ async def _next(endpoint: Endpoint, pieces: Any) -> bytes:
     return piece
 
 
-def _loaded(entry: dict[str, Any]) -> LoadedModel:
-    return LoadedModel(
+def _loaded(entry: dict[str, Any]) -> RunningModel:
+    return RunningModel(
         name=str(entry["name"])[:200],
         size=_number(entry.get("size")),
         on_gpu=_number(entry.get("size_vram")),

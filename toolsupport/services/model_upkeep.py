@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.core.errors import ConfigError, ProviderError
-from toolsupport.providers import LoadedModel
+from toolsupport.providers import RunningModel
 from toolsupport.registry.servers import pulls, server_models, servers
 
 FOR_EVER = timedelta(days=365)  # Ollama writes a moment in centuries for a model that stays
@@ -41,7 +41,7 @@ async def running(server_id: int) -> ModelsInMemory:
         return ModelsInMemory(why=str(error))
 
 
-def words(model: LoadedModel, now: datetime) -> str:
+def words(model: RunningModel, now: datetime) -> str:
     """Return the memory a model takes, its context and how long it stays."""
     parts = [pulls.size(model.size)]
     if model.on_gpu:

@@ -1,1 +1,1 @@
-"""Tools of other programs, reached by the Model Context Protocol; the SDK is imported when a server is first asked."""
+"""Client for tools of other programs, by the Model Context Protocol; the SDK is imported at the first use."""

@@ -1,4 +1,4 @@
-"""Looks up the name of an MCP server, and gives an address of it that may be asked."""
+"""Resolves the name of an MCP server to a permitted address."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolsupport.providers.dns import AddressResolver
 
 
 async def judged_address(host: str) -> str:
-    """An address of this name that may be asked. Raises ConfigError, OSError for a name nobody knows."""
+    """Return a permitted address of this name. Raises ConfigError, OSError for an unknown name."""
     found = [str(place["host"]) for place in await AddressResolver().resolve(host, family=socket.AF_UNSPEC)]
     for address in found:
         if may_be_asked(address):

@@ -1,4 +1,4 @@
-"""One connection to one MCP server: entered, asked for its tools, asked to run them, left."""
+"""One connection to one MCP server: opened, queried for tools, used for calls, closed."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Progress = Callable[[float, float | None, str | None], None]
 
 
 class McpConnection:
-    """A server that is being spoken with. Its methods raise whatever the SDK does: `in_words` makes sense of it."""
+    """An open connection. Its methods raise the SDK's errors; `in_words` explains them."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
     @property
     def version(self) -> str:
-        """What the server calls itself, or ""."""
+        """Return the server's version, or ""."""
         info = self._client.server_info
         return f"{info.name} {info.version}".strip() if info else ""
 
     async def tools(self) -> list[JSON]:
-        """The definitions as they came, whole: what the SDK leaves out of its own objects belongs to them too."""
+        """Return the complete definitions, including fields that the SDK's objects leave out."""
         import mcp_types as types
 
         found: list[JSON] = []
@@ -49,7 +49,7 @@ class McpConnection:
         return found
 
     async def call(self, name: str, arguments: JSON, progress: Progress) -> JSON:
-        """The result as it came. Cancelling it tells the server."""
+        """Return the raw result. Cancelling it notifies the server."""
         import mcp_types as types
 
         async def told(done: float, total: float | None, message: str | None) -> None:
@@ -70,9 +70,9 @@ class McpConnection:
 
 @asynccontextmanager
 async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncIterator[McpConnection]:
-    """A connection for as long as it is entered; to be left by the task that entered it.
+    """Open a connection for the duration of the context; the task that entered it must leave it.
 
-    `changed` is called when the server says that its tools are others now, and when it has no more to say.
+    `changed` is called when the server reports changed tools, and when its stream ends.
     """
     # It takes a second and 55 MB: nobody pays for that who has no server, and nothing waits for it.
     sdk = await asyncio.to_thread(import_module, "mcp.client.client")
@@ -99,7 +99,7 @@ async def connected(server: RemoteServer, changed: Callable[[], None]) -> AsyncI
 
 
 async def _follow(client: Any, changed: Callable[[], None]) -> None:
-    """Newer servers tell of changes only to those who ask to be told."""
+    """Subscribe to changes, as newer servers require."""
     subscriptions = import_module("mcp.client.subscriptions")
     errors = import_module("mcp.shared.exceptions")
     tools = client.server_capabilities.tools
@@ -114,7 +114,7 @@ async def _follow(client: Any, changed: Callable[[], None]) -> None:
 
 
 def in_words(error: BaseException) -> str:
-    """What went wrong, as people are told: the first cause of several, in at most 300 characters."""
+    """Explain an error to people: the first of several causes, in at most 300 characters."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):

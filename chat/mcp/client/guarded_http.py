@@ -1,7 +1,7 @@
-"""The HTTP transport that keeps the rules for outgoing calls; importing it costs what the SDK does.
+"""The HTTP transport with the rules for outgoing calls; importing it imports the SDK.
 
-A name is looked up once for each request, its addresses are judged, and the connection goes to one that was judged.
-Nothing is followed elsewhere, no proxy comes from the environment, and no answer is unpacked.
+A name is resolved once per request, its addresses are checked, and the connection uses a checked one. No redirect is
+followed, no proxy comes from the environment, and no answer is decompressed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REFUSED = {401: "It wants another token", 403: "It refuses this token", 407: "A 
 
 
 class BoundedStream(httpx2.AsyncByteStream):
-    """The body of an answer, up to a size."""
+    """The body of an answer, limited in size."""
 
     def __init__(self, inner: httpx2.AsyncByteStream) -> None:
         self.inner = inner
@@ -36,7 +36,7 @@ class BoundedStream(httpx2.AsyncByteStream):
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Connects to judged addresses only. Raises ConfigError for answers that are refused."""
+    """Connects to permitted addresses only. Raises ConfigError for refused answers."""
 
     def __init__(self) -> None:
         self.inner = httpx2.AsyncHTTPTransport(trust_env=False)
@@ -61,7 +61,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
 
 def complaint_about(response: httpx2.Response) -> str:
-    """Why an answer is not read, "" where it is."""
+    """Return why an answer is not read, "" if it is."""
     status = response.status_code
     if status in REFUSED:
         return f"{REFUSED[status]} (status {status})."

@@ -1,4 +1,4 @@
-"""Keeps one MCP server connected: the one task that enters and leaves its client, again and again."""
+"""Keeps one MCP server connected, in one task that opens and closes its client repeatedly."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOOD = 30.0
 
 
 class HostObserver(Protocol):
-    """Who is told what a server says of itself."""
+    """Receives a server's reports."""
 
     def seen(self, server: int, version: str, definitions: list[JSON]) -> Awaitable[None]: ...
 
@@ -43,16 +43,16 @@ class McpHost:
         self._look = asyncio.Event()
 
     def look(self) -> None:
-        """Ask for the tools again, soon."""
+        """Query the tools again soon."""
         self._look.set()
 
     def stop(self) -> None:
-        """Leave the server; a pause ends at once."""
+        """Close the connection; a pause ends at once."""
         self._stopping.set()
         self._look.set()
 
     async def serve(self) -> None:
-        """Connect, and connect again with longer and longer pauses while that fails."""
+        """Connect, and reconnect with growing pauses after failures."""
         pause, clock = FIRST_PAUSE, asyncio.get_running_loop().time
         while not self._stopping.is_set():
             began = clock()
@@ -65,7 +65,7 @@ class McpHost:
             pause = min(LONGEST_PAUSE, pause * 2)
 
     async def _once(self) -> str:
-        """One connection from beginning to end; why it ended."""
+        """Run one connection from beginning to end; return why it ended."""
         try:
             async with asyncio.timeout(ENTERING) as clock, connected(self.server, self.look) as connection:
                 clock.reschedule(None)
@@ -77,7 +77,7 @@ class McpHost:
             self._connection = None
 
     async def _keep(self, connection: McpConnection) -> None:
-        """Ask for its tools now, whenever it says that they are others, and every minute, until that fails."""
+        """Query its tools now, after each reported change, and every minute, until that fails."""
         while not self._stopping.is_set():
             self._look.clear()
             definitions = await connection.tools()
@@ -89,7 +89,7 @@ class McpHost:
             await _until(self._look, LOOK_AGAIN - LEAST)
 
     async def call(self, tool: RemoteTool, arguments: JSON, progress: Progress) -> JSON:
-        """What the tool gives back. Raises ToolError; only what was approved is ever called."""
+        """Return the result of a tool. Raises ToolError; only approved tools are called."""
         connection, name = self._connection, self.server.name
         if connection is None:
             raise ToolError(f"{name} does not answer at the moment. Go on without it, or try again later.")
@@ -104,7 +104,7 @@ class McpHost:
 
 
 async def _until(event: asyncio.Event, seconds: float) -> None:
-    """Wait for it, but not longer than that."""
+    """Wait for the event, up to a limit."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()

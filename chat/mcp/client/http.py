@@ -1,4 +1,4 @@
-"""Speaks with an MCP server over HTTP, through the transport that keeps the rules for outgoing calls."""
+"""Connects to an MCP server over HTTP, through the guarded transport."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONNECT, WRITE, SILENCE = 5.0, 30.0, 300.0  # seconds
 
 @asynccontextmanager
 async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterator[Any]:
-    """The streams that the SDK's client speaks through. Nothing tells that an HTTP server went: it is asked again."""
+    """Open the streams for the SDK's client. Nothing reports the loss of an HTTP server: it is polled."""
     careful, http, sdk = map(import_module, ("chat.mcp.client.guarded_http", "httpx2", "mcp.client.streamable_http"))
     headers = {"accept-encoding": "identity"}
     if server.token:

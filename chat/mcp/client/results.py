@@ -1,4 +1,4 @@
-"""Turns the result of an MCP tool into text for a model, each part labelled with its kind."""
+"""Converts the result of an MCP tool to text for a model, each part labelled with its kind."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ENDINGS = {
 
 
 class ResultReader:
-    """Reads one result of one server; bytes are kept in the workspace, where a model or a person can open them."""
+    """Reads one result of one server; binary parts are saved in the workspace, for models and people."""
 
     def __init__(self, server: str, workspace: Workspace) -> None:
         self.server = server
         self.workspace = workspace
 
     def read(self, result: JSON) -> ToolResult:
-        """The whole result. Blocks on the disk; raises ToolError for what is not one."""
+        """Return the whole result. Blocks on the disk; raises ToolError for an invalid one."""
         parts = result.get("content")
         if not isinstance(parts, list):
             raise ToolError(f"{self.server} asked for something back instead of giving a result.")
@@ -76,7 +76,7 @@ class ResultReader:
         return f"[resource link, not opened: {', '.join(filter(None, words))}]"
 
     def _kept(self, kind: Any, data: Any) -> str:
-        """Where some bytes are now, in words."""
+        """Return a sentence with the path of the saved bytes."""
         kind = _line(kind)[:80] or "of no kind"
         try:
             content = base64.b64decode(data, validate=True)
@@ -101,12 +101,12 @@ KINDS: dict[str, Callable[[ResultReader, JSON], str]] = {
 
 
 def _line(value: Any) -> str:
-    """A short text of theirs on one line, without brackets that would end ours."""
+    """Return a server's short text on one line, without brackets that would close ours."""
     return re.sub(r"[\[\]\s]+", " ", value).strip()[:300] if isinstance(value, str) else ""
 
 
 def _same(part: Any, structured: Any) -> bool:
-    """Whether a part says the structured result already, as servers do for older clients."""
+    """Return whether a text part repeats the structured result, as servers do for older clients."""
     if not isinstance(part, dict) or part.get("type") != "text":
         return False
     text = str(part.get("text"))

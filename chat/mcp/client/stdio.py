@@ -27,12 +27,12 @@ INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TZ", "
 
 
 class ProcessEnded(ToolsupportError):
-    """The process is gone, or what it says cannot be used; the text says why."""
+    """The process has ended, or its output is unusable; the text gives the reason."""
 
 
 @asynccontextmanager
 async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterator[Any]:
-    """The streams that the SDK's client speaks through. `lost` is called when the process has no more to say."""
+    """Open the streams for the SDK's client. `lost` is called when the output of the process ends."""
     import anyio
 
     process = await _started(server)
@@ -80,7 +80,7 @@ async def _started(server: RemoteServer) -> Process:
 
 
 async def _read(process: Process, to_client: Any, lost: Callable[[], None]) -> None:
-    """What the server says, message by message, until it ends."""
+    """Read the server's messages until it ends."""
     import anyio
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
@@ -104,7 +104,7 @@ async def _read(process: Process, to_client: Any, lost: Callable[[], None]) -> N
 
 
 async def _line(stdout: asyncio.StreamReader) -> bytes:
-    """The next line, b"" at the end and where a line does not end in time."""
+    """Return the next line, b"" at the end and after a timeout within a line."""
     try:
         return await stdout.readline()
     except ValueError:  # longer than LINE_BYTES
@@ -120,14 +120,14 @@ async def _write(process: Process, from_client: Any) -> None:
 
 
 async def _listen_to_complaints(process: Process, said: deque[str]) -> None:
-    """Keep the last of what it writes on standard error: where it dies, that tells why."""
+    """Keep the last part of standard error: it explains a crash."""
     assert process.stderr is not None
     while piece := await process.stderr.read(4096):
         said.extend(piece.decode(errors="replace"))
 
 
 async def _end(process: Process) -> None:
-    """As the protocol wants it: close its standard input, wait, ask, wait, kill."""
+    """Stop it as the protocol requires: close its standard input, wait, terminate, wait, kill."""
     if process.stdin is not None:
         process.stdin.close()
     for ask in (None, signal.SIGTERM, signal.SIGKILL):
@@ -140,7 +140,7 @@ async def _end(process: Process) -> None:
 
 
 def _kill(process: Process, how: signal.Signals) -> None:
-    """To the process and whatever it started."""
+    """Kill the process and its children."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, how)
 

@@ -1,4 +1,4 @@
-"""The small example that a new conversation finds in its workspace."""
+"""Creates the example files in the workspace of a new conversation."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ if __name__ == "__main__":
 
 
 def fill(workspace: Workspace) -> None:
-    """Writes the example files; blocks on the disk."""
+    """Write the example files; blocks on the disk."""
     for path, content in FILES.items():
         workspace.write(path, (content.encode(),))

@@ -1,4 +1,4 @@
-"""Images in a workspace, known by their first bytes and never by their names."""
+"""Recognises images in a workspace by their first bytes, never by their names."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SIGNS = (
 
 
 def kind_of(data: bytes) -> str:
-    """The media type of an image, or "" for everything else."""
+    """Return the media type of an image, or "" for everything else."""
     return next((kind for at, sign, kind in SIGNS if data[at : at + len(sign)] == sign), "")
 
 
 def read_picture(workspace: Workspace, path: str) -> tuple[bytes, str]:
-    """An image with its media type. Raises NotFound where there is none, whatever stands there instead."""
+    """Return an image with its media type. Raises NotFound for anything else."""
     try:
         content = workspace.read(path, LARGEST)
     except ToolError as error:

@@ -1,4 +1,4 @@
-"""What a path means that a model or a person asked for."""
+"""Parses the paths that models and people write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNSPEAKABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def parts(path: str) -> tuple[str, ...]:
-    """The names from the top of the workspace down; () is the workspace itself.
+    """Return the names from the top of the workspace down; () is the workspace itself.
 
     Every path starts at the workspace: `a`, `./a`, `/a` and `a/` are the same. Nothing is decoded, expanded or
     normalised. Raises ToolError for "..", for a bad name and for more than DEPTH names.
@@ -35,7 +35,7 @@ def parts(path: str) -> tuple[str, ...]:
 
 
 def file_parts(path: str) -> tuple[tuple[str, ...], str]:
-    """The directory's names and the last name. Raises ToolError as `parts` does, and where no name is left."""
+    """Return the directory's names and the file name. Raises ToolError as `parts` does, and without a name."""
     names = parts(path)
     if not names:
         raise ToolError("This is the workspace itself: name something inside it.")
@@ -43,7 +43,7 @@ def file_parts(path: str) -> tuple[tuple[str, ...], str]:
 
 
 def is_valid_name(name: str) -> bool:
-    """True where a name can be asked for; what a program put into the workspace may be called anything."""
+    """Return True for a name that may be requested; programs may create files with any name."""
     try:
         _check(name)
     except ToolError:
@@ -52,7 +52,7 @@ def is_valid_name(name: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """`text` on one line, short enough for a sentence, with everything unprintable escaped."""
+    """Return `text` on one short line, with unprintable characters escaped."""
     short = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
     return "".join(_escaped(character) for character in short)
 

@@ -1,4 +1,4 @@
-"""Opening what lies below a directory, one name at a time, without ever following a link."""
+"""Opens files below a directory, one name at a time, without following links."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Walk = Generator[tuple[tuple[str, ...], "DirectoryEntry"], None, None]
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
-    """A thing in a directory. `kind` is file, directory or other (a link, a pipe, a device); `size` in bytes."""
+    """An entry of a directory. `kind` is file, directory or other (a link, a pipe, a device); `size` in bytes."""
 
     name: str
     kind: str
@@ -48,13 +48,13 @@ class DirectoryEntry:
 
     @property
     def order(self) -> tuple[bool, str, str]:
-        """Directories first, then as people sort names."""
+        """Return the sort key: directories first, then names as people sort them."""
         return (self.kind != "directory", self.name.casefold(), self.name)
 
 
 @contextmanager
 def in_words(path: str) -> Iterator[None]:
-    """Turns the system's errors into NotFound or ToolError that speak of `path` and of nothing else."""
+    """Convert the system's errors to NotFound or ToolError that mention only `path`."""
     try:
         yield
     except FileNotFoundError:
@@ -66,7 +66,7 @@ def in_words(path: str) -> Iterator[None]:
 
 @contextmanager
 def directory(root: Path, names: Sequence[str] = (), *, make: bool = False) -> Iterator[int]:
-    """A descriptor of the directory `names` lead to from `root`; missing ones are made on request."""
+    """Return a descriptor of the directory at `names` below `root`; missing ones are created on request."""
     descriptor = os.open(root, DIRECTORY)
     try:
         for name in names:
@@ -85,10 +85,10 @@ def _step(above: int, name: str, make: bool) -> int:
 
 
 def regular_file(above: int, name: str) -> int:
-    """A descriptor for reading the file `name` in the directory `above`. Raises ToolError for anything else.
+    """Return a descriptor for reading the file `name` in the directory `above`.
 
-    It is looked at twice: before opening, because opening a device can do something, and after, because the
-    thing of that name may have been changed in between.
+    Raises ToolError for anything else. It is checked before opening, because opening a device can have effects, and
+    after, because it may have been replaced in between.
     """
     _check_regular(os.stat(name, dir_fd=above, follow_symlinks=False), name)
     descriptor = os.open(name, FILE, dir_fd=above)
@@ -113,7 +113,7 @@ def _check_regular(status: os.stat_result, name: str) -> None:
 
 
 def look(above: int, name: str) -> DirectoryEntry:
-    """What `name` is, without opening it. Raises FileNotFoundError."""
+    """Return the kind of `name`, without opening it. Raises FileNotFoundError."""
     status = os.stat(name, dir_fd=above, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
         return DirectoryEntry(name, "directory", 0)
@@ -122,7 +122,7 @@ def look(above: int, name: str) -> DirectoryEntry:
 
 
 def scan(above: int) -> list[DirectoryEntry]:
-    """What a directory holds, sorted; at most SCANNED things."""
+    """Return the sorted entries of a directory; at most SCANNED."""
     with os.scandir(above) as entries:
         names = [entry.name for entry in islice(entries, SCANNED)]
     found: list[DirectoryEntry] = []
@@ -133,7 +133,7 @@ def scan(above: int) -> list[DirectoryEntry]:
 
 
 def walk(above: int, levels: int) -> Walk:
-    """Everything below a directory, `levels` deep: (the names that lead there, what it is)."""
+    """Yield everything below a directory, `levels` deep: (parent names, entry)."""
     for found in scan(above):
         yield (found.name,), found
         if found.kind == "directory" and levels > 1:

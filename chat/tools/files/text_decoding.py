@@ -1,4 +1,4 @@
-"""What a model gets to read of the bytes of a file."""
+"""Decodes the bytes of a file for a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKS = (
 
 
 def size_in_words(size: int) -> str:
-    """A number of bytes as people read it: 1 byte, 412 bytes, 1.2 KiB, 3 MiB."""
+    """Format a number of bytes: 1 byte, 412 bytes, 1.2 KiB, 3 MiB."""
     if size < 1024:
         return "1 byte" if size == 1 else f"{size} bytes"
     amount = float(size)
@@ -29,10 +29,10 @@ def size_in_words(size: int) -> str:
 
 
 def read(data: bytes, size: int) -> str:
-    """The text of a file of `size` bytes of which `data` are the first; a note says what was left out.
+    """Return the text of a file of `size` bytes from its first bytes `data`; a note reports an omission.
 
-    A byte order mark decides the encoding, else it is UTF-8; what cannot be read becomes U+FFFD. A file with a
-    zero byte is not text, and the answer says so.
+    A byte order mark decides the encoding, else it is UTF-8; undecodable bytes become U+FFFD. A file with a zero byte
+    is not text, and the answer reports that.
     """
     encoding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
     if encoding == "utf-8" and b"\0" in data:
@@ -47,7 +47,7 @@ def read(data: bytes, size: int) -> str:
 
 
 def bounded(text: str, limit: int) -> str:
-    """`text`, cut with a note where it has more than `limit` characters."""
+    """Return `text`, cut with a note if it is longer than `limit` characters."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n\n[Cut here: these are the first {limit:,} of {len(text):,} characters.]"

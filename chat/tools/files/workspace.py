@@ -1,4 +1,4 @@
-"""The files of one conversation, on disk, under one directory that no path leaves."""
+"""The files of one conversation on disk, under one directory that no path leaves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class WorkspaceEntry:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceListing:
-    """`more` is True where the limit left something out."""
+    """`more` is True if the limit left entries out."""
 
     entries: tuple[WorkspaceEntry, ...]
     more: bool
@@ -49,7 +49,7 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class DiskUsage:
-    """What a workspace holds, in bytes and in files and directories."""
+    """The contents of a workspace, in bytes and in files and directories."""
 
     size: int
     entries: int
@@ -57,18 +57,18 @@ class DiskUsage:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """One directory; `quota` is the size in bytes it may grow to.
+    """One directory; `quota` is its maximum size in bytes.
 
-    Every method blocks on the disk: async code calls it in a thread. Paths are read as paths.parts says. All
-    raise NotFound for what is not there and ToolError for what cannot be done, in words that hold no path of
-    this machine.
+    Every method blocks on the disk: async code calls it in a thread. Paths are parsed by paths.parts. All raise
+    NotFound for missing files and ToolError for impossible operations, with messages that contain no path of this
+    machine.
     """
 
     root: Path
     quota: int = 100 * MIB
 
     def entries(self, path: str = "", *, recursive: bool = False, limit: int = ENTRIES) -> WorkspaceListing:
-        """What a directory holds, sorted, directories first."""
+        """Return the sorted entries of a directory, directories first."""
         names = parts(path)
         with in_words(path), self._directory(names) as above, closing(walk(above, _levels(recursive))) as found:
             visible = (one for one in found if not one[0][0].startswith(TEMPORARY))
@@ -77,26 +77,26 @@ class Workspace:
         return WorkspaceListing(entries, more=len(first) > limit)
 
     def entry(self, path: str) -> WorkspaceEntry:
-        """What is at a path, without opening it."""
+        """Return the entry at a path, without opening it."""
         above, name = file_parts(path)
         with in_words(path), self._directory(above) as descriptor:
             return _entry((*above, name), look(descriptor, name))
 
     def read(self, path: str, limit: int) -> FileContent:
-        """The first `limit` bytes of a file."""
+        """Return the first `limit` bytes of a file."""
         with self.open(path) as file, in_words(path):
             return FileContent(file.read(limit), os.fstat(file.fileno()).st_size)
 
     def open(self, path: str) -> BinaryIO:
-        """A file for reading; the caller closes it."""
+        """Open a file for reading; the caller closes it."""
         above, name = file_parts(path)
         with in_words(path), self._directory(above) as descriptor:
             return os.fdopen(regular_file(descriptor, name), "rb")
 
     def write(self, path: str, chunks: Iterable[bytes], *, replace: bool = True) -> str:
-        """Writes a whole file or nothing, makes its directories, and returns the path it got.
+        """Write a whole file or nothing, create its directories, and return its path.
 
-        Where the name is taken it is replaced, or else a free one is found: `notes (2).md`.
+        A file of that name is replaced, or else a free name is found: `notes (2).md`.
         """
         above, name = file_parts(path)
         with in_words(path), self._alone() as root, self._temporary(root) as temporary:
@@ -108,13 +108,13 @@ class Workspace:
         return "/".join((*above, name))
 
     def delete(self, path: str) -> None:
-        """Removes a file, or a directory with all it holds; of a link only the link."""
+        """Remove a file, or a directory with its contents; of a link only the link."""
         above, name = file_parts(path)
         with in_words(path), self._alone(), self._directory(above) as parent:
             _remove(parent, name)
 
     def usage(self) -> DiskUsage:
-        """Counted anew each time; ToolError where there is more than can be counted."""
+        """Count the usage; ToolError if there is too much to count."""
         with in_words("."), self._directory() as root, closing(walk(root, DEPTH + 1)) as found:
             seen = [(len(names), one.size) for names, one in islice(found, ENTRIES + 1)]
         if len(seen) > ENTRIES or any(depth > DEPTH for depth, _ in seen):
@@ -139,14 +139,14 @@ class Workspace:
 
     @contextmanager
     def _alone(self) -> Iterator[int]:
-        """The top directory, while no other writer of any process is at work; readers never wait."""
+        """Open the top directory with an exclusive lock on writing, across processes; readers never wait."""
         with self._directory() as root:
             fcntl.flock(root, fcntl.LOCK_EX)
             yield root
 
     @contextmanager
     def _temporary(self, root: int) -> Iterator[str]:
-        """A name for a half-written file; whatever a killed writer left is cleared away first."""
+        """Return a name for an unfinished file; leftovers of killed writers are removed first."""
         for name in os.listdir(root):
             if name.startswith(TEMPORARY):
                 _remove(root, name)

@@ -1,4 +1,4 @@
-"""The command line that shuts a shell command into bubblewrap."""
+"""Builds the bubblewrap command line that isolates a shell command."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """How much a command may use. Seconds and bytes; `temporary` is the size of /tmp and of /dev/shm, each.
+    """The limits of a command. Seconds and bytes; `temporary` is the size of /tmp and of /dev/shm, each.
 
-    `reserve` is what must stay free of the server's memory, and of the disk of the workspace.
+    `reserve` is the minimum of free memory of the server, and of free disk space of the workspace.
     """
 
     seconds: float = 30
@@ -49,9 +49,9 @@ class SandboxLimits:
 
     @property
     def as_ulimit(self) -> str:
-        """Set inside, where the user is nobody already: for root the kernel counts no processes.
+        """Return limits set inside, as user nobody: the kernel does not limit root's processes.
 
-        A second more than a command has: whoever looks on from outside ends it first, and says why.
+        CPU time has one second more: the monitor outside stops the command first, and reports the reason.
         """
         kibs = {"-v": self.memory, "-f": self.file, "-c": 0}
         counts = {"-t": self.cpu_seconds + 1, "-u": self.processes, "-n": self.files_open}
@@ -60,14 +60,14 @@ class SandboxLimits:
 
 
 def program() -> str:
-    """Where bubblewrap is, or ""."""
+    """Return the path of bubblewrap, or ""."""
     return shutil.which("bwrap") or ""
 
 
 def argv(workspace: Path, command: str, limits: SandboxLimits, filter_: int) -> list[str]:
-    """What to execute, with ENVIRONMENT and in a session of its own, so that `command` runs enclosed.
+    """Return the argv that runs `command` in isolation; use it with ENVIRONMENT and in a new session.
 
-    `filter_` is a descriptor to be handed down, from which bubblewrap reads which system calls are refused.
+    `filter_` is an inherited descriptor from which bubblewrap reads the seccomp filter.
     """
     shell = ["/bin/bash", "-c", f'{limits.as_ulimit} && exec /bin/bash -c "$0"', command]
     if os.geteuid() != 0:
@@ -76,9 +76,9 @@ def argv(workspace: Path, command: str, limits: SandboxLimits, filter_: int) -> 
 
 
 def _as_nobody(workspace: Path) -> list[str]:
-    """For a server that runs as root: shows the workspace where nobody can reach it, then becomes nobody.
+    """For a server that runs as root: mount the workspace where nobody can reach it, then become nobody.
 
-    Each step takes the place of the one before: a process between would have to be allowed to kill what follows it.
+    Each step replaces the one before: a process in between would need the right to kill the next one.
     """
     shown = ["unshare", "--mount", "--", "sh", "-c", f'mount -n --bind "$0" {DOOR} && exec "$@"', str(workspace)]
     user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
@@ -86,7 +86,7 @@ def _as_nobody(workspace: Path) -> list[str]:
 
 
 def _inner(workspace: Path, shown: Path, limits: SandboxLimits, filter_: int) -> list[str]:
-    """Bubblewrap for a workspace that lies at `shown` for whoever starts it."""
+    """Return the bubblewrap command for a workspace at the path `shown`."""
     namespaces = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--hostname", "sandbox"]
     who = ["--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL", "--seccomp", str(filter_)]
     small = ["--size", str(limits.temporary), "--tmpfs"]
@@ -98,7 +98,7 @@ def _inner(workspace: Path, shown: Path, limits: SandboxLimits, filter_: int) ->
 
 
 def _system() -> list[str]:
-    """The programs of this machine, to be read only; of /etc what they cannot do without."""
+    """Mount the programs of this machine read-only; of /etc only what they need."""
     found = ["--ro-bind", "/usr", "/usr"]
     for path in (Path("/", name) for name in TOP):
         if path.is_symlink():
@@ -111,6 +111,6 @@ def _system() -> list[str]:
 
 
 def _hidden(workspace: Path) -> list[str]:
-    """Empty places for this application and its data, where they lie among the programs."""
+    """Mount empty directories over this application and its data, if they lie among the programs."""
     own = [path for path in (APP, *workspace.parents[1:2]) if path.is_relative_to("/usr") and path != Path("/usr")]
     return [part for path in own for part in ("--tmpfs", str(path), "--remount-ro", str(path))]

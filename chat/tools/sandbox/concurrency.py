@@ -1,4 +1,4 @@
-"""Lets only so many tools of a kind run at once in this process; the others wait for a while."""
+"""Limits how many tools of a kind run at once in this process; the others wait for some time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE = 10.0  # seconds; it is part of the time that a tool has
 
 
 class ConcurrencyLimiter:
-    """For one kind, which is called by `what`; who waits goes in the order in which they came."""
+    """The limit of one kind, named `what`; waiting calls proceed in order of arrival."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -24,7 +24,7 @@ class ConcurrencyLimiter:
 
     @asynccontextmanager
     async def entered(self, context: ToolContext) -> AsyncIterator[None]:
-        """A place, which people are told of where it has to be waited for. Raises ToolError where none gets free."""
+        """Acquire a place, with a notice to people while it waits. Raises ToolError after too long."""
         places = self._places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(most()))
         if places.locked():
             context.say(f"[Waiting until one of the other {self.what} ends.]\n")
@@ -41,7 +41,7 @@ class ConcurrencyLimiter:
 
 
 def most() -> int:
-    """How many of each kind may run at once."""
+    """Return how many of each kind may run at once."""
     return max(1, int(environment.read()["TOOLSUPPORT_PROGRAMS"]))
 
 

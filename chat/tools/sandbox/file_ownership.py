@@ -1,4 +1,4 @@
-"""Hands the files of a workspace to a command, and takes back what it made of them."""
+"""Changes the ownership of a workspace's files for a command, and back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEEN = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def hand_over(root: Path) -> None:
-    """Gives everything to nobody where the server runs as root; elsewhere it belongs to the right user already."""
+    """Give all files to nobody if the server runs as root; otherwise they have the right owner already."""
     if os.geteuid() == 0:
         with directory(root) as top:
             os.chown(top, NOBODY, NOBODY)
@@ -36,9 +36,9 @@ def _give(above: int, user: int, levels: int) -> None:
 
 
 def take_back(root: Path) -> bool:
-    """Makes everything the server's own, to be read, changed and removed by it alone.
+    """Give all files to the server, accessible to it alone.
 
-    What lies deeper than DEEPEST is removed, and then this is True: nobody else could do it later.
+    Files deeper than DEEPEST are removed, and then it returns True: no one else could do it later.
     """
     with directory(root) as top:
         os.chown(top, os.geteuid(), os.getegid())
@@ -60,7 +60,7 @@ def _take(top: int, above: int, levels: int) -> bool:
 
 
 def _make_ours(above: int, name: str) -> bool:
-    """Sets owner and rights of one thing, without following a link; True for a directory."""
+    """Set owner and mode of one file, without following a link; return True for a directory."""
     os.chown(name, os.geteuid(), os.getegid(), dir_fd=above, follow_symlinks=False)
     seen = os.open(name, SEEN, dir_fd=above)
     try:
@@ -84,7 +84,7 @@ def _inside(above: int, name: str) -> Iterator[int]:
 
 
 def _uproot(top: int, above: int, name: str) -> None:
-    """Removes a directory, however deep it is: each one in it is brought to the top before it is emptied."""
+    """Remove a directory of any depth: each one in it is moved to the top before it is emptied."""
     waiting = [_lifted(top, above, name)]
     while waiting:
         one = waiting.pop()
@@ -98,7 +98,7 @@ def _uproot(top: int, above: int, name: str) -> None:
 
 
 def _lifted(top: int, above: int, name: str) -> str:
-    """The name a directory got at the top."""
+    """Return the name that a directory got at the top."""
     fresh = TEMPORARY + secrets.token_hex(8)
     os.rename(name, fresh, src_dir_fd=above, dst_dir_fd=top)
     return fresh

@@ -1,4 +1,4 @@
-"""Values of a program as JSON: bounded, since what a program makes can be endless, deep or shared a billion times."""
+"""Converts a program's values to JSON, bounded: they can be endless, deep or shared a billion times."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SHOWN_CHARACTERS = 1000
 
 
 class UnsupportedValue(ValueError):
-    """A value that cannot leave the program as it is, with a reason in words."""
+    """A value that cannot leave the program, with the reason."""
 
 
 def plain(value: object) -> Any:
-    """A copy made of JSON alone (tuples become lists). Raises UnsupportedValue for anything else, and for too much."""
+    """Return a copy of JSON types only (tuples become lists). Raises UnsupportedValue for others, and for too much."""
     return _PlainCopy(strict=True).of(value, DEPTH)
 
 
 def readable_copy(value: object) -> Any:
-    """The same for a reader: what JSON lacks is shown as Python shows it. Raises UnsupportedValue for too much."""
+    """Return a copy for reading: other types are shown as Python's repr. Raises UnsupportedValue for too much."""
     return _PlainCopy(strict=False).of(value, DEPTH)
 
 
 class _PlainCopy:
-    """One copy, with how many parts and characters it may still have."""
+    """One copy, with its remaining budget of parts and characters."""
 
     def __init__(self, strict: bool) -> None:
         self._strict = strict

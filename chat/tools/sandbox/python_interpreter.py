@@ -1,6 +1,6 @@
-"""Python in a sandbox, one step at a time: a step ends where the program does, or where it calls a tool.
+"""Runs Python in a sandbox, one step at a time: a step ends with the program, or at a call of a tool.
 
-Each step runs in a process of its own that ends with it. What it left can be gone on with anywhere.
+Each step runs in a process of its own that ends with it. Its saved state can be continued anywhere.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NO_FILES = "there are no files and no system here, only the functions of the too
 
 @dataclass(slots=True)
 class PrintedOutput:
-    """What a program printed, the first `most` characters of it; `say` shows it to people at once."""
+    """The first `most` characters of a program's output; `say` shows it to people at once."""
 
     most: int
     say: Callable[[str], None]
@@ -51,7 +51,7 @@ class PrintedOutput:
     more: bool = False
 
     def take(self, _: str, text: str) -> None:
-        """The sandbox calls it, from a thread of its own."""
+        """Called by the sandbox, from a thread of its own."""
         room = self.most - len(self.text)
         self.more = self.more or len(text) > room
         kept = sanitize.text(text[:room]) if room > 0 else ""
@@ -62,7 +62,7 @@ class PrintedOutput:
 
 @dataclass(frozen=True, slots=True)
 class PythonLimits:
-    """`seconds` are what is left of the time of the whole program, which stands still while a tool works."""
+    """`seconds` are left of the whole program's time, which stops while a tool runs."""
 
     seconds: float = SECONDS
     memory: int = MEMORY
@@ -75,21 +75,21 @@ class PythonLimits:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """The program ran to its end. `value` is that of its last line, as it came out of the sandbox."""
+    """The program ran to its end. `value` is that of its last line."""
 
     value: object
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramError:
-    """The program ended by an error, told as Python tells it."""
+    """The program ended with an error, formatted as Python does."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """The program called a function; `state` is what `go_on` needs. `seconds` it had run until then."""
+    """The program called a function; `state` is the input of `go_on`. It had run for `seconds` until then."""
 
     name: str
     args: tuple[object, ...]
@@ -103,7 +103,7 @@ StepResult = ProgramResult | ProgramError | FunctionCall
 
 @dataclass(frozen=True, slots=True)
 class FunctionResult:
-    """What a function gave: a value, or the name of a Python exception with words in `value`."""
+    """The result of a function: a value, or the name of a Python exception with its message in `value`."""
 
     value: object
     error: str = ""
@@ -115,7 +115,7 @@ class FunctionResult:
 
 
 class InterpreterStep(Protocol):
-    """Begins or goes on in a session of the sandbox."""
+    """Starts or continues in a session of the sandbox."""
 
     async def __call__(self, session: AsyncMontySession, printed: PrintedOutput) -> AsyncSnapshot: ...
 
@@ -123,7 +123,7 @@ class InterpreterStep(Protocol):
 async def start(
     code: str, functions: Collection[str], printed: PrintedOutput, limits: PythonLimits = PythonLimits()
 ) -> StepResult:
-    """Run a program whose `functions` are not defined in it, to its first step."""
+    """Run a program whose `functions` are defined outside, to its first step."""
 
     async def begin(session: AsyncMontySession, printed: PrintedOutput) -> AsyncSnapshot:
         return await session.feed_start(code, print_callback=printed.take)
@@ -134,7 +134,7 @@ async def start(
 async def go_on(
     state: bytes, answer: FunctionResult, functions: Collection[str], run: tuple[PrintedOutput, PythonLimits]
 ) -> StepResult:
-    """The next step of a program that called a function, whoever ran it before."""
+    """Return the next step of a program that called a function, in any process."""
 
     async def resume(session: AsyncMontySession, printed: PrintedOutput) -> AsyncSnapshot:
         paused = await session.load_snapshot(state, print_callback=printed.take)
@@ -145,7 +145,7 @@ async def go_on(
 
 
 async def _answered(paused: AsyncFunctionSnapshot, answer: FunctionResult) -> AsyncSnapshot:
-    """Programs may write `await` before a call; then the sandbox wants the answer in two moves."""
+    """Answer a call; for a program with `await` the sandbox needs the answer in two moves."""
     if not paused.allow_eager_await:
         return await paused.resume(answer.for_sandbox())
     promised = await paused.resume({"future": ...})
@@ -159,7 +159,7 @@ _ended = -QUIET
 
 @atexit.register
 def _let_go() -> None:
-    """Wait at the end of this process: the sandbox's threads let go of Python's objects only after a step is over."""
+    """Wait at the end of this process: the sandbox's threads release Python's objects only after a step is over."""
     time.sleep(max(0.0, _ended + QUIET - time.monotonic()))
 
 
@@ -186,7 +186,7 @@ async def _step(
 
 @asynccontextmanager
 async def _session(limits: PythonLimits) -> AsyncIterator[AsyncMontySession]:
-    """A process for one step; being cancelled ends it too."""
+    """Start a process for one step; cancellation ends it too."""
     wall = limits.seconds + GRACE
     async with (
         AsyncMonty(min_processes=1, max_processes=1, request_timeout=wall) as pool,
@@ -196,7 +196,7 @@ async def _session(limits: PythonLimits) -> AsyncIterator[AsyncMontySession]:
 
 
 async def _without_tools(snapshot: AsyncSnapshot, functions: Collection[str]) -> AsyncSnapshot:
-    """Answer what a program asks of the world besides its functions."""
+    """Answer a program's requests to the outside other than its functions."""
     if isinstance(snapshot, AsyncNameLookupSnapshot):
         return await _name(snapshot, functions)
     assert isinstance(snapshot, AsyncFunctionSnapshot)
@@ -211,7 +211,7 @@ async def _without_tools(snapshot: AsyncSnapshot, functions: Collection[str]) ->
 
 
 async def _name(snapshot: AsyncNameLookupSnapshot, functions: Collection[str]) -> AsyncSnapshot:
-    """A function that is named without being called."""
+    """Return a function that is named without being called."""
     if snapshot.variable_name not in functions:
         return await snapshot.resume()
 
@@ -228,7 +228,7 @@ def _in_words(error: MontyError) -> str:
 
 
 def self_test() -> str:
-    """Why programs cannot run on this machine, "" where one starts, computes, and is stopped at its limit."""
+    """Return why programs cannot run on this machine, "" if one starts, computes, and is stopped at its limit."""
     try:
         with Monty(max_processes=1, request_timeout=GRACE) as pool:
             if not _computes(pool):

@@ -1,4 +1,4 @@
-"""The system calls that a command in the sandbox does not get, as the filter that the kernel applies."""
+"""Builds the seccomp filter of system calls for commands in the sandbox."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.ENOSYS
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """How a kind of processor is called by the kernel, and from which number on calls belong to another one."""
+    """The kernel's name of a processor type, and the first number of foreign system calls."""
 
     column: int
     audit: int
@@ -46,12 +46,12 @@ MACHINES = {"x86_64": Architecture(0, 0xC000003E), "aarch64": Architecture(1, 0x
 
 
 def is_supported() -> bool:
-    """Whether the numbers of this machine's system calls are known here."""
+    """Return whether the system call numbers of this machine are known."""
     return platform.machine() in MACHINES
 
 
 def program(machine: Architecture) -> bytes:
-    """The filter. Each comparison says how many steps to skip where it holds, and where it does not."""
+    """Return the filter. Each comparison gives how many steps to skip if it holds, and if not."""
     numbers = [row[machine.column] for row in REFUSED.values()]
     refuse = len(numbers) + 1
     steps = [
@@ -69,7 +69,7 @@ def program(machine: Architecture) -> bytes:
 
 @contextmanager
 def filter_to_read() -> Iterator[int]:
-    """A descriptor from which bubblewrap reads the filter of this machine."""
+    """Return a descriptor from which bubblewrap reads the filter of this machine."""
     reading, writing = os.pipe()
     try:
         os.write(writing, program(MACHINES[platform.machine()]))

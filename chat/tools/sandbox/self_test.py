@@ -1,4 +1,4 @@
-"""Whether the sandbox holds on this machine: tried once, before anything else runs in it."""
+"""Tests once per process whether the sandbox isolates commands on this machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHECKS = (
 
 @functools.cache
 def why_not() -> str:
-    """Why no command may run here, in words for people, or "". Takes a tenth of a second, once in each process."""
+    """Return why no command may run here, for people, or "". Takes a tenth of a second, once per process."""
     if not bwrap.program():
         return INSTALL
     if not seccomp.is_supported():

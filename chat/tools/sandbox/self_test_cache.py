@@ -10,7 +10,7 @@ STILL = "It is being tried on this machine. Look again in a moment."
 
 
 def cached_test(test: Callable[[], str], moment: float = MOMENT) -> Callable[[], str]:
-    """The same answers ("" or why not) from a thread of the test's own, which begins at the first question."""
+    """Return the same function with a cached result, computed in a thread that starts at the first call."""
     lock, found, done = threading.Lock(), list[str](), threading.Event()
     begun = list[threading.Thread]()
 

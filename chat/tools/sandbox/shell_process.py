@@ -1,4 +1,4 @@
-"""Runs a shell command where it can reach its workspace and nothing else."""
+"""Runs a shell command that can access only its workspace."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNPRINTABLE = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command ended: with an exit code, or stopped, and then `why` says why. `cut`: not all output is there."""
+    """The end of a command: an exit code, or `why` it was stopped. `cut`: the output is incomplete."""
 
     output: str
     code: int | None
@@ -42,7 +42,7 @@ class CommandResult:
 
 @dataclass(slots=True)
 class OutputBuffer:
-    """The output so far: at most `limit` bytes of it, however much comes."""
+    """The output so far: at most `limit` bytes, however much arrives."""
 
     limit: int
     size: int = 0
@@ -50,7 +50,7 @@ class OutputBuffer:
     decoder: codecs.IncrementalDecoder = field(default_factory=lambda: codecs.getincrementaldecoder("utf-8")("replace"))
 
     def take(self, chunk: bytes) -> str:
-        """The text that came new."""
+        """Return the new text."""
         room = max(0, self.limit - self.size)
         self.size += len(chunk)
         text = self.decoder.decode(chunk[:room]).translate(UNPRINTABLE)
@@ -60,7 +60,7 @@ class OutputBuffer:
 
 @dataclass(slots=True)
 class CommandMonitor:
-    """When a command has to end: by the clock, or by what it uses."""
+    """Decides when a command must end: by the clock, or by its usage."""
 
     workspace: Workspace
     limits: SandboxLimits
@@ -68,7 +68,7 @@ class CommandMonitor:
     looked: float = 0.0
 
     async def verdict(self, process: int) -> str:
-        """Why the command must not go on, or ""; looks only as often as is worth it."""
+        """Return why the command must stop, or ""; measures only as often as useful."""
         if time.monotonic() - self.began > self.limits.seconds:
             return f"it took longer than {self.limits.seconds:g} seconds"
         if time.monotonic() - self.looked < LOOK:
@@ -89,7 +89,7 @@ class CommandMonitor:
 
 
 def overfull(workspace: Workspace, limits: SandboxLimits) -> str:
-    """Why nothing more may be written into a workspace, or ""."""
+    """Return why nothing more may be written to a workspace, or ""."""
     try:
         size = workspace.usage().size
     except ToolError:
@@ -104,9 +104,9 @@ def overfull(workspace: Workspace, limits: SandboxLimits) -> str:
 async def run(
     workspace: Workspace, command: str, say: Callable[[str], None], limits: SandboxLimits = LIMITS
 ) -> CommandResult:
-    """Runs a command to its end, or until it uses too much. `say` hears the output as it comes.
+    """Run a command to its end, or until it exceeds a limit. `say` receives the output as it arrives.
 
-    Cancelling it kills the command and everything it began. Raises ToolError where it cannot even begin.
+    Cancellation kills the command and its children. Raises ToolError if it cannot start.
     """
     if len(command.encode()) > LONGEST_COMMAND or "\0" in command:
         raise ToolError(f"The command is too long, or no text: {size_in_words(LONGEST_COMMAND)} at most.")
@@ -147,7 +147,7 @@ def _prepare(workspace: Workspace, limits: SandboxLimits) -> None:
 
 
 async def _follow(process: Process, heard: OutputBuffer, say: Callable[[str], None], watch: CommandMonitor) -> str:
-    """Hands on what a command prints, until it ends (then "") or has to (then why)."""
+    """Pass on a command's output until it ends (then "") or must end (then the reason)."""
     assert process.stdout is not None
     while True:
         with suppress(TimeoutError):
@@ -166,7 +166,7 @@ async def _follow(process: Process, heard: OutputBuffer, say: Callable[[str], No
 
 
 async def _finish(process: Process) -> int:
-    """Kills what is left, and gives the exit code. What it still had to say is thrown away: a full pipe never ends."""
+    """Kill the remaining processes and return the exit code. Further output is dropped: a full pipe never ends."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     assert process.stdout is not None

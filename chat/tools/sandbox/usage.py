@@ -1,4 +1,4 @@
-"""What a process and all its children use of this machine, read from outside while they run."""
+"""Measures a process and all its children from outside, while they run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True)
 class ResourceUsage:
-    """`memory` in bytes; `cpu` in seconds, that of children that have ended included."""
+    """`memory` in bytes; `cpu` in seconds, including children that have ended."""
 
     memory: int
     cpu: float
@@ -22,7 +22,7 @@ class ResourceUsage:
 
 
 def used_by(root: int) -> ResourceUsage:
-    """What the process `root` and everything below it use at the moment. Blocks on reading /proc."""
+    """Return the present usage of the process `root` and its descendants. Blocks on reading /proc."""
     below, cpu = _processes()
     waiting, family = [root], []
     while waiting:
@@ -33,7 +33,7 @@ def used_by(root: int) -> ResourceUsage:
 
 
 def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
-    """The children of every process of this machine, and the processor time of each."""
+    """Return the children and the CPU time of every process of this machine."""
     below: dict[int, list[int]] = defaultdict(list)
     cpu: dict[int, float] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -46,7 +46,7 @@ def _processes() -> tuple[dict[int, list[int]], dict[int, float]]:
 
 
 def _memory(process: int) -> int:
-    """Its share of what it has in memory; 0 when it is gone."""
+    """Return its proportional memory use; 0 if the process has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -57,7 +57,7 @@ def _memory(process: int) -> int:
 
 
 def memory_left() -> int:
-    """What programs of this machine could still get, in bytes."""
+    """Return the memory that programs of this machine could still get, in bytes."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""Where a conversation parts into branches: the alternatives to a message, and which of them is shown."""
+"""Handles the branches of a conversation: alternatives to a message, and which of them is shown."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from toolsupport.core.types import Role
 
 
 def with_forks(rows: QuerySet[Message]) -> QuerySet[Message]:
-    """The same replies with `forked`, True where another reply stands beside one; costs no question of its own."""
+    """Set `forked` to True on replies with an alternative; needs no further query."""
     others = Message.objects.filter(parent_id=OuterRef("parent_id")).exclude(pk=OuterRef("pk"))
     return rows.annotate(forked=Exists(others.exclude(role=Role.NOTICE)))
 
 
 def siblings(row: Message) -> tuple[int, ...]:
-    """The ids of all that stands at this message's place, itself included, oldest first."""
+    """Return the ids of all alternatives to this message, including itself, oldest first."""
     if not getattr(row, "forked", True):
         return (row.pk,)
     here = Message.objects.filter(conversation_id=row.conversation_id, parent_id=row.parent_id)
@@ -29,7 +29,7 @@ def siblings(row: Message) -> tuple[int, ...]:
 
 
 def cut(conversation: Conversation, parent: int) -> None:
-    """Let what comes next stand after `parent` (0: at the very beginning). Raises NotFound. Nothing is written."""
+    """Let the next message follow `parent` (0: at the beginning). Raises NotFound. Nothing is stored."""
     if parent and not conversation.messages.filter(pk=parent, finished=True).exists():
         raise NotFound("There is no such message.")
     conversation.leaf_id = parent or None
@@ -37,7 +37,7 @@ def cut(conversation: Conversation, parent: int) -> None:
 
 @transaction.atomic
 def select(person: Person, conversation_id: str, message_id: int) -> None:
-    """Show the branch a message is on, down to its newest end. Raises NotFound, Busy while an answer is written."""
+    """Show the branch of a message, down to its newest end. Raises NotFound, Busy while an answer is written."""
     conversation = own(person, conversation_id, lock=True)
     parents = dict(conversation.messages.order_by("id").values_list("pk", "parent_id"))
     if message_id not in parents:
@@ -49,7 +49,7 @@ def select(person: Person, conversation_id: str, message_id: int) -> None:
 
 
 def tip(parents: Mapping[int, int | None], message_id: int) -> int:
-    """Where one ends who follows the newest child from here on; `parents` is in the order of the ids."""
+    """Return the end of the path of newest children from here; `parents` is ordered by id."""
     newest = {parent: child for child, parent in parents.items() if parent is not None}
     while message_id in newest:
         message_id = newest[message_id]

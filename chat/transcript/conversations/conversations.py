@@ -1,4 +1,4 @@
-"""Conversations as a person sees them: made, listed, shown, set."""
+"""A person's conversations: created, shown, configured."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNTITLED = "New chat"
 
 @dataclass(frozen=True, slots=True)
 class ConversationState:
-    """Where a conversation stands; `capabilities` as the frames say them."""
+    """The state of a conversation; `capabilities` in the format of the frames."""
 
     tail: int
     turn: int | None
@@ -41,9 +41,9 @@ class ConversationState:
 
 
 def own(person: Person, conversation_id: str, lock: bool = False) -> Conversation:
-    """The person's conversation. Raises NotFound alike for an absent one, a foreign one, a malformed id.
+    """Return the person's conversation. Raises NotFound, also for another person's one or a malformed id.
 
-    With `lock` nobody else writes to it until the transaction ends.
+    With `lock` no other writer can change it until the transaction ends.
     """
     conversation = sql.conversation_of(person.pk, conversation_id, lock)
     if conversation is None:
@@ -54,13 +54,13 @@ def own(person: Person, conversation_id: str, lock: bool = False) -> Conversatio
 
 
 def latest(person: Person) -> str | None:
-    """The id of the conversation the person used last."""
+    """Return the id of the conversation that the person used last."""
     found = Conversation.objects.filter(owner_id=person.pk, archived=False).order_by("-updated_at").first()
     return str(found.pk) if found else None
 
 
 def create(person: Person) -> str:
-    """A new conversation with the person's last model, else the team's default; its workspace holds an example."""
+    """Create a conversation with the person's last model, else the team's default, and an example workspace."""
     last = Conversation.objects.filter(owner_id=person.pk, profile__isnull=False).order_by("-updated_at").first()
     conversation = Conversation.objects.create(
         owner_id=person.pk or 0, profile_id=picker.first_choice(last.profile_id if last else None)
@@ -70,10 +70,10 @@ def create(person: Person) -> str:
 
 
 def show(person: Person, conversation_id: str) -> ShownConversation:
-    """Everything the page shows. Raises NotFound.
+    """Return all data of the page. Raises NotFound.
 
-    No transaction, since on SQLite that would wait for writers: `tail` is read first, so whatever is announced
-    meanwhile is fetched again, not missed.
+    It uses no transaction, since on SQLite that would wait for writers: `tail` is read first, so that later
+    announcements are fetched again rather than missed.
     """
     conversation = own(person, conversation_id)
     choose_first(conversation)
@@ -92,9 +92,9 @@ def show(person: Person, conversation_id: str) -> ShownConversation:
 
 
 def choose_first(conversation: Conversation) -> bool:
-    """Give a conversation that was made before any model was known the first choice; True where there is one.
+    """Set the default model on a conversation created before any model existed; return True if there is one.
 
-    The row is not written: whoever only reads it must not change it.
+    The row is not stored: a read must not change it.
     """
     if conversation.profile_id is None:
         conversation.profile = profile_cache.profile(picker.first_choice() or 0)
@@ -103,26 +103,26 @@ def choose_first(conversation: Conversation) -> bool:
 
 
 def keep_first_choice(conversation: Conversation) -> None:
-    """The same, written down. Must run inside a transaction that holds the conversation."""
+    """Do the same and store it. Must run in a transaction that holds the conversation."""
     if choose_first(conversation):
         Conversation.objects.filter(pk=conversation.pk, profile=None).update(profile=conversation.profile_id)
 
 
 def choices(person: Person) -> tuple[ShownModel, ...]:
-    """The rows of the model picker."""
+    """Return the rows of the model picker."""
     return picker.choices()
 
 
 @dataclass(frozen=True, slots=True)
 class FormSettings:
-    """What the settings form of a chat sends; "" stands for the team's default."""
+    """The fields of a chat's settings form; "" means the team's default."""
 
     system: str = ""
     temperature: str = ""
     format: str = ""
 
     def checked(self) -> dict[str, Any]:
-        """The settings to store. Raises ValueError with a sentence for people; then nothing may be stored."""
+        """Return the settings to store. Raises ValueError with a message for people; then nothing may be stored."""
         if len(self.system) > SYSTEM_LENGTH:
             raise ValueError(f"The system prompt can have up to {SYSTEM_LENGTH:,} characters.")
         if self.format and self.format not in format_choice.names():
@@ -142,22 +142,22 @@ def _degree(temperature: str) -> float | None:
 
 @transaction.atomic
 def save_settings(person: Person, conversation_id: str, form: FormSettings) -> dict[str, Any]:
-    """Store the whole form or nothing of it. Raises NotFound, ValueError (see FormSettings.checked)."""
+    """Store the whole form or nothing. Raises NotFound, ValueError (see FormSettings.checked)."""
     conversation = own(person, conversation_id, lock=True)
     return chat_settings.change(conversation.pk, **form.checked())
 
 
 @transaction.atomic
 def switch_tools(person: Person, conversation_id: str, on: bool) -> dict[str, Any]:
-    """The conversation's own tools switch. Raises NotFound."""
+    """Set the conversation's own tools switch. Raises NotFound."""
     return chat_settings.change(own(person, conversation_id, lock=True).pk, tools_on=on)
 
 
 @transaction.atomic
 def select_model(person: Person, conversation_id: str, wanted: str) -> tuple[Announcement[AddedNotice], ...]:
-    """Choose a model by profile id, `server/name` or a unique name; the notices of that, none where it is in use.
+    """Choose a model by profile id, `server/name` or a unique name; return its notices, none if unchanged.
 
-    A second notice follows where an answer of another model is being written. Raises NotFound.
+    A second notice is added if another model is still writing an answer. Raises NotFound.
     """
     conversation = own(person, conversation_id, lock=True)
     profile_id = picker.find(wanted)
@@ -176,10 +176,10 @@ def select_model(person: Person, conversation_id: str, wanted: str) -> tuple[Ann
 def say(
     conversation: Conversation, code: str, facts: dict[str, str], about: Turn | ShownModel | None = None
 ) -> Announcement[AddedNotice]:
-    """Put a notice into the transcript (no model reads it). Must run inside a transaction.
+    """Add a notice to the transcript (no model reads it). Must run in a transaction.
 
-    A notice about a turn leads to how the model of that turn is asked; one about the conversation's model changes what
-    pages show of that.
+    A notice about a turn links to the settings of that turn's model; one about the conversation's model updates its
+    display.
     """
     leaf = leaf_of(conversation.pk)
     row = Message.objects.create(
@@ -197,12 +197,12 @@ def say(
 
 
 def workspace_of(person: Person, conversation_id: str) -> Workspace:
-    """The files of the person's conversation. Raises NotFound alike for an absent and for a foreign one."""
+    """Return the files of the person's conversation. Raises NotFound, also for another person's one."""
     return turn_settings.workspace(str(own(person, conversation_id).pk))
 
 
 def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str, str]:
-    """(text, thinking) of one message as it is stored. Raises NotFound."""
+    """Return the stored (text, thinking) of one message. Raises NotFound."""
     message = own(person, conversation_id).messages.filter(pk=message_id).first()
     if message is None:
         raise NotFound("There is no such message.")
@@ -210,7 +210,7 @@ def text_of(person: Person, conversation_id: str, message_id: int) -> tuple[str,
 
 
 def state(person: Person, conversation_id: str) -> ConversationState:
-    """What a page needs to know when its socket opens. Raises NotFound."""
+    """Return the data that a page needs when its socket opens. Raises NotFound."""
     conversation = own(person, conversation_id)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).values_list("pk", flat=True).first()
     here = str(conversation.pk)
@@ -222,7 +222,7 @@ def state(person: Person, conversation_id: str) -> ConversationState:
 
 
 def _model_of(conversation: Conversation, known: Capabilities | None = None) -> ShownModel | None:
-    """The conversation's model as it stands there; its row was read with the conversation."""
+    """Return the conversation's model; its row was read with the conversation."""
     profile = conversation.profile
     if profile is None:
         return None

@@ -1,4 +1,4 @@
-"""The calls behind a point of the insights, as far as they are one's own."""
+"""Reads a person's own calls behind a point of the insights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LISTED = 200
 
 @dataclass(frozen=True, slots=True)
 class CallFilter:
-    """Calls of one day of UTC; None and "" leave the rest open."""
+    """A filter for calls of one UTC day; None and "" match everything."""
 
     day: date
     profile: int | None = None
@@ -27,7 +27,7 @@ class CallFilter:
 
 @dataclass(frozen=True, slots=True)
 class CountedCall:
-    """One call with the place where it was made."""
+    """One call with its place in a conversation."""
 
     call: ShownCall
     at: datetime
@@ -38,7 +38,7 @@ class CountedCall:
 
 
 def calls(person: Person, wanted: CallFilter) -> Sequence[CountedCall]:
-    """The newest first, and no more than can be read."""
+    """Return the newest calls, up to a readable number."""
     runs = ToolRun.objects.filter(message__conversation__owner_id=person.pk, started_at__date=wanted.day)
     if wanted.profile is not None:
         runs = runs.filter(turn__profile=wanted.profile)

@@ -1,4 +1,4 @@
-"""Why a model gets the tools it gets, and the very request it would be sent next."""
+"""Explains why a model gets its tools, and builds the request it would get next."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ NEXT_MESSAGE = "What is in this folder?"
 
 @dataclass(frozen=True, slots=True)
 class ExplainedTool:
-    """One tool, in or out; `tokens` is 0 where it is not offered, `server` "" for what is none of an MCP server.
+    """One tool, included or not; `tokens` is 0 if it is not offered, `server` "" for a built-in tool.
 
-    `kept`: this chat does not leave it out. `locked`: whatever this chat wants, it stays out.
+    `kept`: this chat does not exclude it. `locked`: it stays excluded whatever this chat sets.
     """
 
     name: str
@@ -50,7 +50,7 @@ class ExplainedTool:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRequest:
-    """What would be sent. `system` is its text for the model, `body` the whole as JSON; the rest says whence."""
+    """The next request. `system` is its system text, `body` all of it as JSON; the rest names the sources."""
 
     message: str
     path: str
@@ -63,9 +63,9 @@ class ExplainedRequest:
 
 @dataclass(frozen=True, slots=True)
 class TokenCost:
-    """In tokens: of the tools, of the whole request, and what the context holds (0: the server's own business).
+    """Tokens of the tools, of the whole request, and of the context (0: the server decides).
 
-    `measured` says that the server counted a request with these tools; otherwise it is estimated from their length.
+    `measured`: the server counted a request with these tools; otherwise the lengths give an estimate.
     """
 
     tools: int
@@ -76,7 +76,7 @@ class TokenCost:
 
 @dataclass(frozen=True, slots=True)
 class RequestExplanation:
-    """Everything the page tells. `conversation` is "" for a new chat; `running`: an answer in it is not over."""
+    """The data of the page. `conversation` is "" for a new chat; `running`: an answer in it is not finished."""
 
     model: ShownModel
     conversation: str
@@ -98,25 +98,25 @@ class RequestExplanation:
 
     @property
     def groups(self) -> tuple[tuple[str, tuple[ExplainedTool, ...], int], ...]:
-        """The tools by server, ours first under "", with how many of them are offered."""
+        """Return the tools by server, built-in ones first under "", with the number offered."""
         names = dict.fromkeys(tool.server for tool in self.tools)
         grouped = ((name, tuple(tool for tool in self.tools if tool.server == name)) for name in names)
         return tuple((name, tools, sum(tool.included for tool in tools)) for name, tools in grouped)
 
     @property
     def cut(self) -> tuple[str, ...]:
-        """What would be offered, were it not for a limit."""
+        """Return the tools that only a limit excludes."""
         return tuple(tool.name for tool in self.tools if tool.rule in LIMITS)
 
     @property
     def servers(self) -> tuple[tuple[str, bool], ...]:
-        """The MCP servers of these tools, with whether this chat keeps them."""
+        """Return the MCP servers of these tools, and whether this chat includes them."""
         found = sorted({tool.server for tool in self.tools if tool.server})
         return tuple((name, name not in self.left_out.servers) for name in found)
 
 
 def of_model(person: Person, profile_id: int, text: str = "") -> RequestExplanation:
-    """A new chat of a person with a model that begins with this message. Raises NotFound, ConfigError."""
+    """Explain a person's new chat with a model that begins with this message. Raises NotFound, ConfigError."""
     profile = profile_cache.profile(profile_id)
     if profile is None:
         raise NotFound("There is no such model.")
@@ -124,7 +124,7 @@ def of_model(person: Person, profile_id: int, text: str = "") -> RequestExplanat
 
 
 def of_conversation(person: Person, conversation_id: str, text: str = "") -> RequestExplanation:
-    """One's own conversation, if this message came next. Raises NotFound, ConfigError."""
+    """Explain the person's own conversation if this message came next. Raises NotFound, ConfigError."""
     conversation = own(person, conversation_id)
     choose_first(conversation)
     return _explained(conversation, text)
@@ -184,7 +184,7 @@ def _tools(briefing: RequestContext, left_out: ToolFilter, tokens: dict[str, int
 def _request(
     conversation: Conversation, told: PromptContext, brief: RequestSpec, log: Sequence[types.ChatMessage]
 ) -> ExplainedRequest:
-    """Made by what makes it for the server; a key is no part of it."""
+    """Build the request with the code that builds it for the server; it contains no key."""
     profile, settings = conversation.profile, turn_settings.chat_settings(conversation.settings)
     assert profile is not None
     request, team = exchange.first_request(brief, log), team_settings.everything()
@@ -207,7 +207,7 @@ def _request(
 
 
 def _besides(conversation: Conversation, told: PromptContext, system: str) -> list[str]:
-    """What else of this conversation stands in the system text, behind the words it begins with."""
+    """Return the other parts of the system text, after its first part."""
     chosen = zip(prompt_context.chosen_names(conversation.settings, told.prompts), told.chosen, strict=True)
     found = [f"the team's prompt {name}" for name, text in chosen if text in system]
     return [*found, *(["what is remembered"] if told.memory and told.memory in system else [])]

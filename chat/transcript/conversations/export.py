@@ -1,4 +1,4 @@
-"""A whole conversation read for a file that leaves the site."""
+"""Reads a whole conversation for export."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from chat.models import Message, ToolRun
 from chat.transcript.conversations.conversations import UNTITLED, Person, own
+from chat.transcript.messages import raw_exchanges
 from chat.transcript.messages.present import branch
 from chat.transcript.settings.prompt_context import memory_of
 from toolsupport.core.types import Role
@@ -33,9 +34,9 @@ class ExportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ExportedConversation:
-    """`messages` are those of every branch, in the order they were made; `shown` are the ids of the branch shown.
+    """`messages` are those of all branches, in order; `shown` are the ids of the shown branch.
 
-    `memory` is what the model is told with every message.
+    `memory` is the text that is sent to the model with every message.
     """
 
     id: str
@@ -47,12 +48,13 @@ class ExportedConversation:
     messages: tuple[ExportedMessage, ...]
     shown: tuple[int, ...]
     memory: str = ""
+    exchanges: tuple[dict[str, Any], ...] = ()
 
 
-def export(person: Person, conversation_id: str, thinking: bool = False) -> ExportedConversation:
-    """Everything that was said and done in it. Raises NotFound.
+def export(person: Person, conversation_id: str, thinking: bool = False, raw: bool = False) -> ExportedConversation:
+    """Return the complete contents, with `raw` also the stored raw exchanges. Raises NotFound.
 
-    Addresses and keys of servers are no part of it, only their names.
+    It contains the names of servers, but not their addresses and keys.
     """
     conversation = own(person, conversation_id)
     rows = list(conversation.messages.select_related("turn__profile__server").order_by("id"))
@@ -70,6 +72,7 @@ def export(person: Person, conversation_id: str, thinking: bool = False) -> Expo
         messages=tuple(_message(row, runs[row.pk], thinking) for row in rows),
         shown=tuple(row.pk for row in branch(rows, conversation.leaf_id)),
         memory=memory_of(conversation.pk),
+        exchanges=raw_exchanges.exported(conversation.pk) if raw else (),
     )
 
 
@@ -95,7 +98,7 @@ def _message(row: Message, runs: list[ToolRun], thinking: bool) -> ExportedMessa
 
 
 def _call(run: ToolRun, beside: list[ToolRun]) -> dict[str, Any]:
-    """A call; `calls` are those that it made itself, where it is a program."""
+    """Return a call; `calls` are those that it made itself, if it is a program."""
     inner = [_call(one, []) for one in beside if one.program_id == run.pk]
     return {
         "id": run.call_id,

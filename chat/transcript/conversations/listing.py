@@ -1,4 +1,4 @@
-"""A person's conversations as a list: paged, searched, renamed, put away, deleted."""
+"""Reads and changes a person's list of conversations: paged, searched, renamed, archived, deleted."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ STATES = {"queued": "answering", "running": "answering", "waiting": "waits for y
 
 @dataclass(frozen=True, slots=True)
 class ListedConversation:
-    """A line of the list; `snippet` is the place that was found, in pieces (text, whether it was looked for).
+    """A line of the list; `snippet` is the match in pieces (text, whether it matched).
 
-    `state` says how an answer stands that is not over yet, a value of STATES or "".
+    `state` describes an unfinished answer, a value of STATES or "".
     """
 
     id: str
@@ -43,14 +43,14 @@ class ListedConversation:
 
 @dataclass(frozen=True, slots=True)
 class ConversationPage:
-    """Some of the list, the one used last first; `following` is where the next page begins, or ""."""
+    """A page of the list, most recently used first; `following` is where the next page begins, or ""."""
 
     rows: tuple[ListedConversation, ...]
     following: str = ""
 
 
 def page(person: Person, archived: bool = False, after: str = "", size: int = PAGE) -> ConversationPage:
-    """The conversations behind `after` (a Page's `following`; anything else means the first page)."""
+    """Return the conversations after `after` (a page's `following`; anything else means the first page)."""
     rows = _own(person, archived)
     place = _place(after)
     if place is not None:
@@ -62,15 +62,15 @@ def page(person: Person, archived: bool = False, after: str = "", size: int = PA
 
 
 def unfinished(person: Person) -> dict[str, str]:
-    """Where an answer is not over yet: ids of one's own conversations, each with a value of STATES."""
+    """Return the person's conversations with an unfinished answer: ids, each with a value of STATES."""
     open_turns = Turn.objects.filter(conversation__owner_id=person.pk, status__in=OPEN)
     return {str(where): STATES[status] for where, status in open_turns.values_list("conversation_id", "status")}
 
 
 def search(person: Person, text: str, archived: bool = False) -> ConversationPage:
-    """Those with all the words in the title, or in one message; with no words the list as it is.
+    """Return those with all the words in the title, or in one message; without words the list.
 
-    Only one's own conversations are looked through, newest first, until enough are found.
+    Only the person's own conversations are searched, newest first, until enough are found.
     """
     words = [word[:WORD_LENGTH] for word in text.split()[:WORDS]]
     if not words:
@@ -85,7 +85,7 @@ def search(person: Person, text: str, archived: bool = False) -> ConversationPag
 
 
 def marked(text: str, words: Sequence[str]) -> tuple[tuple[str, bool], ...]:
-    """A text in pieces, those that were looked for told apart."""
+    """Split a text into pieces that match and pieces that do not."""
     if not text:
         return ()
     parted = re.split(f"({'|'.join(re.escape(word) for word in words)})", " ".join(text.split()), flags=re.IGNORECASE)
@@ -93,13 +93,16 @@ def marked(text: str, words: Sequence[str]) -> tuple[tuple[str, bool], ...]:
 
 
 def one(person: Person, conversation_id: str) -> ListedConversation:
-    """A line of the list. Raises NotFound."""
+    """Return a line of the list. Raises NotFound."""
     return _listed(own(person, conversation_id))
 
 
 @transaction.atomic
 def rename(person: Person, conversation_id: str, title: str) -> ListedConversation:
-    """Give it a title; an empty one changes nothing. A title given here is never replaced. Raises NotFound."""
+    """Set its title; an empty one changes nothing.
+
+    A title set here is never replaced automatically. Raises NotFound.
+    """
     conversation = own(person, conversation_id)
     conversation.title = " ".join(title.split())[:200] or conversation.title
     Conversation.objects.filter(pk=conversation.pk).update(title=conversation.title)
@@ -108,7 +111,7 @@ def rename(person: Person, conversation_id: str, title: str) -> ListedConversati
 
 @transaction.atomic
 def archive(person: Person, conversation_id: str, on: bool) -> ListedConversation:
-    """Put it away, or take it back. Raises NotFound."""
+    """Archive or restore it. Raises NotFound."""
     conversation = own(person, conversation_id)
     conversation.archived = on
     Conversation.objects.filter(pk=conversation.pk).update(archived=on)
@@ -116,7 +119,7 @@ def archive(person: Person, conversation_id: str, on: bool) -> ListedConversatio
 
 
 def delete(person: Person, conversation_id: str) -> None:
-    """Remove it with its messages and its files. Raises NotFound, Busy while an answer is written."""
+    """Delete it with its messages and its files. Raises NotFound, Busy while an answer is written."""
     with transaction.atomic():
         conversation = own(person, conversation_id, lock=True)
         if Turn.objects.filter(conversation=conversation, status__in=OPEN).exists():

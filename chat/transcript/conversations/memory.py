@@ -1,4 +1,4 @@
-"""What is remembered in a conversation: one text, of which the last versions are kept."""
+"""Stores the memory of a conversation: one text, with its last versions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ CHANGED = "The memory was changed meanwhile, so nothing was saved. This is what 
 
 @dataclass(frozen=True, slots=True)
 class ShownMemory:
-    """The memory as a person sees it; `by` is "" where the model wrote it, `at` None where nobody wrote anything.
+    """The memory as a person sees it; `by` is "" if the model wrote it, `at` None if it is empty so far.
 
-    `basis` is the digest of the text. `earlier` says that there is a version to go back to.
+    `basis` is the digest of the text. `earlier`: there is a previous version to restore.
     """
 
     text: str
@@ -36,7 +36,7 @@ class ShownMemory:
 
 
 def show(person: Person, conversation_id: str) -> ShownMemory:
-    """The memory of one's own conversation. Raises NotFound."""
+    """Return the memory of the person's own conversation. Raises NotFound."""
     conversation = own(person, conversation_id)
     last = list(Memory.objects.filter(conversation=conversation).select_related("written_by").order_by("-id")[:2])
     if not last:
@@ -47,7 +47,7 @@ def show(person: Person, conversation_id: str) -> ShownMemory:
 
 @transaction.atomic
 def write(person: Person, conversation_id: str, text: str, basis: str) -> None:
-    """Replace the memory that has this basis. Raises NotFound, ValueError where it is too long, Conflict."""
+    """Replace the memory that has this basis. Raises NotFound, ValueError if it is too long, Conflict."""
     conversation = own(person, conversation_id, lock=True)
     try:
         checked(text)
@@ -61,9 +61,9 @@ def write(person: Person, conversation_id: str, text: str, basis: str) -> None:
 
 @transaction.atomic
 def put_back(person: Person, conversation_id: str, basis: str) -> None:
-    """Let the version before the newest hold again; the newest, which has this basis, is dropped.
+    """Restore the previous version; the newest, which has this basis, is deleted.
 
-    Raises NotFound, Conflict where there is none before it, or a newer one.
+    Raises NotFound, Conflict if there is no previous version, or a newer one.
     """
     conversation = own(person, conversation_id, lock=True)
     last = list(Memory.objects.filter(conversation=conversation).order_by("-id")[:2])
@@ -76,7 +76,7 @@ def put_back(person: Person, conversation_id: str, basis: str) -> None:
 
 @fenced
 def write_for_model(turn: Turn, text: str, basis: str) -> str | None:
-    """The same for a tool; gives what stands there instead, where that has another basis, and None where it wrote."""
+    """Do the same for a tool; return None, or the present text if it has another basis."""
     stands = memory_of(turn.conversation_id)
     if basis_of(stands) != basis:
         return stands
@@ -91,7 +91,7 @@ def _add(conversation: UUID, text: str, by: int | None) -> None:
 
 
 class ConversationMemory:
-    """The handle that a tool is given."""
+    """The memory interface for tools."""
 
     def __init__(self, store: TurnStore, text: str) -> None:
         self.store = store

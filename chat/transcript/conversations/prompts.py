@@ -1,4 +1,4 @@
-"""The team's named prompts, and which of them hold in a conversation."""
+"""Stores the team's named prompts, and which of them a conversation uses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DESCRIPTION_LENGTH, NAME_LENGTH = 200, 60
 
 @dataclass(frozen=True, slots=True)
 class PromptDraft:
-    """A prompt as a person writes it; `basis` is the version it was made from, 0 for a new one."""
+    """A person's draft of a prompt; `basis` is the version it was made from, 0 for a new one."""
 
     name: str
     description: str
@@ -35,7 +35,7 @@ class PromptDraft:
 
 @dataclass(frozen=True, slots=True)
 class PromptVersion:
-    """One version of a prompt; `id` is its number on the whole site."""
+    """One version of a prompt; `id` is unique within the site."""
 
     id: int
     name: str
@@ -47,22 +47,22 @@ class PromptVersion:
 
 
 def offered() -> tuple[PromptVersion, ...]:
-    """The prompts that can be chosen, by name."""
+    """Return the available prompts, by name."""
     newest = Prompt.objects.values("name").annotate(newest=Max("id")).values("newest")
     rows = Prompt.objects.filter(pk__in=newest, withdrawn=False).select_related("written_by").order_by("name")
     return tuple(map(_version, rows))
 
 
 def versions(name: str) -> tuple[PromptVersion, ...]:
-    """Every version of a prompt, the newest first; none for a name nobody used."""
+    """Return every version of a prompt, newest first; none for an unknown name."""
     return tuple(map(_version, Prompt.objects.filter(name=name).select_related("written_by").order_by("-id")))
 
 
 @transaction.atomic
 def write(person: Person, written: PromptDraft) -> str:
-    """Keep a prompt as the newest version of its name; gives the name.
+    """Store a prompt as the newest version of its name; return the name.
 
-    Raises ValueError, with words, for what cannot be kept; Conflict where somebody wrote a version meanwhile.
+    Raises ValueError with a message for an invalid one; Conflict if a newer version was written meanwhile.
     """
     name = slugify(written.name.strip(), allow_unicode=True)[:NAME_LENGTH]
     text, description = written.text.strip(), " ".join(written.description.split())
@@ -84,7 +84,7 @@ def write(person: Person, written: PromptDraft) -> str:
 
 @transaction.atomic
 def withdraw(person: Person, name: str) -> None:
-    """Offer a prompt no more; where it holds it stops to. Raises NotFound."""
+    """Withdraw a prompt, also where it is in use. Raises NotFound."""
     _hold()
     last = _newest(name)
     if last is None or last.withdrawn:
@@ -94,7 +94,7 @@ def withdraw(person: Person, name: str) -> None:
 
 
 def _hold() -> None:
-    """One writer at a time: whoever waited for the oldest row sees what the one before wrote."""
+    """Allow one writer at a time: a waiting writer then sees the earlier one's version."""
     list(Prompt.objects.select_for_update().order_by("id")[:1])
 
 
@@ -103,7 +103,7 @@ def _newest(name: str) -> Prompt | None:
 
 
 def _only_over(last: Prompt | None, basis: int, stands: bool) -> None:
-    """Two who edit at a time: the second is told."""
+    """Raise Conflict for the second of two concurrent editors."""
     if last is None or not (stands or basis) or last.pk == basis:
         return
     if not basis:
@@ -129,7 +129,7 @@ class PromptChoice:
 
 
 def choices(person: Person, conversation_id: str) -> tuple[PromptChoice, ...]:
-    """Every prompt that can be chosen, with whether it holds here. Raises NotFound."""
+    """Return every available prompt, and whether it is in use here. Raises NotFound."""
     prompts = prompt_context.offered()
     on = prompt_context.chosen_names(own(person, conversation_id).settings, prompts)
     return tuple(PromptChoice(prompt, prompt.name in on) for prompt in prompts)
@@ -137,13 +137,13 @@ def choices(person: Person, conversation_id: str) -> tuple[PromptChoice, ...]:
 
 @transaction.atomic
 def choose(person: Person, conversation_id: str, names: Sequence[str]) -> None:
-    """Let these prompts and no others hold; what is not offered is left out. Raises NotFound."""
+    """Use exactly these prompts; unavailable ones are left out. Raises NotFound."""
     _put(own(person, conversation_id, lock=True).pk, names)
 
 
 @fenced
 def choose_for_model(turn: Turn, names: Sequence[str]) -> None:
-    """The same for a tool. Raises ToolError where a prompt is not offered any more."""
+    """Do the same for a tool. Raises ToolError if a prompt is no longer available."""
     gone = sorted(set(names) - {prompt.name for prompt in prompt_context.offered()})
     if gone:
         raise ToolError(f"Nothing was changed: there is no prompt named {', '.join(gone)} any more.")
@@ -156,7 +156,7 @@ def _put(conversation: UUID, names: Sequence[str]) -> None:
 
 
 class ConversationPrompts:
-    """The handle that a tool is given."""
+    """The prompts interface for tools."""
 
     def __init__(self, store: TurnStore, offered: Sequence[NamedPrompt]) -> None:
         self.store = store

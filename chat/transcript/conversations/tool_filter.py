@@ -1,4 +1,4 @@
-"""What one conversation leaves out of the tools that the team allows."""
+"""Stores which of the team's tools one conversation excludes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from toolsupport.core.types import ToolFilter
 
 @dataclass(frozen=True, slots=True)
 class SwitchChoice:
-    """What a form with switches said. `shown` are the names it had, `kept` those that were on."""
+    """The state of a form's switches. `shown` are all its names, `kept` those that were on."""
 
     shown: Collection[str] = ()
     kept: Collection[str] = ()
 
     def switched(self, seen: frozenset[str]) -> frozenset[str]:
-        """The names whose switch is not as it was seen."""
+        """Return the names whose switch differs from the state that was shown."""
         out = frozenset(self.shown) - frozenset(self.kept)
         return frozenset(name for name in self.shown if (name in out) != (name in seen))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFilterChange:
-    """What was switched in a form that was made from `seen` (see `stamp`)."""
+    """The changed switches of a form that was made from `seen` (see `stamp`)."""
 
     tools: SwitchChoice
     servers: SwitchChoice
@@ -37,15 +37,15 @@ class ToolFilterChange:
 
 
 def stamp(left_out: ToolFilter) -> str:
-    """What a form carries of the state it was made from."""
+    """Return the state that a form was made from, to detect concurrent changes."""
     return json.dumps(left_out.to_json())
 
 
 @transaction.atomic
 def put(person: Person, conversation_id: str, change: ToolFilterChange) -> frozenset[str]:
-    """Switch what was switched in the form; gives what somebody else switched meanwhile, which holds too.
+    """Apply the form's changed switches; return those that another person changed meanwhile, which stay too.
 
-    Names of nothing are passed over. Raises NotFound.
+    Unknown names are ignored. Raises NotFound.
     """
     existing = available_tools.offer().candidates
     conversation = own(person, conversation_id, lock=True)

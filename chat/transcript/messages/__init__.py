@@ -1,1 +1,1 @@
-"""Messages as a model reads them and as a page shows them."""
+"""Messages in the form for models and the form for pages."""

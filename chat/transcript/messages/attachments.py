@@ -1,4 +1,4 @@
-"""Images of a message, as a model gets them."""
+"""Prepares images of a message for models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_BYTES = 24 * 1024 * 1024
 
 
 def check(conversation: str, paths: Sequence[str]) -> list[str]:
-    """The paths as they are kept. Raises NotFound where one is no image of the conversation, or there are too many."""
+    """Return the paths as they are stored. Raises NotFound for a path without an image, or too many."""
     if len(paths) > MOST:
         raise NotFound(f"A message may have {MOST} images at most.")
     for path in paths:
@@ -27,12 +27,12 @@ def check(conversation: str, paths: Sequence[str]) -> list[str]:
 
 
 def sees(capabilities: Mapping[str, Any]) -> bool:
-    """Whether a model is known to see images, by the capabilities as a turn keeps them."""
+    """Return whether a model supports images, by the capabilities stored with a turn."""
     return bool((capabilities.get("vision") or {}).get("value") is True)
 
 
 def user_messages(rows: Sequence[MessageRow], seen: bool) -> dict[int, types.ChatMessage]:
-    """Messages of a person as the model gets them, by id: with their images, or with a word where it sees none."""
+    """Return a person's messages for the model, by id: with images, or with a note if it supports none."""
     room, found = MOST_BYTES, {}
     for row in reversed(rows):
         images = _images(row) if seen else ()
@@ -50,7 +50,7 @@ def _why_not(row: MessageRow, seen: bool) -> str:
 
 
 def _images(row: MessageRow) -> tuple[bytes, ...]:
-    """What is still there of them."""
+    """Return the images that still exist."""
     found = []
     for path in row.attachments:
         with suppress(NotFound):

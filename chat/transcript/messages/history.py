@@ -1,4 +1,4 @@
-"""The canonical log: rows turned into a history for any model."""
+"""Builds the canonical log from rows: a history for any model."""
 
 from __future__ import annotations
 
@@ -25,10 +25,7 @@ HEARD = (*RAN, "stopped")
 
 @dataclass(frozen=True, slots=True)
 class ModelHistory:
-    """What a model is told of a branch; `heard` names the tools whose results stand in it, those of programs too.
-
-    `asked` is the latest message as its author wrote it, without what is added for models.
-    """
+    """The history of a branch; `heard` names the tools whose results are in it, including those of programs."""
 
     messages: tuple[types.ChatMessage, ...]
     heard: frozenset[str]
@@ -38,14 +35,14 @@ class ModelHistory:
 def canonical(
     conversation: Conversation, turn_id: int | None = None, sees: bool = False
 ) -> tuple[types.ChatMessage, ...]:
-    """The messages of the log."""
+    """Return the messages of the log."""
     return log_of(conversation, turn_id, sees).messages
 
 
 def log_of(conversation: Conversation, turn_id: int | None = None, sees: bool = False) -> ModelHistory:
-    """The branch that `conversation.leaf` ends, without notices; every call is followed by exactly one result.
+    """Return the branch that ends at `conversation.leaf`, without notices; each call has exactly one result.
 
-    Where a turn is gone on with, its calls that wait have no result yet. Images go to a model that `sees`.
+    In a resumed turn waiting calls have no result yet. Images go to a model that `sees`.
     """
     rows = sql.said_in(conversation.pk)
     runs: dict[int, list[ToolRun]] = defaultdict(list)
@@ -84,7 +81,7 @@ def _waits(run: ToolRun, turn_id: int | None) -> bool:
 
 
 def _without_calls(content: str, runs: list[ToolRun]) -> str:
-    """A call that stood in prose and ran is told as a call, not twice; one that did not run stays prose."""
+    """Show a call that was found in prose and ran as a call, not twice; one that did not run stays prose."""
     for run in runs:
         if run.in_prose and run.raw:
             content = content.replace(run.raw, "", 1).strip()
@@ -92,9 +89,9 @@ def _without_calls(content: str, runs: list[ToolRun]) -> str:
 
 
 def call_of(run: ToolRun) -> ToolCall:
-    """The call as the model made it, whatever served it; once a person changed what serves it, that is what was called.
+    """Return the call as the model made it; after a person's edit, the call that ran.
 
-    A model that reads its own command again would take it for what was done.
+    A model that reads its own command again would assume that it was executed.
     """
     if run.asked_arguments is None or EDITED in run.repairs:
         return ToolCall(run.call_id, run.name, run.arguments)

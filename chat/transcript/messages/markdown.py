@@ -1,4 +1,4 @@
-"""Markdown that a model wrote, made HTML that is safe to show."""
+"""Renders a model's Markdown as safe HTML."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 
 
 def render(text: str) -> SafeString:
-    """HTML of a whole message; the sanitiser has the last word. Never raises, whatever the text."""
+    """Return the HTML of a whole message, sanitised. Never raises, whatever the text."""
     if len(text) > LONGEST:
         note = "<p><em>Shown as plain text: it is too long to be formatted.</em></p>"
         return mark_safe(f'{note}<div class="toolong">{escape(text)}</div>')
@@ -82,7 +82,7 @@ _remembered = lru_cache(maxsize=REMEMBERED)(_formatted)
 
 
 class MarkdownRenderer(RendererHTML):
-    """The few things that look other than Markdown's usual HTML."""
+    """Our differences from Markdown's usual HTML."""
 
     def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Env) -> str:
         words = tokens[idx].info.split()
@@ -133,12 +133,12 @@ def _coloured(source: str, language: str, env: Env) -> str:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def lexer(language: str) -> Lexer:
-    """The lexer of one of LANGUAGES."""
+    """Return the lexer of one of LANGUAGES."""
     return get_lexer_by_name(language, stripnl=False)
 
 
 def outline(state: StateCore) -> None:
-    """Headings go on below the message's own, and never skip a level: screen readers walk along them."""
+    """Move headings below the message's own, without skipped levels, which screen readers need."""
     opened = [token for token in state.tokens if token.type == "heading_open"]
     highest = min((int(token.tag[1]) for token in opened), default=1)
     before = FIRST_HEADING - 1
@@ -150,7 +150,7 @@ def outline(state: StateCore) -> None:
 
 
 def link_bare_addresses(state: StateCore) -> None:
-    """An address in the middle of a text becomes a link."""
+    """Turn a URL within a text into a link."""
     for block in state.tokens:
         if block.type == "inline" and block.children and "://" in block.content:
             block.children = _linked(block.children)

@@ -1,4 +1,4 @@
-"""The closed list of the chat's own notices: codes with their texts (D4)."""
+"""Defines the closed list of the chat's notices: codes with their texts (D4)."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ NOTICES = {
 
 
 def text(code: str, **facts: str) -> str:
-    """The words of a notice. Raises KeyError for an unknown code or a missing fact."""
+    """Return the text of a notice. Raises KeyError for an unknown code or a missing fact."""
     return NOTICES[code].format(**facts)

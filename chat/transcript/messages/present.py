@@ -1,4 +1,4 @@
-"""Rows turned into what a page shows of them."""
+"""Converts rows to the view models of a page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from toolsupport.services import learning
 
 
 class MessageLink(Protocol):
-    """What hangs on the message before it."""
+    """The parts that link a message to the one before it."""
 
     @property
     def pk(self) -> int: ...
@@ -36,7 +36,7 @@ AnyLink = TypeVar("AnyLink", bound=MessageLink)
 
 
 def branch(rows: Iterable[AnyLink], leaf: int | None) -> list[AnyLink]:
-    """The messages from the first to `leaf`, following parents."""
+    """Return the messages from the first to `leaf`, following parents."""
     by_id = {row.pk: row for row in rows}
     found: list[AnyLink] = []
     while leaf is not None and leaf in by_id:
@@ -46,7 +46,7 @@ def branch(rows: Iterable[AnyLink], leaf: int | None) -> list[AnyLink]:
 
 
 def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
-    """The branch that is shown, with its tool cards: three queries whatever the length."""
+    """Return the shown branch with its tool cards: three queries for any length."""
     rows = list(conversation.messages.select_related("turn__profile").order_by("id"))
     runs: dict[int, list[ToolRun]] = defaultdict(list)
     for run in ToolRun.objects.filter(message__conversation=conversation).order_by("id"):
@@ -62,9 +62,9 @@ def messages(conversation: Conversation) -> tuple[ShownMessage, ...]:
 def message(
     row: Message, runs: Iterable[ToolRun] = (), last: bool = False, siblings: tuple[int, ...] = ()
 ) -> ShownMessage:
-    """One message; `last` says that it is its turn's last, where the turn's end is told.
+    """Return one message; `last`: it is its turn's last, which shows the turn's end.
 
-    `siblings` are the ids of what stands at its place, itself included; with none it stands there alone.
+    `siblings` are the ids of all alternatives, including itself; empty means none.
     """
     is_answer = row.role == Role.ASSISTANT
     turn = row.turn if is_answer else None
@@ -96,7 +96,7 @@ def message(
 
 
 def _without_unreadable(text: str, runs: Iterable[ToolRun]) -> str:
-    """The text of an answer without the calls that could not be read: their cards hold what the model wrote."""
+    """Return an answer's text without unreadable calls: their cards show the model's text."""
     for run in runs:
         if run.status == "rejected" and run.raw and run.format in FORMATS:
             text = text.replace(run.raw, "", 1)
@@ -110,14 +110,14 @@ def _images(row: Message) -> ShownImages | None:
 
 
 def _ending(turn: Turn) -> str:
-    """How a turn ended, where that was not well; one that is done and has a reason was ended by a limit."""
+    """Return how a turn ended if unsuccessful; a done turn with a reason was ended by a limit."""
     if turn.status == "done":
         return "limit" if turn.reason else ""
     return turn.status
 
 
 def cards(runs: Iterable[ToolRun]) -> tuple[ShownCall, ...]:
-    """Tool cards, those of the calls that a program made inside of its own."""
+    """Return tool cards, with a program's calls inside its own."""
     runs, inner = list(runs), defaultdict[int | None, list[ToolRun]](list)
     for run in runs:
         inner[run.program_id].append(run)
@@ -125,13 +125,13 @@ def cards(runs: Iterable[ToolRun]) -> tuple[ShownCall, ...]:
 
 
 def card(run: ToolRun) -> ShownCall:
-    """One tool card, with the calls that it made where it is a program."""
+    """Return one tool card, with the calls that it made if it is a program."""
     tool = BUILTINS.get(run.name)
     return call(run, run.inner.order_by("id") if tool is not None and tool.resume else ())
 
 
 def call(run: ToolRun, inner: Iterable[ToolRun] = ()) -> ShownCall:
-    """One tool card, with these inside of it."""
+    """Return one tool card, with these inside it."""
     words, target = phrase(run.name, _mapping(run.arguments))
     return ShownCall(
         id=str(run.pk),
@@ -161,13 +161,13 @@ def _open_question(run: ToolRun) -> ShownQuestion | None:
 
 
 def questions(conversation: Conversation) -> tuple[ShownQuestion, ...]:
-    """The open questions that no call raised, in the order they were asked."""
+    """Return the open questions that no call raised, in order."""
     rows = conversation.questions.filter(tool_run=None, answer="").select_related("conversation")
     return tuple(question(row) for row in rows.order_by("id"))
 
 
 def question(row: Question) -> ShownQuestion:
-    """One open question."""
+    """Return one open question."""
     proposes = row.kind == "runtime_learning" and learning.proposes(row.conversation.owner_id)
     is_code = row.tool_run is not None and row.tool_run.level == "A3"
     diff, code = ("", row.preview) if is_code else (row.preview, "")
@@ -175,7 +175,7 @@ def question(row: Question) -> ShownQuestion:
 
 
 def phrase(name: str, arguments: Mapping[str, object]) -> tuple[str, str]:
-    """The words and the object of a card's closed line: ("Read", "config.json")."""
+    """Return the phrase and the target of a card's closed line: ("Read", "config.json")."""
     if not name:
         return "Unreadable call", ""
     tool = BUILTINS.get(name)

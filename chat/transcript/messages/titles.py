@@ -1,4 +1,4 @@
-"""The title a conversation gets by itself."""
+"""Derives the automatic title of a conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EMPHASIS = re.compile(r"`+|~~+|(?<!\w)[*_]+(?=\S)|(?<=\S)[*_]+(?!\w)")
 
 
 def title_of(text: str) -> str:
-    """A title from the first words of the first message: without its marks of Markdown, cut at a word."""
+    """Return a title from the beginning of the first message: without Markdown marks, cut at a word."""
     bare = CODE.sub("\n", text)
     lines = (_bare(line) for line in (bare if bare.strip() else text).splitlines())
     line = " ".join(" ".join(lines).split()) or " ".join(text.split())

@@ -1,4 +1,4 @@
-"""The parts of a result of an MCP tool, each with its kind, read from the text that a model reads."""
+"""Splits an MCP tool's result into parts with their kinds, from the text that a model reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PICTURE = re.compile(r"mcp/[A-Za-z0-9_-]+/[0-9a-f]{12}\.(?:png|jpg|gif|webp)\]")
 
 @dataclass(frozen=True, slots=True)
 class ResultPart:
-    """`kind` is text, image, audio, resource, resource link or structured; `picture` is where an image was kept."""
+    """`kind` is text, image, audio, resource, resource link or structured; `picture` is the path of a saved image."""
 
     kind: str
     text: str
@@ -21,7 +21,7 @@ class ResultPart:
 
 
 def parts(result: str) -> list[ResultPart]:
-    """The result in its parts, none of its text left out."""
+    """Return the result in parts, with all of its text."""
     found = list(BEGINS.finditer(result))
     places = [0, *(match.start() for match in found), len(result)]
     kinds = ["text", *(match[1] for match in found)]
@@ -30,7 +30,7 @@ def parts(result: str) -> list[ResultPart]:
 
 
 def pictures(result: str) -> frozenset[str]:
-    """Where the images of a result were kept."""
+    """Return the paths of a result's saved images."""
     return frozenset(part.picture for part in parts(result) if part.picture)
 
 

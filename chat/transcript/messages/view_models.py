@@ -1,4 +1,4 @@
-"""What a page shows of a conversation: the same values for a reload as for a live frame."""
+"""Defines the view models of a conversation, the same for a reload as for a live frame."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NEARLY_FULL = 80
 
 @dataclass(frozen=True, slots=True)
 class ShownQuestion:
-    """An open question. `options` are the answers it takes; `diff` what would change, or the `code` that would run.
+    """An open question. `options` are the valid answers; `diff` is the change, or `code` the code to run.
 
-    `proposes` says that what its person saves is only proposed.
+    `proposes`: this person's answer is only a proposal.
     """
 
     id: int
@@ -35,11 +35,10 @@ class ShownQuestion:
 class ShownCall:
     """A tool card.
 
-    `status` is pending, waiting, running, done, failed, timeout, denied, stopped, interrupted or rejected.
-
-    `phrase` and `target` make the closed line ("Read", "config.json"); `raw` is what the model really wrote.
-    `asked_as` and `asked_arguments` are what it asked for, where another tool served that.
-    `inner` are the calls that a program made, `program` is the card of the program that made this one.
+    `status` is pending, waiting, running, done, failed, timeout, denied, stopped, interrupted or rejected. `phrase` and
+    `target` form the closed line ("Read", "config.json"); `raw` is the model's original text. `asked_as` and
+    `asked_arguments` are the requested call, if another tool served it. `inner` are the calls that a program made,
+    `program` is the card of the program that made this one.
     """
 
     id: str
@@ -63,16 +62,16 @@ class ShownCall:
 
     @property
     def repeatable(self) -> bool:
-        """It came to an end, so that it can be run once more; what a program called runs with its program."""
+        """Whether it has ended and can be run again; a program's call runs only with its program."""
         return self.status not in ("pending", "waiting", "running", "rejected") and not self.program
 
     @property
     def asks(self) -> bool:
-        """A person is asked about it, or about a call that it makes."""
+        """Whether it, or a call that it makes, waits for a person."""
         return self.question is not None or any(call.question for call in self.inner)
 
     def to_json(self) -> dict[str, Any]:
-        """The `call` object of the frames, without its html."""
+        """Return the `call` object of the frames, without its html."""
         call: dict[str, Any] = {
             "id": self.id,
             "name": self.name,
@@ -88,7 +87,7 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownUsage:
-    """What an answer took. `speed` is in tokens per second; `context` and `limit` are tokens, 0 where unknown."""
+    """The cost of an answer. `speed` is in tokens per second; `context` and `limit` are tokens, 0 if unknown."""
 
     tokens: int = 0
     speed: float = 0.0
@@ -97,14 +96,14 @@ class ShownUsage:
 
     @classmethod
     def of(cls, usage: Mapping[str, Any]) -> ShownUsage:
-        """From what a turn stored; a server may have said none of it."""
+        """Build it from a turn's stored usage; servers may report none of it."""
         tokens, took = usage.get("output_tokens") or 0, usage.get("output_ms") or 0
         speed = round(tokens * 1000 / took, 1) if took >= 1 else 0.0
         return cls(int(tokens), speed, int(usage.get("context_tokens") or 0), int(usage.get("context_limit") or 0))
 
     @property
     def percent(self) -> int:
-        """How full the context is; 0 where it is not known."""
+        """How full the context is; 0 if unknown."""
         return min(100, round(100 * self.context / self.limit)) if self.limit else 0
 
     @property
@@ -114,7 +113,7 @@ class ShownUsage:
 
 @dataclass(frozen=True, slots=True)
 class ShownImages:
-    """The images of a message; `seen` says whether they went to the model."""
+    """The images of a message; `seen`: they were sent to the model."""
 
     conversation: str
     paths: tuple[str, ...]
@@ -123,12 +122,12 @@ class ShownImages:
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """One bubble. `html` is the finished markdown; while it is not finished only `text` is shown.
+    """One bubble. `html` is the finished markdown; an unfinished one shows only `text`.
 
-    `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`.
-    `siblings` are the ids of what stands at its place. `usage` is there where its turn is over; `ended` says how, if
-    not well: stopped, interrupted, model_changed, limit or failed. `about` is the model (id) whose options a notice
-    speaks of.
+    `role` is user, assistant or notice; a notice has a `code` of notices.NOTICES and its text in `text`. `siblings` are
+    the ids of the alternatives at its place. `usage` is set when its turn is over; `ended` is the reason of an
+    unsuccessful end: stopped, interrupted, model_changed, limit or failed. `about` is the model (id) whose options a
+    notice mentions.
     """
 
     id: int
@@ -154,7 +153,7 @@ class ShownMessage:
 
     @property
     def number(self) -> int:
-        """Which of its siblings it is, from 1."""
+        """Its position among its siblings, from 1."""
         return self.siblings.index(self.id) + 1 if self.id in self.siblings else 1
 
     @property
@@ -167,13 +166,13 @@ class ShownMessage:
 
     @property
     def may_go_on(self) -> bool:
-        """It broke off without a fault, so that it can be continued."""
+        """Whether it ended early without an error, so that it can be continued."""
         return self.ended in ("stopped", "interrupted", "model_changed", "limit")
 
 
 @dataclass(frozen=True, slots=True)
 class ShownConversation:
-    """Everything the chat page needs, read in one transaction."""
+    """All data of the chat page, read in one transaction."""
 
     id: str
     title: str
@@ -187,5 +186,5 @@ class ShownConversation:
 
     @property
     def formats(self) -> tuple[tuple[str, str], ...]:
-        """The call formats that may be preferred, with what people call them."""
+        """The call formats that may be preferred, with their labels."""
         return tuple((name, format_choice.label(name)) for name in format_choice.names())

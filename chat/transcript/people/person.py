@@ -1,4 +1,4 @@
-"""The person behind a socket, read afresh: a socket outlives the rights it was opened with."""
+"""Reads the permissions of a socket's person again: a socket outlives the permissions it was opened with."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from toolsupport.registry.people.permissions import Action, actions_of, actions_
 
 
 def person(user_id: int, action: Action) -> User:
-    """The person (only the id is filled), who may do `action` at this moment. Raises NotAllowed."""
+    """Return the person (only the id is set), who may do `action` now. Raises NotAllowed."""
     if action not in actions_of(user_id):
         raise NotAllowed(f"Your role does not allow you to {action}.")
     return User(pk=user_id)
 
 
 def kept_out(turns: Collection[int]) -> frozenset[int]:
-    """Those of these turns (ids) whose person may not chat any more."""
+    """Return those of these turns (ids) whose person may no longer chat."""
     owners = dict(Turn.objects.filter(pk__in=turns).values_list("pk", "conversation__owner_id"))
     allowed = actions_of_each(set(owners.values()))
     return frozenset(turn for turn, owner in owners.items() if Action.CHAT not in allowed.get(owner, ()))

@@ -1,4 +1,4 @@
-"""Conversations that their owners let others read."""
+"""Stores which conversations their owners share with others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEED = "read_conversation"
 
 @dataclass(frozen=True, slots=True)
 class ShownShare:
-    """One share in force: with whom, or from whom, depending on who asks."""
+    """One valid share: with whom, or from whom, depending on the reader."""
 
     conversation: str
     title: str
@@ -34,7 +34,7 @@ class ShownShare:
 
 @dataclass(frozen=True, slots=True)
 class SharedConversation:
-    """What somebody reads of a conversation that is shared with them."""
+    """The contents of a conversation for a reader it is shared with."""
 
     id: str
     title: str
@@ -44,7 +44,7 @@ class SharedConversation:
 
 @transaction.atomic
 def share(person: Person, conversation_id: str, name: str) -> None:
-    """Let somebody read one's own conversation. Raises NotFound; ValueError, with words, for nobody who could."""
+    """Share the person's own conversation. Raises NotFound; ValueError with a message for an invalid reader."""
     conversation = own(person, conversation_id)
     reader = User.objects.filter(username=name.strip(), is_active=True).first()
     if reader is None or not may(reader, Action.CHAT):
@@ -56,27 +56,27 @@ def share(person: Person, conversation_id: str, name: str) -> None:
 
 @transaction.atomic
 def withdraw(person: Person, conversation_id: str, name: str) -> None:
-    """Take it back; the row stays as a trace. Raises NotFound."""
+    """Withdraw a share; the row stays as a record. Raises NotFound."""
     rows = Share.objects.filter(conversation=own(person, conversation_id), reader__username=name, withdrawn_at=None)
     rows.update(withdrawn_at=timezone.now())
 
 
 def readers(person: Person, conversation_id: str) -> tuple[tuple[ShownShare, ...], tuple[audit_log.AuditEntry, ...]]:
-    """Who may read one's own conversation, and which administrators read it, with their reasons. Raises NotFound."""
+    """Return who may read the person's own conversation, and administrators' reads with reasons. Raises NotFound."""
     conversation = own(person, conversation_id)
     rows = Share.objects.filter(conversation=conversation, withdrawn_at=None).select_related("conversation", "reader")
     return tuple(_shared(row, row.reader) for row in rows), audit_log.about(DEED, str(conversation.pk))
 
 
 def with_me(person: Person) -> tuple[ShownShare, ...]:
-    """What others let one read, the newest first."""
+    """Return the conversations shared with a person, newest first."""
     rows = Share.objects.filter(reader_id=person.pk, withdrawn_at=None, conversation__owner__is_active=True)
     rows = rows.select_related("conversation__owner").order_by("-id")
     return tuple(_shared(row, row.conversation.owner) for row in rows)
 
 
 def read(person: Person, conversation_id: uuid.UUID) -> SharedConversation:
-    """A conversation that is shared with one. Raises NotFound alike for absent ones and those that are not."""
+    """Return a conversation that is shared with the person. Raises NotFound, also for one that is not shared."""
     rows = Conversation.objects.filter(shares__reader_id=person.pk, shares__withdrawn_at=None, owner__is_active=True)
     row = rows.select_related("owner").filter(pk=conversation_id).first()
     if row is None:
@@ -86,7 +86,7 @@ def read(person: Person, conversation_id: uuid.UUID) -> SharedConversation:
 
 @dataclass(frozen=True, slots=True)
 class ForeignConversation:
-    """A conversation of somebody else, without a word of what it says."""
+    """A conversation of another person, without its contents."""
 
     id: str
     owner: str
@@ -94,21 +94,21 @@ class ForeignConversation:
 
 
 def of_others(person: Person) -> tuple[ForeignConversation, ...]:
-    """The newest conversations of everybody else: whose, and since when, never what about."""
+    """Return the newest conversations of all others: owner and date, without the subject."""
     rows = Conversation.objects.exclude(owner_id=person.pk).select_related("owner")[:LISTED]
     return tuple(_foreign(row) for row in rows)
 
 
 def foreign(person: Person, conversation_id: uuid.UUID) -> ForeignConversation:
-    """One of those. Raises NotFound."""
+    """Return one of those. Raises NotFound."""
     return _foreign(_of_somebody_else(person, conversation_id))
 
 
 @transaction.atomic
 def look_into(person: Person, conversation_id: uuid.UUID, reason: str) -> SharedConversation:
-    """Read a conversation of somebody else, who is told of it with the reason.
+    """Return the contents of another person's conversation; the owner is notified with the reason.
 
-    Raises NotFound; ValueError, with words, where no reason is given: then nothing is read.
+    Raises NotFound; ValueError with a message without a reason: then nothing is read.
     """
     row = _of_somebody_else(person, conversation_id)
     audit_log.write(person.pk or 0, DEED, str(row.pk), reason)

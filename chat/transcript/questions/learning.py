@@ -1,4 +1,4 @@
-"""The question whether to remember that a server refused tools: it outlives the turn that raised it."""
+"""Handles the question whether to remember that a server refused tools, which outlives its turn."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ KIND = "runtime_learning"
 
 @fenced
 def keep_refusal(turn: Turn, refusal: Refusal, status: int) -> RefusalResponse:
-    """Keep the refusal of a turn's server in the history of its model; what is to be asked or shown for it."""
+    """Store the refusal of a turn's server in its model's history; return the question or notice for it."""
     return learning.record_refusal(ObservedRefusal(turn.profile_id, refusal, status))
 
 
 @fenced
 def server_lacks_nothing(turn: Turn) -> None:
-    """The server answered native tools: no setting for them is missing any more."""
+    """Record that the server answered native tools: no setting for them is missing any more."""
     missing_flags.solved(turn.profile_id)
 
 
 @fenced
 def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> Announcement[AskedQuestion] | None:
-    """Ask whether to remember a refusal, unless the conversation is asked that already: then None."""
+    """Ask whether to remember a refusal; None if the conversation has that question already."""
     if Question.objects.filter(conversation=turn.conversation, kind=KIND, answer="").exists():
         return None
     text = f"{turn.profile.name}: This model appears not to support tools. Update its metadata?"
@@ -45,7 +45,7 @@ def ask_to_learn(turn: Turn, options: tuple[str, ...]) -> Announcement[AskedQues
 
 
 def apply(person: Person, question: Question, answer: str) -> Announcement[AddedNotice]:
-    """Do what was answered. Must run inside the transaction that closes the question."""
+    """Apply the answer. Must run in the transaction that closes the question."""
     assert question.turn is not None
     conversation, profile = question.conversation, question.turn.profile
     learned = learning.learn(answer, LearningChoice(profile.pk, str(conversation.pk), person.pk or 0))

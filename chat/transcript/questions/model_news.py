@@ -1,4 +1,4 @@
-"""News of models for open chats: progress and results of tests, decisions."""
+"""Adds notices about tests and decisions to open chats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from toolsupport.registry.testing.detection_reports import ShownDetection
 
 @dataclass(frozen=True, slots=True)
 class NewsSnapshot:
-    """What stands now: whose model is which, the tests that matter, the newest word of people on each model."""
+    """The present state: each conversation's model, its relevant tests, people's newest decision on each model."""
 
     models: dict[str, int]
     tests: list[ShownDetection]
@@ -35,9 +35,9 @@ class NewsSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class ModelNews:
-    """A notice to add; the conversation keeps the `number` of its last one under the name `mark`.
+    """A notice to add; the conversation stores the `number` of its last one under the name `mark`.
 
-    For a conversation that began after the moment `at` it is none. It prefers none of the formats that `failed`.
+    Conversations created after `at` do not get it, nor those that prefer a format in `failed`.
     """
 
     mark: str
@@ -50,7 +50,7 @@ class ModelNews:
 
 
 def look(conversations: Collection[str]) -> NewsSnapshot:
-    """Three small queries for all open pages together."""
+    """Read the state with three small queries for all open pages together."""
     rows = Conversation.objects.filter(pk__in=conversations, profile__isnull=False)
     models = {str(pk): profile for pk, profile in rows.values_list("pk", "profile_id")}
     wanted = set(models.values())
@@ -58,7 +58,7 @@ def look(conversations: Collection[str]) -> NewsSnapshot:
 
 
 def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
-    """Say in a conversation how a test ended; nothing where any process did already."""
+    """Add a notice about the end of a test; nothing if another process did already."""
     told = _formats(test, conversation_id) or _verdict(test)
     at = datetime.fromisoformat(test.finished_at) if test.finished_at else None
     failed = tuple(test.detail.get("formats_failed") or ())
@@ -68,13 +68,13 @@ def tell_end(conversation_id: str, test: ShownDetection) -> Announcements:
 
 
 def tell_decision(conversation_id: str, profile: int, decision: int) -> Announcements:
-    """Say in a conversation what a person decided for everyone; nothing where that was done already."""
+    """Add a notice about a person's decision for everyone; nothing if that was done already."""
     value = effective_values.holds(profile, "tools")
     return _tell_once(conversation_id, ModelNews(HEARD, decision, profile, "saved", {"verdict": WORDS[value]}))
 
 
 def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str, str]] | None:
-    """The notice where the text format of a chat failed, or where a test of formats found that all of them do."""
+    """Return the notice if a chat's text format failed, or if a test found that all formats fail."""
     failed = test.detail.get("formats_failed")
     before = format_findings.left(test.id, conversation_id) or test.detail.get("left")
     if test.status != "done" or not failed or not (before or test.verdict == "inconclusive"):
@@ -84,7 +84,7 @@ def _formats(test: ShownDetection, conversation_id: str) -> tuple[str, dict[str,
 
 
 def _goes_on(profile_id: int, conversation_id: str, failed: Collection[str]) -> str:
-    """How a chat is answered after its format failed."""
+    """Return how a chat continues after its format failed."""
     profile = profile_cache.profile(profile_id)
     known = effective_values.known(profile, conversation_id) if profile else Capabilities({})
     if known["tools"].value is True:
@@ -118,7 +118,7 @@ def _close(conversation: Conversation) -> tuple[int, ...]:
 
 
 def _verdict(test: ShownDetection) -> tuple[str, dict[str, str]] | None:
-    """The code of the notice with its facts; None for a test that ended without a word about the model."""
+    """Return the code of the notice with its facts; None for a test that ended without a verdict on the model."""
     if test.status == "cancelled":
         return None
     if test.verdict == "misconfigured":

@@ -1,4 +1,4 @@
-"""Questions to people in rows: asked once, answered once, by the first who answers."""
+"""Stores questions to people: asked once, answered once, the first answer wins."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ ALLOWS = ("once", "chat", "edit")
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """What a person is asked about a call, and what the answer will be bound to.
+    """The question about a call, and what the answer will be bound to.
 
-    `state` is that of the program which makes the call and waits too.
+    `state` is that of the program which made the call and waits too.
     """
 
     call: ToolCall
@@ -65,7 +65,7 @@ class ApprovalRequest:
 
 @dataclass(frozen=True, slots=True)
 class TurnUsage:
-    """What a turn took until it waits; `calls` counts its calls by their results."""
+    """The usage of a turn until it waits; `calls` counts its calls by result."""
 
     usage: Mapping[str, Any]
     calls: tuple[CallCount, ...] = ()
@@ -73,7 +73,7 @@ class TurnUsage:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedAnswer:
-    """What a person answered; `arguments` only with "edit"."""
+    """A person's answer; `arguments` only with "edit"."""
 
     answer: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class SubmittedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ClosedQuestion:
-    """A question was answered, or its time ran out. `turn` waits to be claimed."""
+    """A question was answered or expired. `turn` waits to be claimed."""
 
     question: int
     conversation: str
@@ -96,7 +96,7 @@ EFFECTS = {unknown_model.KIND: unknown_model.apply, learning.KIND: learning.appl
 
 @fenced
 def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> Announcements:
-    """Let the turn wait for a person, in rows and with no process. Nothing is announced where a person stops it."""
+    """Let the turn wait for a person, stored in rows without a process. Nothing is announced if a person stops it."""
     if turn.stop_requested_at is not None:
         return ()
     run = ToolRun.objects.select_related("turn__conversation", "message", "program").get(pk=run_id, turn=turn)
@@ -129,22 +129,23 @@ def park(turn: Turn, run_id: int, asking: ApprovalRequest, spent: TurnUsage) -> 
 
 
 def _options(run: ToolRun, asking: ApprovalRequest) -> list[str]:
-    """The answers that a question takes."""
+    """Return the valid answers to a question."""
     if run.in_prose:
         return list(IN_PROSE)
     return list(APPROVALS if asking.grantable else UNGRANTABLE)
 
 
 def place(turn: Turn) -> str:
-    """Where an approval holds: this workspace, this turn, this person."""
+    """Return the scope of an approval: this workspace, this turn, this person."""
     return f"{turn.conversation_id}\x1f{turn.pk}\x1f{turn.conversation.owner_id}"
 
 
 @transaction.atomic
 def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQuestion:
-    """Answer an open question of one's own conversation; the turn that waited for it is queued.
+    """Answer an open question of the person's own conversation; the waiting turn is queued.
 
-    Raises NotFound (absent, foreign), Conflict (answered already), ValueError (an answer that is none, with words).
+    Raises NotFound (absent, another person's), Conflict (answered already), ValueError (an invalid answer, with a
+    message).
     """
     mine = Question.objects.select_related("tool_run", "turn__conversation", "conversation", "answered_by")
     hold(*mine.filter(pk=question_id).values_list("conversation_id", flat=True))
@@ -177,7 +178,7 @@ def answer(person: Person, question_id: int, given: SubmittedAnswer) -> ClosedQu
 
 
 def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
-    """Take edited arguments over the asked ones: the result is what is allowed. Raises ValueError if it cannot be."""
+    """Merge edited arguments into the requested ones: the result is allowed. Raises ValueError if impossible."""
     run, turn = question.tool_run, question.turn
     if run is None or turn is None:
         raise ValueError("There is nothing to edit here.")
@@ -200,14 +201,14 @@ def _edit(question: Question, arguments: Mapping[str, Any]) -> None:
 
 
 def _told(run: ToolRun, spec: ToolSpec) -> JSON:
-    """The arguments that models see; a translated command may have others, which stay as they are."""
+    """Return the arguments that models see; a translated command may have others, which stay unchanged."""
     known = spec.parameters.get("properties", {})
     translated = run.asked_arguments is not None
     return {name: value for name, value in run.arguments.items() if not translated or name in known}
 
 
 def _bound(question: Question) -> dict[str, str]:
-    """What an answer holds for; editing the arguments changed it."""
+    """Return what an answer is bound to; editing the arguments changes it."""
     return {"binds": question.binds, "basis": question.basis}
 
 
@@ -223,7 +224,7 @@ def _closed(question: Question, given: str, by: str) -> ClosedQuestion:
 
 @transaction.atomic
 def expire() -> list[ClosedQuestion]:
-    """Close the questions whose time is over: what they asked for is not run, and the model gets the reason."""
+    """Close expired questions: their calls do not run, and the model gets the reason."""
     closed = []
     late = Question.objects.filter(answer="", expires_at__lte=Now()).select_related("conversation")
     hold(*late.values_list("conversation_id", flat=True))
@@ -234,7 +235,7 @@ def expire() -> list[ClosedQuestion]:
 
 
 def close_all(turn: Turn, given: str) -> tuple[int, ...]:
-    """Close what a turn still asks (ids), when it ends without an answer. Must run inside a transaction."""
+    """Close open questions of turns (ids) that end without an answer. Must run in a transaction."""
     asked = Question.objects.filter(turn=turn, answer="").exclude(kind__in=EFFECTS)
     closed = tuple(asked.values_list("pk", flat=True))
     asked.update(answer=given, answered_at=Now())
@@ -243,9 +244,9 @@ def close_all(turn: Turn, given: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDecision:
-    """What was decided about a call: run it over what has this `basis`, or give the model the reason.
+    """The decision on a call: run it over content with this `basis`, or give the model the reason.
 
-    `level` is that of the tool a person was asked about.
+    `level` is that of the tool that the person was asked about.
     """
 
     allowed: bool
@@ -261,7 +262,7 @@ WHY = {
 
 
 def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
-    """What was decided about a call that waited. An approval of anything but exactly this call does not count."""
+    """Return the decision on a call that waited. An approval counts for exactly this call only."""
     question = run.questions.exclude(answer="").order_by("id").last()
     if question is None:
         return None
@@ -277,7 +278,7 @@ def decision(run: ToolRun, turn: Turn) -> ApprovalDecision | None:
 
 
 def granted(conversation_id: str) -> frozenset[str]:
-    """The tools a person allowed for the whole conversation."""
+    """Return the tools that a person allowed for the whole conversation."""
     return sql.granted_in(uuid.UUID(conversation_id))
 
 
@@ -290,14 +291,14 @@ class GrantedTool:
 
 
 def grants(person: Person, conversation_id: str) -> tuple[GrantedTool, ...]:
-    """What runs without being asked for in one's own conversation. Raises NotFound."""
+    """Return the tools that run without asking in the person's own conversation. Raises NotFound."""
     rows = Grant.objects.filter(conversation=own(person, conversation_id), revoked_at=None)
     return tuple(GrantedTool(row.tool, row.granted_at) for row in rows)
 
 
 @transaction.atomic
 def revoke(person: Person, conversation_id: str, tool: str) -> datetime | None:
-    """Take a grant back; None when there is none in force."""
+    """Revoke a grant; None if there is none."""
     grants = Grant.objects.filter(conversation_id=conversation_id, conversation__owner_id=person.pk, tool=tool)
     now = timezone.now()
     return now if grants.filter(revoked_at=None).update(revoked_at=now) else None

@@ -1,4 +1,4 @@
-"""The question whether an unknown model supports tools, answered for everyone or for one chat."""
+"""Handles the question whether an unknown model supports tools, answered for everyone or for one chat."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ WORDS = {True: "takes tools", False: "takes no tools", None: "follows the eviden
 
 @transaction.atomic
 def ask(person: Person, conversation_id: str) -> Announcements:
-    """Ask about the conversation's model where it is unknown; once for each person, build and day. Raises NotFound.
+    """Ask about the conversation's model if it is unknown; once per person, build and day. Raises NotFound.
 
-    Questions about another model end.
+    Questions about another model are closed.
     """
     conversation = own(person, conversation_id, lock=True)
     build = _build(conversation)
@@ -59,7 +59,7 @@ def ask(person: Person, conversation_id: str) -> Announcements:
 
 
 def pending(person: Person, conversation_id: str) -> tuple[ShownQuestion | None, list[ShownDetection]]:
-    """What stands above the composer: the open question about the model, and its tests that run. Raises NotFound."""
+    """Return the content above the composer: an open question about the model, and its tests. Raises NotFound."""
     conversation = own(person, conversation_id)
     tests = detection_reports.open_ones([conversation.profile_id] if conversation.profile_id else [])
     row = _open(conversation).filter(binds=_build(conversation)).last()
@@ -67,7 +67,7 @@ def pending(person: Person, conversation_id: str) -> tuple[ShownQuestion | None,
 
 
 def apply(person: Person, question: Question, answer: str) -> Notice | None:
-    """Do what the answer says. Raises Conflict where it was decided meanwhile, Busy, ConfigError, NotAllowed."""
+    """Apply the answer. Raises Conflict if it was decided meanwhile, Busy, ConfigError, NotAllowed."""
     profile = int(question.binds.partition(":")[0])
     if answer == "none":
         return _say(question.conversation, profile, "no_answer")
@@ -77,7 +77,7 @@ def apply(person: Person, question: Question, answer: str) -> Notice | None:
 
 
 def begin_test(person: Person, conversation: Conversation, profile: int) -> Notice | None:
-    """Begin a test, and say so where it is about the conversation's own model; None where one was under way."""
+    """Start a test, with a notice if it is about the conversation's model; None if one was open."""
     allowed = actions_of(person.pk or 0)
     if Action.DETECT not in allowed:
         raise NotAllowed(f"Your role does not allow you to {Action.DETECT}.")
@@ -89,7 +89,10 @@ def begin_test(person: Person, conversation: Conversation, profile: int) -> Noti
 
 @transaction.atomic
 def start(person: Person, conversation_id: str, wanted: str) -> tuple[int, Notice | None]:
-    """Test a model by profile id, `server/name` or a unique name; (its id, the notice). Raises NotFound, Busy …"""
+    """Test a model by profile id, `server/name` or a unique name; return (its id, the notice).
+
+    Raises NotFound, Busy and the errors of opening a test.
+    """
     conversation = own(person, conversation_id, lock=True)
     profile = picker.find(wanted)
     return profile, begin_test(person, conversation, profile)
@@ -146,7 +149,7 @@ def _unknown(conversation: Conversation) -> bool:
 
 
 def _build(conversation: Conversation) -> str:
-    """Which build of which model a question is about."""
+    """Return the build of the model that a question is about."""
     profile = profile_cache.profile(conversation.profile_id) if conversation.profile_id else None
     return f"{profile.pk}:{profile.build.key}" if profile else ""
 

@@ -1,1 +1,1 @@
-"""What a conversation sets for its turns."""
+"""Settings of a conversation for its turns."""

@@ -1,4 +1,4 @@
-"""What the tools of this site have to offer to a model."""
+"""Lists the tools of this site for a model."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ def offer(
     databases: str = "",
     team: Mapping[str, Any] | None = None,
 ) -> ToolOffer:
-    """Every built-in tool, with whether the team has switched it on and whether it works here, then the deferred ones.
+    """Return every built-in tool with its state, then the deferred ones.
 
-    Those of the `toolset` of a conversation were found for it, the most relevant first. `prompts` are the team's that
-    can be chosen, `databases` names those that it may read. `team` are all settings in force, where they were read.
+    The state: enabled by the team, and working here. Tools in the conversation's `toolset` were found for it, most
+    relevant first. `prompts` are the team's available prompts, `databases` names the readable ones. `team` are all
+    effective settings, if they were read.
     """
     team = team or team_settings.everything()
     built_in = [_built_in(tool, team) for tool in BUILTINS.values()]
@@ -51,7 +52,7 @@ def _built_in(tool: Tool, team: Mapping[str, Any]) -> Candidate:
 
 
 def _about(candidate: Candidate, prompts: Sequence[NamedPrompt], databases: str) -> Candidate:
-    """A tool for prompts or databases tells which there are; without any it is not offered."""
+    """Return a prompt or database tool with the available names; without any it is not offered."""
     spec = candidate.spec
     if spec.name == hot_swap.TOOL.spec.name:
         return replace(candidate, spec=hot_swap.with_prompts(spec, prompts), missing="" if prompts else NO_PROMPTS)
@@ -62,7 +63,7 @@ def _about(candidate: Candidate, prompts: Sequence[NamedPrompt], databases: str)
 
 
 def found(candidate: Candidate, toolset: Sequence[str]) -> Candidate:
-    """A deferred tool, offered where it is in the toolset."""
+    """Return a deferred tool, offered if it is in the toolset."""
     if candidate.spec.name not in toolset:
         return candidate
     return replace(candidate, materialised=True, relevance=-float(toolset.index(candidate.spec.name)))

@@ -10,7 +10,7 @@ from chat.transcript.locks import hold
 
 
 def change(conversation: uuid.UUID, **changed: Any) -> dict[str, Any]:
-    """All settings after the change. Must run inside a transaction; holds the conversation until that ends."""
+    """Change settings and return all of them. Must run in a transaction; locks the conversation until that ends."""
     hold(conversation)
     rows = Conversation.objects.filter(pk=conversation)
     settings: dict[str, Any] = rows.values_list("settings", flat=True).get() | changed

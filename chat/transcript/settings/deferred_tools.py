@@ -1,4 +1,4 @@
-"""The tools that wait until a search finds them for a conversation."""
+"""Lists the tools that wait until a search finds them for a conversation."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from toolsupport.registry.mcp import mcp_servers
 
 
 def tools() -> tuple[RemoteTool, ...]:
-    """Those of MCP servers, as the rows have them now."""
+    """Return the tools of MCP servers, as they are stored now."""
     return mcp_servers.known_tools()

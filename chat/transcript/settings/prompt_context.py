@@ -1,4 +1,4 @@
-"""The memory and the chosen prompts of a conversation, as part of the system text."""
+"""Reads the memory and the selected prompts of a conversation for the system text."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ TEXT = "SELECT text FROM chat_prompt WHERE name = %s ORDER BY id DESC LIMIT 1"
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """`memory` and `chosen` are texts of the conversation, `prompts` are all that can be chosen."""
+    """`memory` and `chosen` are texts of the conversation, `prompts` are all available ones."""
 
     memory: str = ""
     chosen: tuple[str, ...] = ()
     prompts: tuple[NamedPrompt, ...] = ()
 
     def system(self, base: str) -> str:
-        """The system text that begins with `base`; what is said of tools comes after it."""
+        """Return the system text that begins with `base`; the part about tools comes after it."""
         memory = f"{MEMORY}\n{self.memory}" if self.memory else ""
         return "\n\n".join(text for text in (base.strip(), *self.chosen, memory) if text)
 
 
 def of(conversation: Conversation) -> PromptContext:
-    """As it stands in the rows."""
+    """Return the context as it is stored."""
     prompts = offered()
     chosen = chosen_names(conversation.settings, prompts)
     return PromptContext(memory_of(conversation.pk), tuple(_text(name) for name in chosen), prompts)
 
 
 def memory_of(conversation: UUID) -> str:
-    """What is remembered, "" where nothing is."""
+    """Return the memory, "" if it is empty."""
     found = raw_sql.row(NEWEST, conversation)
     return str(found[0]) if found else ""
 
 
 def offered() -> tuple[NamedPrompt, ...]:
-    """The prompts that can be chosen, by name."""
+    """Return the available prompts, by name."""
     return tuple(NamedPrompt(name, description) for name, description in raw_sql.rows(OFFERED))
 
 
 def chosen_names(settings: Mapping[str, Any], prompts: tuple[NamedPrompt, ...]) -> tuple[str, ...]:
-    """Those of the prompts that hold in a conversation with these settings, in the order they were chosen in."""
+    """Return the selected prompts of a conversation with these settings, in the order of selection."""
     known = {prompt.name for prompt in prompts}
     return tuple(name for name in settings.get("prompts") or () if name in known)
 

@@ -1,4 +1,4 @@
-"""What a turn is given of its conversation: its settings, its workspace."""
+"""Reads what a turn gets from its conversation: its settings, its workspace."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ASKED_FORMAT = "asked_format"
 
 
 def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
-    """The conversation's own settings, as the registry wants them."""
+    """Return the conversation's own settings for the registry."""
     return ChatSettings(
         tools_on=stored.get("tools_on"),
         system=stored.get("system") or "",
@@ -48,13 +48,13 @@ def chat_settings(stored: Mapping[str, Any]) -> ChatSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequestContext(RequestContext):
-    """A briefing for a conversation, with what its model is told of it."""
+    """A request context for a conversation, with its prompt context."""
 
     told: PromptContext = field(default_factory=PromptContext)
 
 
 def briefing(conversation: Conversation) -> ChatRequestContext:
-    """What to ask the model of a conversation, with every tool that might be offered. Raises ConfigError."""
+    """Return the request context of a conversation, with every available tool. Raises ConfigError."""
     if conversation.profile is None:
         raise ConfigError("Choose a model first.")
     wanted = chat_settings(conversation.settings)
@@ -84,7 +84,7 @@ def briefing_without_chat(profile_id: int, person: int, tool: str) -> RequestCon
 
 
 def documents(files: Workspace) -> dict[str, str]:
-    """What the files of a conversation say to every model: the first part of each of DOCUMENTS that is there."""
+    """Return the texts of a conversation's files for every model: the beginning of each existing one of DOCUMENTS."""
     found: dict[str, str] = {}
     for name in DOCUMENTS:
         with suppress(NotFound, ToolError):
@@ -94,20 +94,20 @@ def documents(files: Workspace) -> dict[str, str]:
 
 
 def workspace(conversation: str) -> Workspace:
-    """The files of a conversation; the caller has looked up that it may be used."""
+    """Return the files of a conversation; the caller has checked the permission."""
     return Workspace(Path(settings.WORKSPACES_DIR) / conversation, quota())
 
 
 def remove_workspace(conversation: str) -> None:
-    """Remove the files of a conversation that is gone; what cannot be removed stays, and nobody can reach it."""
+    """Delete the files of a deleted conversation; undeletable ones stay, unreachable."""
     shutil.rmtree(Path(settings.WORKSPACES_DIR) / str(uuid.UUID(conversation)), ignore_errors=True)
 
 
 def quota() -> int:
-    """How many bytes the files of one conversation may have."""
+    """Return how many bytes the files of one conversation may have."""
     return int(settings.ENV["TOOLSUPPORT_WORKSPACE_MIB"]) * 1024 * 1024
 
 
 def tool_context(conversation: str, person: int = 0) -> ToolContext:
-    """What tools may touch in a turn of this conversation; `person` is who owns it."""
+    """Return the context of tools in a turn of this conversation; `person` is its owner."""
     return ToolContext(workspace=workspace(conversation), conversation=conversation, person=person)

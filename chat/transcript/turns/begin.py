@@ -1,8 +1,8 @@
-"""The one entrance into a turn: a request becomes rows in one transaction, from any source.
+"""Begins every turn: a request from any source becomes rows in one transaction.
 
 Each kind of request is a small builder (`sent_message`, `regenerate`, `repeat_call`, `requested_call`), which drafts
-what its turn begins with. What all kinds share stands here: whose conversation it is, whether the request is known
-already, whether there is room for it, the rows of the turn, and the numbers of what is announced.
+the first messages of its turn. The common part is here: the owner of the conversation, repeated requests, the limit of
+turns, the rows of the turn, and the numbers of the announcements.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from toolsupport.registry.leases import TURN, in_future
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a turn begins with. `message` is a new one, or the stored one that is answered.
+    """The beginning of a turn. `message` is a new one, or the stored one that is answered.
 
     A new message of a model makes the `call` (its row lacks its message, its turn and the end of its id): the turn
-    begins by running it. `forks`: the first new message may stand beside others.
+    begins by running it. `forks`: the first new message may be an alternative to others.
     """
 
     briefing: ChatRequestContext
@@ -66,15 +66,18 @@ class TurnBuilder(Protocol):
     """One kind of request. Both functions run in the transaction of `begin`, which holds the conversation."""
 
     def client_id_in(self, conversation: Conversation) -> str:
-        """What makes the same request, made twice, one turn. Raises Busy where none can be made now."""
+        """Return the id by which a repeated request finds its turn. Raises Busy if none can be made now."""
 
     def draft(self, conversation: Conversation) -> Draft:
-        """What the turn begins with. Raises NotFound, ConfigError or ValueError, and then nothing is kept."""
+        """Return the beginning of the turn. Raises NotFound, ConfigError or ValueError, and then nothing is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """Who wants a turn in which conversation. With an `owner`, that process runs it at once; else it is queued."""
+    """A person's request for a turn in a conversation.
+
+    With an `owner`, that process runs it at once; else it is queued.
+    """
 
     person: Person
     conversation: str
@@ -84,11 +87,10 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedTurn:
-    """A turn this process owns now, with all it needs to run. `searched`: tools were looked for in its conversation.
+    """A turn that this process owns, with all data to run it. `searched`: tools were searched in its conversation.
 
-    `asked` is the latest message as a person wrote it, `heard` are the tools whose results stand in the history.
-    `opening` is announced as soon as the turn runs, `reply` is the empty message that it writes into first (0 where it
-    begins with calls).
+    `heard` are the tools whose results are in the history. `opening` is announced as soon as the turn runs, `reply` is
+    the empty message that it writes to first (0 if it begins with calls).
     """
 
     turn: int
@@ -110,10 +112,10 @@ class ClaimedTurn:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedMessage:
-    """The request is kept. `repeated` says that its turn was known already: nothing was done again.
+    """The request is stored. `repeated`: its turn existed already, and nothing was done again.
 
-    `message` is the first one of the turn, or the one it answers. A turn that began at once has `claimed`.
-    `ended` made room for it.
+    `message` is the first one of the turn, or the one it answers. A turn that began at once has `claimed`. `ended` are
+    turns that were ended for it.
     """
 
     turn: int
@@ -126,7 +128,7 @@ class AcceptedMessage:
 
 @dataclass(frozen=True, slots=True)
 class TurnAdmission:
-    """Whether there is room for a turn: the one that is `known` already, and those that `ended` to make room."""
+    """Whether another turn is allowed: the one that is `known` already, and those that `ended` for it."""
 
     known: int | None = None
     ended: tuple[TurnEnd, ...] = ()
@@ -134,9 +136,9 @@ class TurnAdmission:
 
 @transaction.atomic
 def begin(request: TurnRequest) -> AcceptedMessage:
-    """Write a turn with all that it begins with. A request that is known already finds its turn.
+    """Store a turn with its first messages. A repeated request finds its turn.
 
-    Raises NotFound, Busy, ConfigError or what the builder raises, and then nothing is kept.
+    Raises NotFound, Busy, ConfigError or the builder's errors, and then nothing is stored.
     """
     conversation = own(request.person, request.conversation, lock=True)
     client_id = request.builder.client_id_in(conversation)
@@ -161,7 +163,7 @@ def _insert_turn(turn: Turn, briefing: ChatRequestContext) -> None:
 
 
 def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
-    """Write the first messages of a turn, which end the branch that is shown from now on."""
+    """Store the first messages of a turn, which end the shown branch from now on."""
     is_new = draft.message.pk is None
     runs = _insert_message(turn, draft) if is_new else []
     asked = draft.message if is_new else question_before(draft.message) or draft.message
@@ -184,7 +186,7 @@ def _opened(turn: Turn, draft: Draft) -> AcceptedMessage:
 
 
 def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
-    """Write the new message that a turn begins with; the calls that it makes."""
+    """Store the new message that a turn begins with; return its calls."""
     row, run = draft.message, draft.call
     row.turn = turn
     row.save(force_insert=True)
@@ -197,7 +199,7 @@ def _insert_message(turn: Turn, draft: Draft) -> list[ToolRun]:
 
 
 def _with_reply(turn: Turn, briefing: ChatRequestContext, *first: Thing, forks: bool = False) -> ClaimedTurn:
-    """A turn that runs, with the empty message that its model writes into; `first` is announced before both."""
+    """Return a running turn with the empty message for its model; `first` is announced before both."""
     conversation = turn.conversation
     leaf = conversation.leaf_id
     reply = Message(conversation=conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn)
@@ -235,7 +237,7 @@ def _claimed(turn: Turn, briefing: ChatRequestContext, opening: Announcements) -
 
 @transaction.atomic
 def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
-    """Make a queued turn this process's own; None when another was faster or it was stopped meanwhile."""
+    """Claim a queued turn for this process; None if another was faster or it was stopped meanwhile."""
     mine = Turn.objects.filter(pk=turn_id, status="queued")
     hold(*mine.values_list("conversation_id", flat=True))
     if not mine.update(status="running", owner=owner, lease_until=in_future(TURN), started_at=Now()):
@@ -254,9 +256,9 @@ def claim(turn_id: int, owner: str) -> ClaimedTurn | None:
 
 
 def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmission:
-    """The turn of this client_id, if it is known already. Raises Busy where there is no room for another turn.
+    """Return the turn of this client_id, if it exists. Raises Busy if no further turn is allowed.
 
-    What `owner` runs itself is alive, though the database took no lease of it for a while.
+    Turns of `owner` are alive, even if the database accepted no renewal for some time.
     """
     room, ended = sql.room(conversation, client_id), list[TurnEnd]()
     if room.known is not None:
@@ -277,13 +279,13 @@ def room_for(conversation: Conversation, client_id: str, owner: str) -> TurnAdmi
 
 
 def question_of(turn_id: int) -> Message:
-    """The message of a person that this turn answers; an answer written again has it from the turn before."""
+    """Return the person's message that this turn answers; a regenerated answer has that of the turn before."""
     first = Message.objects.filter(turn_id=turn_id).order_by("id")[0]
     return question_before(first) or first
 
 
 def question_before(row: Message) -> Message | None:
-    """The message of a person that this message answers, which may be itself."""
+    """Return the person's message that this message answers, which may be itself."""
     found: Message | None = row
     while found is not None and found.role != Role.USER:
         found = found.parent

@@ -1,4 +1,4 @@
-"""Which model servers are answering at this moment."""
+"""Reads which model servers are writing an answer now."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from chat.models import Turn
 
 
 def servers() -> frozenset[int]:
-    """The ids of the servers whose models write an answer now, in whichever process."""
+    """Return the ids of the servers whose models write an answer now, in any process."""
     running = Turn.objects.filter(status__in=("queued", "running"))
     return frozenset(running.values_list("profile__server_id", flat=True))

@@ -1,4 +1,4 @@
-"""What a running turn finds out about the context of its model, kept for every conversation."""
+"""Stores what a running turn learns about the context of its model, for every conversation."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from toolsupport.registry.settings import context_sizes
 
 @fenced
 def count_prompt(turn: Turn, build: str, tools_digest: str, seen: MeasuredPrompt) -> None:
-    """Keep how many tokens a request had."""
+    """Store the token count of a request."""
     prompt_counts.learn(build, tools_digest, seen)
 
 
 @fenced
 def raise_context(turn: Turn, seen: ContextWindow, context: int) -> ContextWindow:
-    """Ask for more context from now on; the context that holds then."""
+    """Raise the requested context from now on; return the effective context."""
     return context_sizes.raise_to(turn.profile_id, seen, context)
 
 
 @fenced
 def take_context_back(turn: Turn, seen: ContextWindow) -> ContextWindow | None:
-    """Ask for the context before; None where that would not be less."""
+    """Return to the previous context; None if that is not smaller."""
     return context_sizes.take_back(turn.profile_id, seen)

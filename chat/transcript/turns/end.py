@@ -22,7 +22,8 @@ from chat.transcript import sql
 from chat.transcript.announcements import Announcements, EndedQuestion, EndedTurn, FinishedMessage, announce_all
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import Person, own
-from chat.transcript.messages import present
+from chat.transcript.messages import present, raw_exchanges
+from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import LOST, TurnStore
@@ -36,7 +37,7 @@ STATUSES = ("done", "stopped", "interrupted", "failed", "model_changed")
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """A turn is over: `announced` is the last state of its messages, what it asks no more, and its end."""
+    """A turn has ended: `announced` is the final state of its messages, its closed questions, and its end."""
 
     turn: int
     conversation: str
@@ -48,7 +49,7 @@ class TurnEnd:
 class TurnOutcome:
     """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
 
-    `calls` counts its calls by their results.
+    `calls` counts its calls by result, `exchanges` are the requests behind the last message.
     """
 
     reason: str
@@ -56,11 +57,12 @@ class TurnOutcome:
     usage: Mapping[str, Any] = field(default_factory=dict)
     reply: tuple[int, str, str, int | None] | None = None
     calls: tuple[CallCount, ...] = ()
+    exchanges: PreparedExchanges = ()
 
 
 @transaction.atomic
 def request_stop(person: Person, conversation_id: str) -> tuple[int | None, TurnEnd | None]:
-    """Ask for the open turn to stop: (its id or None, its end if no process runs it). Raises NotFound."""
+    """Request the open turn to stop: (its id or None, its end if no process runs it). Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     turn = Turn.objects.filter(conversation=conversation, status__in=OPEN).first()
     if turn is None:
@@ -74,7 +76,7 @@ def request_stop(person: Person, conversation_id: str) -> tuple[int | None, Turn
 
 
 def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
-    """End those of `turns` that wait for an answer: a new message came instead. Must run inside a transaction."""
+    """End those of `turns` that wait for an answer, because of a new message. Must run in a transaction."""
     ended = []
     for turn in turns.filter(status="waiting").select_related("conversation", "profile"):
         text = "A new message was sent instead of an answer."
@@ -86,19 +88,20 @@ def supersede(turns: QuerySet[Turn]) -> list[TurnEnd]:
 
 @transaction.atomic
 def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
-    """End a turn of this process. Raises Lost, before anything is written, where it is its own no more."""
+    """End a turn of this process. Raises Lost, before anything is written, if it no longer owns the turn."""
     status = outcome.reason if outcome.reason in STATUSES else "done"
     turn = sql.end_turn(store.owner, store.turn, (status, outcome.detail, dict(outcome.usage)))
     if turn is None:
         raise Lost(LOST)
     if outcome.reply is not None:
         sql.write_reply(turn.pk, outcome.reply)
+        raw_exchanges.keep(turn, outcome.reply[0], outcome.exchanges)
     call_metrics.add(turn.profile_id, outcome.calls)
     return close(turn, outcome.reason)
 
 
 def close(turn: Turn, reason: str) -> TurnEnd:
-    """Finish what a turn left open, so that nothing of it changes any more."""
+    """Close everything that a turn left open, so that nothing of it changes any more."""
     profile = profile_cache.profile(turn.profile_id)
     if profile is not None:
         turn.profile = profile

@@ -1,4 +1,4 @@
-"""Which tools were found for a conversation: kept with it, so that its prompt stays the same from turn to turn."""
+"""Stores which tools were found for a conversation, so that its prompt stays the same from turn to turn."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ KEY = "toolset"
 
 
 def searchable(briefing: RequestContext) -> tuple[ToolSpec, ...]:
-    """The deferred tools that may run in a turn with this briefing."""
+    """Return the deferred tools that may run in a turn with this request context."""
     return tuple(one.spec for one in briefing.remotes if one.spec.name in briefing.usable)
 
 
 @fenced
 def add(turn: Turn, names: Sequence[str]) -> None:
-    """Offer these tools from now on, before those that were found earlier. A search without a find counts too."""
+    """Offer these tools from now on, before those that were found earlier. A search without results counts too."""
     kept = turn.conversation.settings.get(KEY) or ()
     before = [name for name in kept if name not in names]
     chat_settings.change(turn.conversation_id, **{KEY: [*names, *before][:MOST]})
@@ -39,7 +39,7 @@ def add(turn: Turn, names: Sequence[str]) -> None:
 
 @transaction.atomic
 def say_cut(person: Person, conversation_id: str) -> Announcement[AddedNotice] | None:
-    """Say which of the tools that were found the model chosen now cannot be given, if any. Raises NotFound."""
+    """Add a notice about found tools that the chosen model cannot get, if any. Raises NotFound."""
     conversation = own(person, conversation_id, lock=True)
     if not conversation.settings.get(KEY):
         return None
@@ -52,7 +52,7 @@ def say_cut(person: Person, conversation_id: str) -> Announcement[AddedNotice] |
 
 
 def briefing(turn_id: int) -> ChatRequestContext:
-    """What to ask in the rest of a turn, with the tools that were found meanwhile, in the format it has by now."""
+    """Return the request context for the rest of a turn, with the tools found meanwhile, in its present format."""
     turn = Turn.objects.select_related("conversation", "profile__server").get(pk=turn_id)
     turn.conversation.profile = turn.profile
     return gone_on(turn, turn_settings.briefing(turn.conversation))

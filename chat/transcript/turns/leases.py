@@ -30,7 +30,7 @@ PATIENCE = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """What the rows say to a process that keeps its turns alive."""
+    """The rows' answer to a process that renews its turns."""
 
     lost: frozenset[int] = field(default_factory=frozenset)
     stop: frozenset[int] = field(default_factory=frozenset)
@@ -38,9 +38,9 @@ class Heartbeat:
 
 @transaction.atomic
 def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str, str]]) -> Heartbeat:
-    """Renew the leases of `turns`, write grown texts (message, text, thinking), read which of them are to be stopped.
+    """Renew the leases of `turns`, store grown texts (message, text, thinking), return which turns should stop.
 
-    Fenced: a turn that is no longer `owner`'s is reported as lost, and its texts are not written.
+    Fenced: a turn that `owner` no longer owns is reported as lost, and its texts are not stored.
     """
     turns = list(turns)
     mine = Turn.objects.filter(pk__in=turns, owner=owner, status="running")
@@ -54,9 +54,9 @@ def keep_alive(owner: str, turns: Iterable[int], texts: Iterable[tuple[int, str,
 
 @transaction.atomic
 def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
-    """Interrupt the turns whose lease ran out; also gives the queued turns that no process claimed in time.
+    """Interrupt the turns with an expired lease; also return the queued turns that no process claimed in time.
 
-    Those that are `running` in this very process live, though the database took no lease of theirs for a while.
+    Those `running` in this process are alive, even if the database accepted no renewal for some time.
     """
     ended = expire(Turn.objects.exclude(pk__in=running))
     waiting = Turn.objects.filter(status="queued", created_at__lt=leases.in_future(-PATIENCE), stop_requested_at=None)
@@ -64,7 +64,7 @@ def settle(running: Collection[int] = ()) -> tuple[list[TurnEnd], list[int]]:
 
 
 def expire(turns: QuerySet[Turn]) -> list[TurnEnd]:
-    """Interrupt those of `turns` whose lease ran out, and only those. Must run inside a transaction."""
+    """Interrupt those of `turns` with an expired lease, and only those. Must run in a transaction."""
     ran_out = Q(leases.ran_out(), status="running")
     expired = turns.filter(ran_out)
     hold(*expired.values_list("conversation_id", flat=True))

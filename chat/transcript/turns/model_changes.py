@@ -13,5 +13,5 @@ WHERE chat_turn.id = %s AND chat_conversation.profile_id <> chat_turn.profile_id
 
 
 def model_changed(turn_id: int) -> bool:
-    """True where the conversation has another model by now than this turn."""
+    """Return True if the conversation now has another model than this turn."""
     return raw_sql.row(SWAPPED, turn_id) is not None

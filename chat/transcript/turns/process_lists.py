@@ -1,4 +1,4 @@
-"""Which process runs what, as the rows say it."""
+"""Reads which process runs what."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from chat.models import OPEN, Conversation, Message, Turn
 
 
 def leader_of(conversation_id: str) -> str:
-    """The process that runs the turn of a conversation; "" where none runs."""
+    """Return the process that runs the turn of a conversation; "" if none runs."""
     rows = Turn.objects.filter(conversation_id=conversation_id, status="running")
     return rows.values_list("owner", flat=True).first() or ""
 
 
 def writer_of(message_id: int) -> str:
-    """The process that is writing a message at the moment, or runs a tool for it; "" where none does."""
+    """Return the process that writes a message now, or runs a tool for it; "" if none does."""
     grows = Q(finished=False) | Q(tool_runs__status="running")
     rows = Message.objects.filter(grows, pk=message_id, turn__status="running")
     return rows.values_list("turn__owner", flat=True).first() or ""
 
 
 def standings(conversations: Collection[str]) -> dict[str, tuple[int, int | None]]:
-    """How far each conversation is: (the number of its last thing, its open turn or None)."""
+    """Return how far each conversation is: (its newest announcement's number, its open turn or None)."""
     open_turns = Turn.objects.filter(conversation_id__in=conversations, status__in=OPEN)
     turns = dict(open_turns.values_list("conversation_id", "pk"))
     tails = Conversation.objects.filter(pk__in=conversations).values_list("pk", "tail")

@@ -1,4 +1,4 @@
-"""What happens in a running turn, written down as it happens, by the process that owns the turn and by no other."""
+"""Stores the events of a running turn as they happen, only from the process that owns the turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from chat.transcript.announcements import (
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import leaf_of
-from chat.transcript.messages import notices, present
+from chat.transcript.messages import notices, present, raw_exchanges
+from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.turn_store import TurnStore, fenced
 from toolsupport.core.errors import Lost
@@ -40,9 +41,9 @@ NOT_KEPT = ToolResult(
 
 @dataclass(frozen=True, slots=True)
 class RequestedCall:
-    """A call as it was asked for; `raw` is what the model really wrote, `program` the row of a program that made it.
+    """A requested call; `raw` is the model's original text, `program` the row of the program that made it.
 
-    `served` is the call that runs in its place, where another tool does the same.
+    `served` is the call that runs in its place, if another tool does the same.
     """
 
     call: ToolCall
@@ -55,26 +56,27 @@ class RequestedCall:
 
 
 def automatic(call: ToolCall, level: str) -> RequestedCall:
-    """A call that no model made: people see it, models do not."""
+    """Return a call that no model made: people see it, models do not."""
     return RequestedCall(call, AUTOMATIC, level)
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedReply:
-    """An assistant message that is whole."""
+    """A complete assistant message with the raw `exchanges` behind it."""
 
     text: str
     thinking: str
     thinking_ms: int | None
     calls: tuple[RequestedCall, ...] = ()
+    exchanges: PreparedExchanges = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CallRejection:
-    """A call that will not run, with the reason that the model (or the `program` that made it) reads.
+    """A call that will not run, with the reason for the model (or the `program` that made it).
 
-    `suggestion` is the tool that was probably meant.
-    `format` names the text format in which it could not be read: then `raw` stands in the text of the answer, too.
+    `suggestion` is the tool that was probably meant. `format` names the text format in which it could not be parsed:
+    then `raw` is in the text of the answer, too.
     """
 
     id: str
@@ -88,7 +90,7 @@ class CallRejection:
 
 @fenced
 def start_reply(turn: Turn) -> Announcement[StartedMessage]:
-    """A new, empty assistant message at the end of the branch."""
+    """Add an empty assistant message at the end of the branch."""
     leaf = leaf_of(turn.conversation_id)
     row = Message.objects.create(
         conversation=turn.conversation, parent_id=leaf, role=Role.ASSISTANT, finished=False, turn=turn
@@ -99,7 +101,7 @@ def start_reply(turn: Turn) -> Announcement[StartedMessage]:
 
 @fenced
 def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> Announcement[FinishedMessage]:
-    """The message is whole: its text will not change any more. Its calls are kept, none of them begun."""
+    """Finish the message: its text is final. Its calls are stored, none of them started."""
     mine = branches.with_forks(Message.objects.select_related("conversation", "turn__profile")).filter(turn=turn)
     row = mine.get(pk=message_id)
     row.content, row.thinking, row.thinking_ms = reply.text, reply.thinking, reply.thinking_ms
@@ -107,6 +109,7 @@ def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> Announcem
     row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
     for asked in reply.calls:
         _pending(row, asked)
+    raw_exchanges.keep(turn, row.pk, reply.exchanges)
     shown = present.message(row, row.tool_runs.order_by("id"), siblings=branches.siblings(row))
     return announce(turn.conversation_id, FinishedMessage(shown))
 
@@ -134,13 +137,13 @@ def _pending(message: Message, asked: RequestedCall) -> None:
 
 @fenced
 def made_inside(turn: Turn, message_id: int, asked: RequestedCall) -> None:
-    """A program makes a call; it is announced as soon as it begins."""
+    """Store a call of a program; it is announced as soon as it starts."""
     _pending(Message.objects.select_related("turn").get(pk=message_id, turn=turn), asked)
 
 
 @fenced
 def start_call(turn: Turn, call_id: str) -> Announcement[StartedCall]:
-    """A tool begins to run."""
+    """Store that a tool starts to run."""
     run = _unfinished(turn.pk, call_id)
     run.status, run.started_at = "running", timezone.now()
     run.save(update_fields=["status", "started_at"])
@@ -148,12 +151,12 @@ def start_call(turn: Turn, call_id: str) -> Announcement[StartedCall]:
 
 
 def run_of(turn_id: int, call_id: str) -> int:
-    """The row of a call that is not answered yet."""
+    """Return the row of an unanswered call."""
     return _unfinished(turn_id, call_id).pk
 
 
 def _unfinished(turn_id: int, call_id: str) -> ToolRun:
-    """Ids repeat between the rounds of some models: the newest is meant."""
+    """Return the newest unfinished call, as some models repeat ids between rounds."""
     runs = ToolRun.objects.select_related("message__conversation").filter(turn_id=turn_id, call_id=call_id)
     found = runs.filter(status__in=UNFINISHED).order_by("id").last()
     assert found is not None
@@ -162,7 +165,7 @@ def _unfinished(turn_id: int, call_id: str) -> ToolRun:
 
 @fenced
 def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> Announcement[FinishedCall]:
-    """A tool is done, one way or another."""
+    """Store the end of a tool."""
     runs = ToolRun.objects.select_related("message__conversation", "turn__profile__server")
     run, result = runs.get(pk=run_id, turn=turn), outcome.result
     run.status, run.duration_ms = outcome.status, outcome.duration_ms
@@ -178,9 +181,9 @@ def finish_call(turn: Turn, run_id: int, outcome: CallOutcome) -> Announcement[F
 
 
 def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> Announcement[FinishedCall]:
-    """The same for whatever a tool gave back: a result that cannot be kept fails its call, not the turn.
+    """Store any result of a tool: one that cannot be stored fails its call, not the turn.
 
-    Where the database itself is away, or the turn is another's, the error is the turn's.
+    Errors of the database itself, and a lost turn, are raised.
     """
     try:
         return finish_call(store, run_id, outcome)
@@ -193,7 +196,7 @@ def close_call(store: TurnStore, run_id: int, outcome: CallOutcome) -> Announcem
 
 @fenced
 def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> Announcement[RejectedCall]:
-    """A call that will not run is kept too, so that the page and the model both know why."""
+    """Store a rejected call too, so that the page and the model get the reason."""
     message = Message.objects.select_related("conversation", "turn").get(pk=message_id, turn=turn)
     run = ToolRun.objects.create(
         turn=turn_of(message),
@@ -211,21 +214,21 @@ def reject_call(turn: Turn, message_id: int, rejection: CallRejection) -> Announ
 
 
 def turn_of(message: Message) -> Turn:
-    """The turn that writes a message; every assistant message has one."""
+    """Return the turn that writes a message; every assistant message has one."""
     assert message.turn is not None
     return message.turn
 
 
 @fenced
 def fall_back(turn: Turn, format_: str, code: str, facts: dict[str, str]) -> Announcement[AddedNotice]:
-    """The turn goes on in another format, with a notice in the conversation."""
+    """Continue the turn in another format, with a notice in the conversation."""
     Turn.objects.filter(pk=turn.pk).update(format=format_)
     return say(turn.conversation, code, facts)
 
 
 @fenced
 def offer_bash(turn: Turn, facts: dict[str, str]) -> Announcement[AddedNotice]:
-    """From now on this model is offered bash in this conversation, with a notice."""
+    """Offer this model bash in this conversation from now on, with a notice."""
     chat_settings.change(turn.conversation_id, **{turn_settings.THROUGH_BASH: turn.profile_id})
     return say(turn.conversation, "through_bash", facts)
 
@@ -235,13 +238,13 @@ Notice = Announcement[AddedNotice]
 
 @fenced
 def notice_once(turn: Turn, code: str, facts: dict[str, str]) -> Notice | None:
-    """Put a notice into the transcript, where no model reads it; None where the very same one stands there already."""
+    """Add a notice to the transcript, where no model reads it; None if the same one exists already."""
     return None if _stands(turn, code, facts) else say(turn.conversation, code, facts)
 
 
 @fenced
 def notice_of_context(turn: Turn, code: str, facts: dict[str, str], once: bool = False) -> Notice | None:
-    """A notice of how much context the model of a turn is given, with the way to where that is set."""
+    """Add a notice of the model's context in a turn, with a link to its setting."""
     return None if once and _stands(turn, code, facts) else say(turn.conversation, code, facts, turn)
 
 

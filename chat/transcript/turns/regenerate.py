@@ -1,4 +1,4 @@
-"""An answer once more: continued where it broke off, or written again as a branch of its own."""
+"""Continues an answer that ended early, or regenerates it as a branch of its own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _without_tools(conversation: Conversation) -> ChatRequestContext:
 
 
 def _in_text(conversation: Conversation) -> ChatRequestContext:
-    """Raises ConfigError with the reason where calls cannot be written as text here."""
+    """Raise ConfigError with the reason if calls cannot be written as text here."""
     name = format_choice.text_for(turn_settings.briefing(conversation).brief.capabilities)
     conversation.settings = conversation.settings | {turn_settings.ASKED_FORMAT: name}
     made = turn_settings.briefing(conversation)
@@ -50,7 +50,7 @@ MODES: Mapping[str, Callable[[Conversation], ChatRequestContext]] = {
 
 @dataclass(frozen=True, slots=True)
 class ContinueRequest:
-    """Continue the answer that ends the branch."""
+    """A request to continue the answer at the end of the branch."""
 
     client_id: str
 
@@ -58,7 +58,7 @@ class ContinueRequest:
         return self.client_id
 
     def draft(self, conversation: Conversation) -> Draft:
-        """Raises NotFound where there is no answer that could be continued, ConfigError."""
+        """Raises NotFound if no answer can be continued, ConfigError."""
         keep_first_choice(conversation)
         last = _last_answer(conversation)
         if last is None or last.turn is None or not may_go_on(last.turn.status, last.turn.reason):
@@ -68,7 +68,7 @@ class ContinueRequest:
 
 @dataclass(frozen=True, slots=True)
 class RegenerateRequest:
-    """Answer again what `message` (an answer, or what it answers) was about; `mode` is a key of MODES.
+    """A request to answer again what `message` (an answer, or its question) was about; `mode` is a key of MODES.
 
     `model` names another one, as in choosing a model, for this answer only.
     """
@@ -82,7 +82,7 @@ class RegenerateRequest:
         return self.client_id
 
     def draft(self, conversation: Conversation) -> Draft:
-        """Raises NotFound where there is no such message or model, ConfigError."""
+        """Raises NotFound if there is no such message or model, ConfigError."""
         keep_first_choice(conversation)
         row = conversation.messages.filter(pk=self.message).first()
         asked = row and question_before(row)
@@ -95,12 +95,12 @@ class RegenerateRequest:
 
 
 def may_go_on(status: str, reason: str) -> bool:
-    """True for an answer that broke off without a fault: stopped, interrupted, at another model or at a limit."""
+    """Return True for an answer that ended early without an error: stopped, interrupted, another model, a limit."""
     return status in UNFINISHED or (status == "done" and bool(reason))
 
 
 def _last_answer(conversation: Conversation) -> Message | None:
-    """The answer that ends the branch; with a message of a person after it, it is history."""
+    """Return the answer at the end of the branch; one before a person's message is history."""
     row = conversation.leaf
     while row is not None and row.role == Role.NOTICE:
         row = row.parent

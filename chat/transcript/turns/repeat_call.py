@@ -1,4 +1,4 @@
-"""A finished call that a person lets run once more: a turn of its own, which begins with that call."""
+"""Repeats a finished call for a person, in a turn of its own that begins with that call."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from toolsupport.core.types import Role
 
 @dataclass(frozen=True, slots=True)
 class RepeatRequest:
-    """Run this call (the number of its row) again.
+    """A request to run this call (the number of its row) again.
 
-    What the policy says about it, and whether a person is asked, is as if a model had made it now.
+    The policy and the approval are the same as if a model had made it now.
     """
 
     client_id: str
@@ -34,7 +34,7 @@ class RepeatRequest:
 
 
 def _finished(conversation: Conversation, call: str) -> ToolRun:
-    """A call that came to an end, and whose tool is still there."""
+    """Return a finished call whose tool still exists."""
     runs = ToolRun.objects.filter(message__conversation=conversation)
     run = runs.exclude(status__in=(*UNFINISHED, "rejected")).filter(pk=row_number(call), program=None).first()
     if run is None or mcp_tools.named(run.name) is None:

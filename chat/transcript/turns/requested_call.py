@@ -1,4 +1,4 @@
-"""A call that a program makes in a conversation: a turn of its own, which asks no model; its result is given once."""
+"""Runs a program's call in a conversation, in a turn without a model; its result is returned once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BY_PROGRAM = "asked for by a program"
 
 
 class InvalidCall(ValueError):
-    """A call that cannot be made; `param` names the field that is wrong."""
+    """An invalid call; `param` names the wrong field."""
 
     def __init__(self, message: str, param: str) -> None:
         super().__init__(message)
@@ -38,14 +38,14 @@ class InvalidCall(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """What a program wants to be run, as if the model (the id of its profile) had asked for it."""
+    """A program's call, treated as if the model (the id of its profile) had made it."""
 
     profile: int
     name: str
     arguments: JSON
 
     def client_id_in(self, conversation: Conversation) -> str:
-        """That of the turn of the same request, while its result was not fetched; else a new one. Raises Busy."""
+        """Return that of the same request while its result is unfetched; else a new one. Raises Busy."""
         request = json.dumps([self.profile, self.name, self.arguments], sort_keys=True).encode(errors="replace")
         key = f"program-{hashlib.sha256(request).hexdigest()[:40]}-"
         turns = Turn.objects.filter(conversation=conversation)
@@ -67,7 +67,7 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestedCallState:
-    """How far a call is: it waits for the open `question`, or is the whole `call` with its `result`; else it runs."""
+    """The progress of a call: an open `question`, or the complete `call` with its `result`; else it runs."""
 
     question: int | None = None
     call: JSON | None = None
@@ -75,7 +75,7 @@ class RequestedCallState:
 
 
 def checked(wish: CallRequest, brief: RequestSpec) -> tuple[ToolCall, ToolCall]:
-    """The call as it was asked for, and the one that runs for it. Raises InvalidCall."""
+    """Return the requested call, and the one that runs for it. Raises InvalidCall."""
     left_out = next((one for one in brief.excluded if one.tool == wish.name), None)
     call = ToolCall("program", wish.name, wish.arguments)
     found = calls.check(call, brief.callable)
@@ -87,7 +87,7 @@ def checked(wish: CallRequest, brief: RequestSpec) -> tuple[ToolCall, ToolCall]:
 
 
 def _not_fetched(turn: Turn | None) -> Turn | None:
-    """The turn, while it is open or its result may still be fetched."""
+    """Return the turn, while it is open or its result may still be fetched."""
     fresh = turn is not None and (turn.ended_at is None or turn.ended_at > timezone.now() - FETCHABLE)
     return turn if fresh else None
 
@@ -109,7 +109,7 @@ def _pending(asked: ToolCall, served: ToolCall) -> ToolRun:
 
 @transaction.atomic
 def state(turn_id: int) -> RequestedCallState:
-    """How far the call of a turn is; once its result was fetched, the same request is a new one."""
+    """Return the progress of a turn's call; after its result was fetched, the same request is a new one."""
     turn = Turn.objects.get(pk=turn_id)
     run = turn.tool_runs.order_by("id")[0]
     if turn.status in OPEN:
@@ -121,5 +121,5 @@ def state(turn_id: int) -> RequestedCallState:
 
 
 def profile(model: str) -> int:
-    """The model a program names: `server/name`, a unique name or a number. Raises NotFound."""
+    """Return the model that a program names: `server/name`, a unique name or a number. Raises NotFound."""
     return picker.find(model)

@@ -1,4 +1,4 @@
-"""Where a turn that waited for a person goes on."""
+"""Restores a turn that waited for a person."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from toolsupport.core.types import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class ResumePoint:
-    """Where a turn that waited goes on: its calls not answered yet, what was decided, what it did before.
+    """Where a waiting turn continues: its unanswered calls, the decision, its usage so far.
 
-    Calls are as the model made them; `served` are those that run for them, by id.
-    `in_prose` are the ids of those calls that stood in the text of the answer. With `pause` the first of them is a
-    program that waits for a call of its own. `calls_only`: it ends with its calls, and no model is asked.
+    Calls are as the model made them; `served` are those that run for them, by id. `in_prose` are the ids of calls found
+    in the text of the answer. With `pause` the first call is a program that waits for a call of its own. `calls_only`:
+    the turn ends with its calls, without a request to a model.
     """
 
     message: int
@@ -39,7 +39,7 @@ class ResumePoint:
 
 
 def resumed(turn: Turn, runs: list[ToolRun], rounds: int) -> ResumePoint:
-    """From the rows of the calls of a turn, in the order they were made, and how often its model was asked."""
+    """Build it from the rows of a turn's calls, in order, and the number of requests to its model."""
     waiting = [run for run in runs if run.status in WAITS]
     decided = {run.call_id: questions.decision(run, turn) for run in runs if run.status == "waiting"}
     pending = [run for run in waiting if run.program_id is None]
@@ -64,7 +64,7 @@ def _pause(inner: ToolRun) -> Pause:
 
 
 def gone_on(turn: Turn, briefing: ChatRequestContext) -> ChatRequestContext:
-    """A turn goes on in the format it fell back to before."""
+    """Continue a turn in the format it fell back to before."""
     brief = briefing.brief
     if turn.format not in brief.fallbacks:
         turn.conversation.settings = turn.conversation.settings | {"format": turn.format}

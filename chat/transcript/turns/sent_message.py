@@ -1,4 +1,4 @@
-"""A message that a person sends, with the turn that answers it."""
+"""Stores a person's message, with the turn that answers it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ START = 0
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """What a person sent. `client_id` makes sending it twice one act.
+    """A person's message. `client_id` makes sending it twice one act.
 
-    It stands after `parent`: None for the end of the branch that is shown, START for the very beginning.
+    It follows `parent`: None for the end of the shown branch, START for the beginning.
     """
 
     client_id: str
@@ -32,7 +32,7 @@ class SentMessage:
         return self.client_id
 
     def draft(self, conversation: Conversation) -> Draft:
-        """Raises NotFound where there is no such parent, ConfigError."""
+        """Raises NotFound if there is no such parent, ConfigError."""
         if self.parent is not None:
             branches.cut(conversation, self.parent)
         keep_first_choice(conversation)

@@ -92,7 +92,7 @@ async def test_errors_of_a_download_are_in_words(site: Site):  # M10
 async def test_a_cancelled_download_stops_at_the_server_and_goes_on_where_it_was(site: Site):  # M10
     await model_upkeep.delete(site.server, MODEL, site.admin)
     running = asyncio.create_task(site.pull())
-    while not (await in_database(list)(ModelPull.objects.filter(completed__gt=0))):
+    while not await ModelPull.objects.filter(completed__gt=0).aexists():
         await asyncio.sleep(0.05)
     await model_upkeep.cancel(site.server, MODEL, site.admin)
     async with asyncio.timeout(10):

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from toolsupport import providers
@@ -110,7 +109,7 @@ def conclude(pull: int, owner: str, error: str) -> None:
 
 def leave(owner: str) -> None:
     """Let another process go on at once with what this one ran."""
-    ModelPull.objects.filter(owner=owner, status="running").update(lease_until=Now())
+    ModelPull.objects.filter(owner=owner, status="running").update(lease_until=None)
 
 
 def listed(server_id: int) -> tuple[ShownPull, ...]:

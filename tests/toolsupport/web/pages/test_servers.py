@@ -19,7 +19,7 @@ from toolsupport.core.errors import ConfigError, RequestRefused
 from toolsupport.core.pull_progress import PullReader
 from toolsupport.core.types import ChatSettings, Endpoint
 from toolsupport.models import ModelPull, Server
-from toolsupport.providers import LoadedModel, ModelReport, ServerReport
+from toolsupport.providers import ModelReport, RunningModel, ServerReport
 from toolsupport.registry.knowledge import event_log
 from toolsupport.registry.models import picker, request_context
 from toolsupport.registry.people import audit_log
@@ -247,11 +247,11 @@ def test_a_silent_server_shows_when_it_is_asked_again(client: Client, bob: User,
 
 
 @pytest.fixture
-def in_memory(monkeypatch: pytest.MonkeyPatch) -> dict[str, LoadedModel]:
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> dict[str, RunningModel]:
     """What every server has in memory; `delete` and `unload` take it away."""
-    held = {"m:1b": LoadedModel("m:1b", 5_000_000_000, 2_000_000_000, timezone.now() + timedelta(minutes=4), 8192)}
+    held = {"m:1b": RunningModel("m:1b", 5_000_000_000, 2_000_000_000, timezone.now() + timedelta(minutes=4), 8192)}
 
-    async def running(endpoint: Endpoint) -> tuple[LoadedModel, ...]:
+    async def running(endpoint: Endpoint) -> tuple[RunningModel, ...]:
         return tuple(held.values())
 
     async def taken(endpoint: Endpoint, name: str) -> None:
@@ -266,7 +266,7 @@ def in_memory(monkeypatch: pytest.MonkeyPatch) -> dict[str, LoadedModel]:
 
 
 def test_only_administrators_see_or_change_the_models_of_a_server(
-    client: Client, alice: User, charlie: User, in_memory: dict[str, LoadedModel]
+    client: Client, alice: User, charlie: User, in_memory: dict[str, RunningModel]
 ):  # M10
     server = ServerFactory()
     for person in (alice, charlie):
@@ -279,7 +279,7 @@ def test_only_administrators_see_or_change_the_models_of_a_server(
 
 
 def test_bob_pulls_a_model_and_its_progress_survives_a_reload(
-    client: Client, bob: User, in_memory: dict[str, LoadedModel]
+    client: Client, bob: User, in_memory: dict[str, RunningModel]
 ):  # M10
     server = ServerFactory(name="Box")
     client.force_login(bob)
@@ -304,7 +304,7 @@ def test_bob_pulls_a_model_and_its_progress_survives_a_reload(
 
 
 def test_bob_deletes_and_unloads_and_a_foreign_error_is_quoted_and_escaped(
-    client: Client, bob: User, in_memory: dict[str, LoadedModel]
+    client: Client, bob: User, in_memory: dict[str, RunningModel]
 ):  # M10
     server = ServerFactory(name="Box")
     model = ModelProfileFactory(name="m:1b", server=server, size_bytes=5_000_000_000)
@@ -317,7 +317,7 @@ def test_bob_deletes_and_unloads_and_a_foreign_error_is_quoted_and_escaped(
     assert "m:1b was unloaded." in page and "No model is in memory." in page
     page = _text(client.post(act, {"deed": "delete", "name": "m:1b"}, headers=HTMX))
     assert "“&lt;b&gt;no&lt;/b&gt;”" in page
-    in_memory["m:1b"] = LoadedModel("m:1b", 1, 0, None)
+    in_memory["m:1b"] = RunningModel("m:1b", 1, 0, None)
     page = flat(_text(client.post(act, {"deed": "delete", "name": "m:1b"}, headers=HTMX)))
     assert "m:1b was deleted" in page and "The server lists no models." in page
     model.refresh_from_db()
