@@ -1,8 +1,8 @@
-"""Takes the words out of an error body, however many envelopes they were put in.
+"""Extracts the messages from an error body, through any number of nested envelopes.
 
 A server's error may be JSON in a string in JSON, a top-level array, an SSE or NDJSON line, a Python repr, HTML or plain
-text. Only fields that a server writes for people are read: what it echoes of the request (`input`,
-`failed_generation`, `url` …) is never entered, since a user could have put any phrase there.
+text. Only fields that a server writes for people are read: fields that echo the request (`input`, `failed_generation`,
+`url` …) are never read, since a user could have put any phrase there.
 """
 
 from __future__ import annotations

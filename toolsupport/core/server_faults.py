@@ -18,7 +18,7 @@ WRONG_KEY, WRONG_API = "wrong_key", "wrong_api"
 class ServerFault:
     """`words` has a place for the kind of server. `passes`: it may end by itself, so the server is asked again soon.
 
-    `hint` says what to do where the one of the kind of server does not fit.
+    `hint` is the advice if that of the kind of server does not fit.
     """
 
     words: str

@@ -1,10 +1,10 @@
-"""What trials prove about a model besides whether it calls tools: yes, no, or too mixed to say.
+"""Evaluates what trials prove about a model besides whether it calls tools: yes, no, or mixed.
 
 A yes needs at least two trials that agree, a no four. One dissenting trial needs eight against it; two dissenting
-trials make the finding unknown, and unknown writes no row. Leaving tools alone needs three greetings without any call,
-since a model that calls for nothing now and then passes a few greetings easily. How long to go on sampling is decided
-apart from what the samples prove: each finding is sampled twice first, then more of all of them while there is time,
-and a no longer than a yes, since a wrong no takes something away from people.
+trials make the finding unknown, and unknown writes no row. Restraint needs three greetings without any call, since a
+model that sometimes calls without need passes a few greetings easily. How long to sample is decided apart from what the
+samples prove: each finding is sampled twice first, then more of all of them while there is time, and a no longer than a
+yes, since a wrong no takes something away from people.
 """
 
 from __future__ import annotations

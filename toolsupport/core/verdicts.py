@@ -1,9 +1,9 @@
-"""What the trials of a test prove about a model: a pure fold of their outcomes into one verdict.
+"""Computes the verdict on a model from the outcomes of a test's trials.
 
-A trial that a dead server, a limit or an empty queue decided is unfinished: it proves nothing about the model. A no
-needs five conclusive trials and none that is unfinished, or eight and one, since the unfinished ones may be those that
-called; otherwise the test is inconclusive. A model that can think is tried with thinking on and off; each setting is
-judged alone, and tools work where one of them works.
+A trial that was decided by a dead server, a limit or an empty queue is unfinished: it proves nothing about the model. A
+no needs five conclusive trials and none that is unfinished, or eight and one, since the unfinished ones may be those
+that called; otherwise the test is inconclusive. A model that can think is tried with thinking on and off; each setting
+is judged alone, and tools work if one of them works.
 """
 
 from __future__ import annotations

@@ -18,10 +18,10 @@ from toolsupport.providers.openai_request import OpenAIDialect
 class Provider:
     """A kind of server. `wire` names its protocol: rows with the same protocol differ only by address or default.
 
-    `default_url` is "" if there is none; `hint` tells a person what to do when the server does not answer. `codec`
-    takes the longest line in bytes and creates the reader of one reply. `about` is a path with more details about the
-    server than its list of models, "" if there is none. `loads_on_demand`: it loads the requested model, and may unload
-    another one for it. `holds_calls_back`: it sends nothing while the model writes a call.
+    `default_url` is "" if there is none; `hint` is the advice if the server does not answer. `codec` takes the longest
+    line in bytes and creates the reader of one reply. `about` is a path with more details about the server than its
+    list of models, "" if there is none. `loads_on_demand`: it loads the requested model, and may unload another one for
+    it. `holds_calls_back`: it sends nothing while the model writes a call.
     """
 
     kind: str

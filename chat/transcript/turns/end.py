@@ -1,4 +1,4 @@
-"""The end of a turn in rows: by its process, by a person, by a message that came instead.
+"""Ends a turn in rows: by its process, by a person, or because of a new message.
 
 In: a turn with the reason why it ends. Out: a `TurnEnd` with all that pages must be shown, numbered in order.
 Callers: the runner (`end`), the handlers of frames (`request_stop`), `begin` (`supersede`), `leases` (`close`).

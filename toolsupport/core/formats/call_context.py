@@ -1,4 +1,4 @@
-"""Follows the text of a reply and describes the place where a call stands: a fence, a quotation, a sentence.
+"""Tracks the text of a reply and describes the position of a call: in a fence, a quotation, a sentence.
 
 A line is looked at when it is whole, and as far as it goes when a call begins in it: each character is read once.
 """
@@ -94,13 +94,12 @@ PLAIN_COLONS = (":", "：")
 
 @dataclass(frozen=True, slots=True)
 class CallPosition:
-    """Where a call stands.
+    """The position of a call.
 
-    `quoted`: it is certainly only shown. `reported`: words in front of it announce what somebody else wrote. `fenced`:
-    it stands in a code fence that holds nothing but calls, `alone` if no word stands before that fence. `before`: a
-    word stands before it on its line. `closers`: marks that make it a quotation if one of them follows. `left_open`:
-    the straight quotes that a line above left open, which may close below. `unfinished`: the line above ends within a
-    sentence.
+    `quoted`: it is certainly only shown. `reported`: the words before it announce a quotation of someone else.
+    `fenced`: it is in a code fence that holds only calls, `alone` if no word precedes that fence. `before`: a word
+    precedes it on its line. `closers`: marks that make it a quotation if one of them follows. `left_open`: straight
+    quotes that the line above left open, and that may close below. `unfinished`: the line above ends within a sentence.
     """
 
     quoted: bool = False
@@ -143,7 +142,7 @@ class ContextTracker:
         self._code_begins_line = False
 
     def text(self, piece: str) -> None:
-        """More text of the reply."""
+        """Add text of the reply."""
         if piece:
             self._pieces.append(piece)
         if "\n" in piece:
@@ -154,11 +153,11 @@ class ContextTracker:
                 self._end_line()
 
     def line_ends(self) -> None:
-        """A mark that is not shown ended a message."""
+        """Record that a hidden mark ended a message."""
         self.text("\n\n")
 
     def place(self) -> CallPosition:
-        """Where a call stands that begins here."""
+        """Return the position of a call that begins here."""
         self._take()
         quoted = self._block_quote or self._mentioned or self._comment or bool(self._tags)
         if self._fence:
@@ -178,7 +177,7 @@ class ContextTracker:
         )
 
     def called(self, raw: str, place: CallPosition) -> None:
-        """A call was read here; its marks may have opened or closed a fence."""
+        """Record a call; its marks may have opened or closed a fence."""
         self._take()
         self._whole, self._last = False, "x"
         opens = raw.lstrip()[:3] in ("```", "~~~")
@@ -189,7 +188,7 @@ class ContextTracker:
             self._fence = ""
 
     def mentioned(self, *, on_this_line: bool) -> None:
-        """The call that was read is text: what follows on its line belongs to the same sentence."""
+        """Record that the call is text: the rest of its line belongs to the same sentence."""
         self._words = self._fence_words = True
         self._mentioned = self._mentioned or on_this_line
 
@@ -199,7 +198,7 @@ class ContextTracker:
         self._part(part, "x")
 
     def _part(self, text: str, following: str) -> None:
-        """A part of a line; `following` stands behind it."""
+        """Add a part of a line; `following` is the text after it."""
         if not text:
             return
         begins = self._line is None and self._whole
@@ -283,19 +282,19 @@ class ContextTracker:
             self._begin_paragraph()
 
     def _adjacent(self) -> bool:
-        """Whether nothing but space stands between an opening quote and this place."""
+        """Return whether only space stands between an opening quote and this position."""
         last = self._tail.rstrip()[-1:]
         opened = [one for one in self._quotations if last in QUOTATIONS and one == QUOTATIONS[last]]
         return bool(opened) or (last == "`" and self._code > 0)
 
     def _forget_open_quotes(self) -> None:
-        """A straight quote that its line left open may be a slip, unless it stands at the end of the line."""
+        """Drop a straight quote left open on its line as a slip, unless it ends the line."""
         if self._tail.rstrip()[-1:] not in STRAIGHT:
             self._left_open += "".join(one for one in self._quotations if one in STRAIGHT)
             self._quotations = [one for one in self._quotations if one not in STRAIGHT]
 
     def _is_example(self) -> bool:
-        """Whether the words or the element in front of this place show that the call is not meant."""
+        """Return whether the text or element before this position shows that the call is an example."""
         if LOG.match(self._tail):
             return True
         in_transcript = self._transcript and bool(ASSISTANT.match(self._tail))
@@ -306,13 +305,13 @@ class ContextTracker:
         return in_transcript or heading or assigned or shown or self._announced(EXAMPLE) or self._announced(REFUSED)
 
     def _announced(self, words: re.Pattern[str]) -> bool:
-        """Whether such words stand in front of this place, on its line or on the one above if that ends in a colon."""
+        """Return whether an announcement precedes this position, on its line or above after a colon."""
         above = self._cue if self._cue.rstrip(" \t\r*_").endswith(PLAIN_COLONS) and not self._before else ""
         return bool(words.search(self._tail) or words.search(above))
 
 
 def _opens(mark: str, previous: str, following: str) -> bool:
-    """Whether a mark opens a quotation here: an apostrophe or a sign for inches does not."""
+    """Return whether a mark opens a quotation here: an apostrophe or an inch sign does not."""
     if mark not in BY_PLACE:
         return True
     in_a_word = previous.isdigit() or previous.lower() != previous.upper() or previous in (*".,;!?)]}", "’")

@@ -37,7 +37,7 @@ TAGS = TagSet(
 
 
 def read(reading: ReaderContext, opener: str) -> Steps[None]:
-    """The calls of a reply, or one of them alone."""
+    """Read the calls of a reply, or one of them alone."""
     bare = opener == CALL
     if bare:
         reading.source.back_to(0)
@@ -45,7 +45,7 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
 
 
 def leave_out(reading: ReaderContext, opener: str) -> Steps[None]:
-    """A mark around the answer is no part of it."""
+    """Hide a mark around the answer."""
     reading.source.cut()
     reading.reply.message_ends()
     yield from ()
