@@ -29,6 +29,7 @@ from toolsupport.models import (
     Override,
     PromptCount,
     ProvenCall,
+    ReadEntry,
     ReadMark,
     Review,
     Server,
@@ -196,7 +197,7 @@ class HistoryEntryAdmin(AppendOnlyAdmin):
 
 @admin.register(HistoryFacet)
 class HistoryFacetAdmin(AppendOnlyAdmin):
-    list_display = ("kind", "source", "verdict")
+    list_display = ("kind", "source", "verdict", "depth")
 
 
 @admin.register(Review)
@@ -208,6 +209,12 @@ class ReviewAdmin(AppendOnlyAdmin):
 
 @admin.register(ReadMark)
 class ReadMarkAdmin(AppendOnlyAdmin):
+    list_display = ("person", "entry", "at")
+    list_select_related = ("person",)
+
+
+@admin.register(ReadEntry)
+class ReadEntryAdmin(AppendOnlyAdmin):
     list_display = ("person", "entry", "at")
     list_select_related = ("person",)
 

@@ -7,6 +7,7 @@ import logging
 import uuid
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
@@ -260,6 +261,7 @@ class TurnRunner:
 
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
         store, conversation = run.claimed.store, run.claimed.conversation
+        outcome = replace(outcome, exchanges=await run.exchanges())
         while True:
             try:
                 ended = await self.clerk.write(conversation, lambda: end.end(store, outcome))

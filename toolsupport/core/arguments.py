@@ -17,6 +17,7 @@ ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "kwargs",
 ID_KEYS = ("id", "tool_call_id", "call_id")
 OTHER_KEYS = frozenset({*ID_KEYS, "type", "index", "thought", "reasoning"})
 WRAPPERS = ("function", "function_call", "tool_call")
+BRACKET_TOO_MANY = "left out a bracket too many"
 
 
 @dataclass(frozen=True, slots=True)

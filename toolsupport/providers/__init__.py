@@ -3,8 +3,7 @@
 from toolsupport.providers.codec import Codec
 from toolsupport.providers.embeddings import embed
 from toolsupport.providers.http_client import close, get_json, post_json
-from toolsupport.providers.model_listing import describe, survey
-from toolsupport.providers.ollama_survey import is_loaded
+from toolsupport.providers.model_listing import describe, is_loaded, survey
 from toolsupport.providers.prompt_rendering import RenderedPrompt, rendered
 from toolsupport.providers.server_kinds import (
     PROVIDERS,

@@ -22,11 +22,12 @@ DESCRIBE_SECONDS = 5.0
 class ModelLister:
     survey: Callable[[Endpoint], Awaitable[ServerReport]]
     describe: Callable[[Endpoint, str], Awaitable[ModelDetails]]
+    is_loaded: Callable[[Endpoint, str], Awaitable[bool | None]]
 
 
 SURVEYORS = {  # by Provider.wire
-    "ollama": ModelLister(ollama_survey.survey, ollama_survey.describe),
-    "openai": ModelLister(openai_survey.survey, openai_survey.describe),
+    "ollama": ModelLister(ollama_survey.survey, ollama_survey.describe, ollama_survey.is_loaded),
+    "openai": ModelLister(openai_survey.survey, openai_survey.describe, openai_survey.is_loaded),
 }
 
 
@@ -38,6 +39,11 @@ async def survey(endpoint: Endpoint) -> ServerReport:
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     """Return the server's details about one model, within 5 s. Raises core.errors.ProviderError."""
     return await _in_time(_surveyor(endpoint).describe(endpoint, name), endpoint, DESCRIBE_SECONDS)
+
+
+async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
+    """Return whether a model is in memory, within 2 s; None where the server does not show it. Raises ProviderError."""
+    return await _in_time(_surveyor(endpoint).is_loaded(endpoint, name), endpoint, SURVEY_SECONDS)
 
 
 def _surveyor(endpoint: Endpoint) -> ModelLister:

@@ -51,7 +51,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     )
 
 
-async def is_loaded(endpoint: Endpoint, name: str) -> bool:
+async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
     """Return whether an Ollama server has the model in memory. Raises ProviderError."""
     running = await http_client.get_json(endpoint, "/api/ps")
     return bool({name, f"{name}:latest"} & {_text(entry, "name") for entry in _entries(running)})

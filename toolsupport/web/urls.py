@@ -47,6 +47,7 @@ urlpatterns = [
     path("api/detections/<int:detection_id>", api_models.detection, name="api-detection"),
     path("api/models/<path:model_id>", api_models.shown, name="api-model"),
     path("history/", history.listed, name="history"),
+    path("history/read/", history.read_all, name="history-read"),
     path("history/<int:entry_id>/", history.entry, name="history-entry"),
     path("history/<int:entry_id>/act/", history.act, name="history-act"),
     path("history/export.<str:ending>", history.export, name="history-export"),

@@ -22,7 +22,8 @@ from chat.transcript import sql
 from chat.transcript.announcements import Announcements, EndedQuestion, EndedTurn, FinishedMessage, announce_all
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import Person, own
-from chat.transcript.messages import present
+from chat.transcript.messages import present, raw_exchanges
+from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import LOST, TurnStore
@@ -48,7 +49,7 @@ class TurnEnd:
 class TurnOutcome:
     """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
 
-    `calls` counts its calls by result.
+    `calls` counts its calls by result, `exchanges` are the requests behind the last message.
     """
 
     reason: str
@@ -56,6 +57,7 @@ class TurnOutcome:
     usage: Mapping[str, Any] = field(default_factory=dict)
     reply: tuple[int, str, str, int | None] | None = None
     calls: tuple[CallCount, ...] = ()
+    exchanges: PreparedExchanges = ()
 
 
 @transaction.atomic
@@ -93,6 +95,7 @@ def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
         raise Lost(LOST)
     if outcome.reply is not None:
         sql.write_reply(turn.pk, outcome.reply)
+        raw_exchanges.keep(turn, outcome.reply[0], outcome.exchanges)
     call_metrics.add(turn.profile_id, outcome.calls)
     return close(turn, outcome.reason)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from toolsupport.core.formats import call_cues
+
 # Three straight quotes are one mark.
 TRIPLE = {'"""': "\ue000", "'''": "\ue001"}
 # What opens a quotation, and what may close it. Straight quotes open by their place: see `_opens`.
@@ -29,67 +31,35 @@ QUOTATIONS = {
     "《": "》",
     "〈": "〉",
     "＂": "＂",
+    "❝": "❞",
+    "❛": "❜",
+    "〝": "〞〟",
+    "｢": "｣",
 }
 STRAIGHT = ('"', "'")
 BY_PLACE = frozenset("\"'»›")
 DEEPEST = 16
 TAGS = "pre|code|samp|kbd|blockquote|q|example"
+# Elements around what somebody else wrote; they count at the beginning of a line, since prose names such tags, too.
+BLOCKS = (
+    "document|documents|file|details|quote|textarea|script|examples|tool_response|tool_result|tool_results|results|"
+    "result|observation|snippet|user"
+)
+COMMENTS = {"<!--": "-->", "<![CDATA[": "]]>"}
 SIGNS = re.escape("".join(sorted({*QUOTATIONS, *"".join(QUOTATIONS.values())} - {*TRIPLE.values()})))
-SPECIAL = re.compile(rf"`+|\"{{3}}|'{{3}}|[{SIGNS}]|<!--|-->|</?(?:{TAGS})\b[^<>]{{0,200}}>", re.I)
+SPECIAL = re.compile(
+    rf"`+|\"{{3}}|'{{3}}|[{SIGNS}]|<!--|-->|<!\[CDATA\[|\]\]>|\[/?(?:code|quote)\]"
+    rf"|</?(?:{TAGS}|{BLOCKS})\b[^<>]{{0,200}}>",
+    re.I,
+)
 TAG = re.compile(r"<[^<>\s][^<>]{0,200}>")
 LIST_MARK = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?")
 BLOCK_QUOTE = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?>")
 TILDES = re.compile(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(~{3,})[^~]*\Z")
 FENCE_LINE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t\r]*\Z")
-# Words that announce an example; they count on the line of the call, or on the one above where it ends in a colon.
-EXAMPLE = re.compile(
-    r"\b(?:for example|for instance|e\.g\.|looks? like(?: this)?:|like (?:this|so)\b|such as:|"
-    r"(?:you|one) (?:would|could|can|should|might|may|must) (?:write|use|call|say|type|send|answer)|"
-    r"(?:is|are|be) (?:written|called) (?:like|as|so)\b|the (?:syntax|format|notation) (?:is|for|of)|"
-    r"zum beispiel|z\. ?b\.|beispielsweise|par exemple|por ejemplo|ad esempio|per esempio|por exemplo|na przykład|"
-    r"bijvoorbeeld|looks? as follows|"
-    r"(?:sample|template)(?: (?:tool|function))?(?: (?:calls?|usage|request))?[ *_]*[:：]|"
-    r"(?:call|request|syntax) would (?:be|look)|would have (?:called|written|used)|"
-    r"sieht so aus|"
-    r"(?:beispiel|exemple|exemplo|ejemplo|esempio|przykład|пример|örne[kğ]\w*|ví dụ)\b[^.:：\n]*[:：])|"
-    r"\bexamples?(?: of)?(?: (?:a|an|the|such))*(?: (?:tool|function))?"
-    r"(?: (?:calls?|usage|use|format|request|answer))?[ *_]*[:：]"
-    r"|\bнапример|例如|比如|示例|格式如下|例えば|例[：:]|예를 들어|예시|على سبيل المثال|مثال|उदाहरण",
-    re.I,
-)
-# Words that announce what somebody else wrote, in front of a colon.
-REPORT = re.compile(
-    r"\b(?:says?|said|reads|contains?|holds?|shows?|states?|returned|returns|wrote|written|output|contents?|text|"
-    r"results?|lines?|quotes?|found|sagt|steht|enthält|dit|contient|dice|contiene)\b[^:：\n]*[:：]",
-    re.I,
-)
-# The call is refused by the words of the sentence in front of it.
-REFUSED = re.compile(
-    r"\b(?:(?:do|does|did|must|should|would|could|can|may|will) ?n[o']t|can't|won't|never|cannot)(?: \w+)?? "
-    r"(?:run|call|execute|use|write|send|type|invoke|copy|make|do)\b[^.,;!?\n]*\Z|"
-    r"\b(?:would be|is|was) (?:wrong|incorrect|invalid|forbidden|dangerous|a mistake)\b[^.,;!?\n]*\Z",
-    re.I,
-)
-# How the line of a log begins: a date with its time, a time with seconds, or a level in capitals.
-LOG = re.compile(
-    r"[ \t>*|-]*[\[(]?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d|\d{1,2}:\d\d:\d\d\b|\w{3} [ \d]?\d \d\d:\d\d:\d\d|"
-    r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b(?:[\]):|]| -))"
-)
-# A bracket with words in it that is open on the line.
-OPEN_BRACKET = re.compile(r"([\[(])[^\[\]()]*\w[^\[\]()]*\Z")
-CLOSING = {"[": "]", "(": ")"}
-# What ends the line above like a colon does: an abbreviation, or the sign of a heading in front of it.
-HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t].*\b(?:examples?|samples?|templates?|usage)\b|.*\be\.g\.[ \t]*\Z)", re.I)
-ASSIGNED = re.compile(r"(?:\A|[\s;({])[\w.]+ ?(?::|\+)?= ?[\[({\s]{0,4}\Z")
-ELEMENT = re.compile(r"<([a-zA-Z][a-zA-Z0-9-]*)(?: [^<>]{0,100})?>\s*\Z")
-# Elements that models put around a call which they mean.
-OWN_ELEMENT = re.compile(
-    r"tool|func|call|invoke|action|answer|respon|assistant|output|reply|message|final|[bh]r\Z", re.I
-)
-USER = re.compile(r"[ \t*_>]*(?:user|human)[*_]*[:：]", re.I)
-ASSISTANT = re.compile(r"[ \t*_>]*(?:assistant|ai|model|bot)[*_]*[:：][*_]*[ \t]*\Z", re.I)
 LONGEST_CUE = 160
-PLAIN_COLONS = (":", "：")
+INDENTED = re.compile(r"(?: {4,}| {0,3}\t)\s*\Z")
+LISTED = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +90,10 @@ class ContextTracker:
         self._words = False
         self._fence = ""
         self._fence_alone = self._fence_words = False
-        self._comment = False
+        self._comment = ""
         self._tags: list[str] = []
         self._cue = ""
-        self._transcript = False
+        self._transcript = self._listed = self._blank_above = False
         self._begin_paragraph()
         self._begin_line()
 
@@ -159,16 +129,16 @@ class ContextTracker:
     def place(self) -> CallPosition:
         """Return the position of a call that begins here."""
         self._take()
-        quoted = self._block_quote or self._mentioned or self._comment or bool(self._tags)
+        quoted = self._block_quote or self._mentioned or bool(self._comment) or bool(self._tags)
         if self._fence:
             return CallPosition(quoted or self._fence_words, fenced=True, alone=self._fence_alone)
         closers = "".join(self._quotations) + ("`" if self._code else "") + ("|" if self._table else "")
-        bracket = OPEN_BRACKET.search(self._tail)
-        closers += CLOSING[bracket[1]] if bracket else ""
+        bracket = call_cues.OPEN_BRACKET.search(self._tail)
+        closers += call_cues.CLOSING[bracket[1] or bracket[2]] if bracket else ""
         quoted = quoted or any(one != "'" for one in self._quotations) or self._adjacent() or self._is_example()
         return CallPosition(
             quoted,
-            self._announced(REPORT),
+            self._announced(call_cues.REPORT),
             alone=not self._words and not self._before,
             before=self._before,
             closers=closers,
@@ -211,32 +181,33 @@ class ContextTracker:
             self._table = text.lstrip().startswith("|")
         words = TAG.sub(" ", text[LIST_MARK.match(text).end() :] if begins else text)  # type: ignore[union-attr]
         self._before = self._before or any(map(str.isalnum, words))
-        if begins and following == "\n" and text.strip() in STRAIGHT and not self._quotations:
-            self._quotations.append(text.strip())  # alone on its line
+        if begins and text.strip() in STRAIGHT and not self._quotations:
+            self._quotations.append(text.strip())  # alone on its line, or in front of the call
             return
         for found in SPECIAL.finditer(text):
             previous = text[found.start() - 1 : found.start()] or self._last
-            self._special(found.group(), previous, text[found.end() : found.end() + 1] or following)
+            begins_line = begins and not text[: found.start()].strip()
+            self._special(found.group(), previous, text[found.end() : found.end() + 1] or following, begins_line)
             if self._code and found.group()[0] == "`":
                 self._code_begins_line = begins and not text[: found.start()].strip(" \t>-*+")
         self._last = text[-1]
 
-    def _special(self, mark: str, previous: str, following: str) -> None:
+    def _special(self, mark: str, previous: str, following: str, begins_line: bool) -> None:
         if mark[0] == "`":
             self._code = len(mark) if not self._code else 0 if self._code == len(mark) else self._code
         elif self._code:
             return
-        elif mark[0] == "<" or mark == "-->":
-            self._tag(mark)
+        elif mark[0] in "<[]-":
+            self._tag(mark, begins_line=begins_line)
         else:
             self._quotation(TRIPLE.get(mark, mark), previous, following)
 
-    def _tag(self, mark: str) -> None:
-        if mark in ("<!--", "-->"):
-            self._comment = mark == "<!--"
+    def _tag(self, mark: str, *, begins_line: bool) -> None:
+        if mark in COMMENTS or mark in COMMENTS.values():
+            self._comment = COMMENTS.get(mark, "" if mark == self._comment else self._comment)
             return
-        name = re.sub(r"[^a-z].*", "", mark.lower().lstrip("</"))
-        if mark[1] != "/":
+        name = re.sub(r"[^a-z_].*", "", mark.lower().lstrip("</["))
+        if mark[1] != "/" and (begins_line or name not in BLOCKS.split("|")):
             self._tags = [*self._tags[:DEEPEST], name]
         elif name in self._tags:
             self._tags.remove(name)
@@ -252,6 +223,7 @@ class ContextTracker:
             self._quotations.append(QUOTATIONS[mark])
 
     def _end_line(self) -> None:
+        self._blank_above = self._whole and not self._tail.strip()
         if self._fence:
             self._end_line_in_fence(self._line or "")
         else:
@@ -270,13 +242,15 @@ class ContextTracker:
         fence = tildes[1] if tildes else "`" * self._code if self._code >= len("```") else ""
         if fence:
             begins = bool(tildes) or self._code_begins_line
+            self._tail = self._tail[: max(0, self._tail.rfind(fence))]
             self._fence, self._fence_alone = fence, not self._words and begins
             self._fence_words = self._block_quote or bool(self._quotations) or self._mentioned or self._is_example()
             self._begin_paragraph()
             return
         if self._tail.strip():
             self._words, self._cue = True, self._tail
-            self._transcript = self._transcript or bool(USER.match(line))
+            self._transcript = self._transcript or bool(call_cues.USER.match(line))
+            self._listed = bool(LISTED.match(line)) or (self._listed and line[:1].isspace())
             self._forget_open_quotes()
         elif self._whole:
             self._begin_paragraph()
@@ -294,19 +268,26 @@ class ContextTracker:
             self._quotations = [one for one in self._quotations if one not in STRAIGHT]
 
     def _is_example(self) -> bool:
-        """Return whether the text or element before this position shows that the call is an example."""
-        if LOG.match(self._tail):
+        """Whether the words, the element or the indentation in front of this place show that the call is not meant."""
+        tail, cue = self._tail, self._cue if not self._before else ""
+        shown = call_cues.LOG.match(tail) or call_cues.ASSIGNED.search(tail) or call_cues.CODE.search(tail)
+        titled = (
+            call_cues.HEADING.match(cue) or call_cues.BLOCK.match(cue) or call_cues.TITLE.match(tail.strip() or cue)
+        )
+        assistant = self._transcript and call_cues.ASSISTANT.match(tail.strip() or cue)
+        around = call_cues.ELEMENT.search(tail if tail.strip() else self._cue)
+        within = around and not call_cues.OWN_ELEMENT.match(around[1])
+        if shown or titled or assistant or within or tail.rstrip().endswith("~~") or self._indented():
             return True
-        in_transcript = self._transcript and bool(ASSISTANT.match(self._tail))
-        heading = not self._before and bool(HEADING.match(self._cue))
-        assigned = bool(ASSIGNED.search(self._tail)) or self._tail.rstrip().endswith("~~")
-        around = ELEMENT.search(self._tail if self._tail.strip() else self._cue)
-        shown = bool(around) and not OWN_ELEMENT.match(around[1])  # type: ignore[index]
-        return in_transcript or heading or assigned or shown or self._announced(EXAMPLE) or self._announced(REFUSED)
+        return any(map(self._announced, (call_cues.EXAMPLE, call_cues.REFUSED, call_cues.QUOTES)))
+
+    def _indented(self) -> bool:
+        """Whether Markdown shows this line as code: it is indented below words and a blank line, in no list."""
+        return bool(INDENTED.match(self._tail)) and self._words and self._blank_above and not self._listed
 
     def _announced(self, words: re.Pattern[str]) -> bool:
-        """Return whether an announcement precedes this position, on its line or above after a colon."""
-        above = self._cue if self._cue.rstrip(" \t\r*_").endswith(PLAIN_COLONS) and not self._before else ""
+        """Whether such words stand in front of this place, on its line or on the one above if that ends in a colon."""
+        above = self._cue if self._cue.rstrip(" \t\r*_").endswith(call_cues.COLONS) and not self._before else ""
         return bool(words.search(self._tail) or words.search(above))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolsupport.core.arguments import ParsedCall, read_call
+from toolsupport.core.arguments import BRACKET_TOO_MANY, ParsedCall, read_call
 from toolsupport.core.formats.argument_stream import ArgumentStream, JsonArguments
 from toolsupport.core.formats.reply_parser import ReaderContext
 from toolsupport.core.json_walk import DEEPEST, JsonWalk
@@ -13,7 +13,6 @@ from toolsupport.core.scanner import MarkerSet, Steps
 TOO_DEEP = ParsedCall(why_not=f"The arguments nest more than {DEEPEST} levels deep. Write the call again, flatter.")
 CUT_OFF = ParsedCall(why_not="The call ends in the middle of a value. Write it again, in smaller parts if it is long.")
 FENCE = MarkerSet(["```json", "```"])
-TOO_MANY = "left out a bracket too many"
 BEFORE_A_CALL = frozenset("[,;]}")
 
 
@@ -60,8 +59,8 @@ class JsonCalls:
             self._listed = True
         elif character == "]" and self._listed:
             self._listed = False
-        elif character in "]}" and TOO_MANY not in self._written.repairs:
-            self._written = replace(self._written, repairs=(*self._written.repairs, TOO_MANY))
+        elif character in "]}" and BRACKET_TOO_MANY not in self._written.repairs:
+            self._written = replace(self._written, repairs=(*self._written.repairs, BRACKET_TOO_MANY))
 
     def _may_stand_here(self, character: str) -> bool:
         return (character == "[") is (self._stream is None)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from toolsupport.core.arguments import BRACKET_TOO_MANY
 from toolsupport.core.events import CallReady, CallRejected
 from toolsupport.core.formats.call_context import CallPosition, ContextTracker
 
@@ -50,12 +51,14 @@ SPACE_ON_A_LINE = re.compile(r"[^\S\n]*")
 SPACE = re.compile(r"\s*")
 SPACE_AND_FENCES = re.compile(r"[\s`~]*")
 GOES_ON = frozenset(",:()–—-=→’”»،")
+GOES_ON_BELOW = frozenset(",;)，；）、。")
 # Signs that may begin a stray mark of a format, or close its bracket: what follows them decides.
 BRACKETS = frozenset("<[]{}|")
 MOST_SIGNS = 24
 # What a sentence goes on with whose subject is the call above.
 VERBS = frozenset(
-    {"is", "are", "was", "were", "would", "will", "does", "has", "ist", "war", "est", "es", "era", "è", "é"}
+    {"is", "are", "was", "were", "would", "will", "does", "has", "means", "should", "could", "can", "must"}
+    | {"ist", "war", "est", "es", "era", "è", "é", "bedeutet", "heißt"}
 )
 LONGEST_VERB = 8
 # Behind a quote that a line above left open, in so many characters and in this paragraph the end of it is looked for.
@@ -128,7 +131,7 @@ class MentionFilter:
             place = replace(place, fenced=True)
         self._surroundings.called(call.raw, place)
         self._place = None
-        if self._is_quoted(place, call):
+        if self._is_quoted(place, call) or _takes_in(call, place.closers):
             before = self._decided(mentioned=False)
             self._surroundings.mentioned(on_this_line=True)
             return (*before, Mention(call, quoted=True))
@@ -250,8 +253,8 @@ class MentionFilter:
         It does with a lower-case letter if the line above ends within a sentence, else with a verb.
         """
         kind = unicodedata.category(character)
-        if self._held_place.unfinished:
-            return kind in ("Ll", "Lo")
+        if self._held_place.unfinished or character in GOES_ON_BELOW:
+            return kind in ("Ll", "Lo") or character in GOES_ON_BELOW
         if kind == "Ll" and len(self._signs) < LONGEST_VERB:
             return self._awaits(character)
         return False
@@ -276,3 +279,8 @@ class MentionFilter:
         # A tag that stands behind other signs is read as one that stands alone.
         self._signs = (self._signs if character != "<" else "") + character
         return None
+
+
+def _takes_in(call: CallEvent, closers: str) -> bool:
+    """Whether a call was read with the bracket that closes behind it: `[see functools[{…}]]`."""
+    return isinstance(call, CallReady) and BRACKET_TOO_MANY in call.call.repairs and call.raw.rstrip()[-1] in closers

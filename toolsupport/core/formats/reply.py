@@ -47,6 +47,7 @@ class ReplyEvents:
         self.cut = self.stray = False
         self._made: list[CallReady] = []
         self._block: list[str] = []
+        self._behind: list[str] = []
         self._last: CallReady | None = None
         self._fence = fence
         self._events: list[Event] = []
@@ -64,7 +65,10 @@ class ReplyEvents:
         return events
 
     def text(self, piece: str) -> None:
-        if not piece.isspace() and piece:
+        if self._last is not None and not piece.strip():
+            self._behind.append(piece)  # the call that waits stands in front of it
+            return
+        if piece.strip():
             self._decide_last()
             self._block.clear()
         self.answer.append(piece)
@@ -153,6 +157,8 @@ class ReplyEvents:
             self._read(last, _strays(last))
         else:
             self._read(CallRejected(last.call.name, CUT, last.raw, last.call.id, fault="cut"), stray=False)
+        behind, self._behind = self._behind, []
+        self.text("".join(behind))
 
     def _read(self, call: CallReady | CallRejected, stray: bool) -> None:
         self.said += 1

@@ -16,6 +16,7 @@ from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, event_log
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class NewOverride:
     newest seq of this capability on the page that was submitted (0 for none); None without a page. `detection` is the
     test of a measured value. `proposed` makes it a proposal, without effect until it is accepted; `accepts` is the
     proposal (an override's id) that this decision accepts. `build_key` is the build it holds for, "" for the running
-    one; `said_at` is the time of an imported claim.
+    one; `said_at` is the time of an imported claim. `bundle` collects the history entries of one act on many models.
     """
 
     profile: int
@@ -42,6 +43,7 @@ class NewOverride:
     accepts: int | None = None
     build_key: str = ""
     said_at: datetime | None = None
+    bundle: HistoryBundle | None = None
 
 
 @transaction.atomic
@@ -86,7 +88,7 @@ def measure(decision: NewOverride) -> bool:
     """Append a test's measurement; return False if an earlier test of this build found the same.
 
     Every test has rows of its own, so that undoing one keeps the results of the others. A row that only confirms gets
-    no line in the history: the test has one.
+    no line in the history: the test has one, and the lines of the others stand inside it.
     """
     profile = _locked(decision)
     if not _confirms(profile, decision):
@@ -103,7 +105,7 @@ UNDONE = "The test was undone."
 def withdraw_test(detection: int, actor: int | None) -> int:
     """Withdraw every row of a test that is not withdrawn yet; return how many there were.
 
-    The history gets a line for each changed value, or a single one if none changed.
+    The history gets a line for each changed value, in one bundle, or a single one if none changed.
     """
     rows = list(Override.objects.filter(detection_id=detection, withdrawn_by=None).order_by("seq"))
     if not rows:
@@ -115,7 +117,9 @@ def withdraw_test(detection: int, actor: int | None) -> int:
     for row in rows:
         _append(profile, replace(made, capability=row.capability, session=row.session), row)
     after = effective_values.known(profile)
-    line = event_log.HistoryEvent("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
+    line = event_log.HistoryEvent(
+        "withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection, bundle=HistoryBundle()
+    )
     changed = [name for name in names if after[name].value != before[name].value]
     for name in changed:
         values = {"before": before[name].value, "after": after[name].value}
@@ -172,7 +176,7 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
 
 
 @transaction.atomic
-def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
+def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle | None = None) -> int:
     """Append the server's claims that differ from its last ones; return the number of new rows."""
     profile = ModelProfile.objects.select_related("server").select_for_update().get(pk=profile_id)
     last = dict(
@@ -182,7 +186,7 @@ def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
     )
     changed = {name: value for name, value in declared.items() if last.get(name) is not value}
     for name, value in changed.items():
-        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared"))
+        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared", bundle=bundle))
     return len(changed)
 
 
@@ -257,6 +261,8 @@ def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Ov
             text=decision.reason,
             override=row.pk,
             detection=decision.detection,
+            bundle=decision.bundle,
+            finding=decision.detection is not None,
         )
     )
     return row.seq

@@ -10,7 +10,7 @@ from tests.tables import every
 from tests.toolsupport.core.formats.replies import calls, read, text
 from tests.toolsupport.core.formats.test_properties import in_pieces
 from toolsupport.core.events import Event, TextDelta
-from toolsupport.core.formats import FORMATS
+from toolsupport.core.formats import FORMATS, parser
 from toolsupport.core.types import ToolCall, ToolSpec
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -134,7 +134,63 @@ SHOWN = {
     "French": "Exemple :\n@",
     "words in round brackets": "It works (see @).",
     "an assignment": "raw = @;\nprint(raw)",
+    "words in square brackets": "[see @]",
+    "words in front of a bracket": "Note [@].",
+    "in braces": "{see @}",
+    "a footnote": "[^1]: @",
+    "refused with a curly apostrophe": "Don’t call @",
+    "to avoid": "Avoid calling @",
+    "what to write instead": "Write rm instead of @",
+    "wrong": "Wrong: @",
+    "a bad one": "Bad:\n@\n\nGood:\nrm a.txt",
+    "a refusal": "I refuse to run this: @",
+    "refused in German": "Führe das nicht aus:\n@",
+    "refused in French": "N'exécutez pas ceci :\n@",
+    "refused in Spanish": "No ejecutes esto:\n@",
+    "refused in Italian": "Non eseguire questo:\n@",
+    "refused in Portuguese": "Não execute isto:\n@",
+    "refused in Chinese": "请勿执行以下调用：\n@",
+    "refused in Japanese": "これを実行しないでください：\n@",
+    "refused in Korean": "이것을 실행하지 마세요:\n@",
+    "refused in Russian": "Не запускайте это:\n@",
+    "refused in Polish": "Nie uruchamiaj tego:\n@",
+    "refused in Dutch": "Voer dit niet uit:\n@",
+    "refused in Turkish": "Bunu çalıştırma:\n@",
+    "what one would write, shortened": "You'd write: @",
+    "what a model would answer": "A model would answer: @",
+    "supposed": "Suppose the model writes:\n@",
+    "as follows": "The pattern is as follows:\n@",
+    "how to": "How to call it:\n@",
+    "how one would": "Here is how you would do that:\n@",
+    "a title": "**Example**\n@",
+    "a numbered example": "Example 1:\n@",
+    "the syntax": "Syntax: @",
+    "Swedish": "Till exempel: @",
+    "Czech": "Například: @",
+    "Indonesian": "Contoh: @",
+    "Hebrew": "לדוגמה: @",
+    "Ukrainian": "Наприклад: @",
+    "in CDATA": "<![CDATA[@]]>",
+    "a document": "<document>\nSome text.\n@\n</document>",
+    "a tool's result": "<tool_response>\n@\n</tool_response>",
+    "folded": "<details><summary>Example</summary>\n\n@\n\n</details>",
+    "a quote with spaces": '" @ "',
+    "heavy quotes": "❝@❞",
+    "LaTeX": "\\texttt{@}",
+    "a text in YAML": "text: |\n  @\n",
+    "a text of a shell": "cat <<EOF\n@\nEOF\n",
+    "a comment in code": "x = 1  # @",
+    "a prompt of a shell": "$ @",
+    "code in another markup": "[code]\n@\n[/code]",
+    "a comma below": "First,\n@\n, then.",
+    "a request that is repeated": "You asked me to run @",
+    "what somebody wrote": "The user wrote: @",
+    "what a file says": "The README says:\n\n@\n",
+    "what a user wrote": "**User:** @\n\n**Assistant:** done",
+    "a transcript over lines": "User: hi\n\nAssistant:\n@\n",
 }
+# A block of code in Markdown; the grammar of `pythonic` takes the spaces in front of a call itself.
+SHOWN_INDENTED = "It is written so.\n\n    @\n\nShall I?"
 MADE = {
     "nothing else": "@",
     "line breaks around it": "\n\n@\n",
@@ -170,6 +226,16 @@ MADE = {
     "a question in the next paragraph": "@\n\nis it so?",
     "a time of day": "At 12:00 I look.\n@",
     "indented": "1. I look:\n   @\n",
+    "a tag named in prose": "I read the <file> argument.\n@",
+    "a negation of a noun": "I see no users in the log:\n@",
+    "an answer that should be somewhere": "It should be in a.txt: @",
+    "a heading and a step": "## Step 1\n@",
+    "a thought": "<think>For example:</think>@",
+    "a thought that quotes": '<think>The user said "delete it</think>\n@',
+    "Chinese before": "好的，我来删除：\n@",
+    "Russian before": "Удаляю файл.\n@",
+    "a use that is announced": "I check disk usage.\n@",
+    "what the user says, and a decision": "The user says it is old. I delete it:\n@",
 }
 # Formats without marks are looked for at the beginning of a line only.
 NOT_WITHIN_A_LINE = ("code_mode", "tool_code_python", "glm4_name_newline_json", "functionary_v32")
@@ -223,6 +289,13 @@ def test_what_is_meant_is_made(name: str, where: str) -> None:  # F3
 CASES = st.tuples(st.sampled_from(NAMES), st.sampled_from([*SHOWN.values(), *MADE.values()]))
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "pythonic"])
+def test_indented_code_is_shown(name: str) -> None:
+    assert calls(in_context(name, SHOWN_INDENTED)) == []
+    if name not in NOT_WITHIN_A_LINE:
+        assert len(calls(in_context(name, SHOWN_INDENTED.replace("It is written so.", "1. Look.")))) == 1
+
+
 @given(
     case=CASES,
     other=CASES,
@@ -272,3 +345,13 @@ def test_a_mention_that_cannot_be_read_is_only_text() -> None:
     reply = 'Write `<tool_call>{"name": "delete_file", "arguments": …, "}</tool_call>` for it.'
     events = read("hermes", [reply], tools=TOOLS)
     assert text(events) == reply and all(isinstance(event, TextDelta) for event in events)
+
+
+@every("name", NAMES)
+def test_a_quoted_call_is_not_made_wherever_the_reply_was_cut(name: str) -> None:
+    quoted = "E.g., " + written(name)
+    whole = read(name, [quoted], tools=TOOLS)
+    for end in (*range(6, len(quoted), 17), *range(len(quoted) - 20, len(quoted) + 1)):
+        reader = parser(name, TOOLS)
+        events = [*reader.feed(quoted[:end]), *reader.flush(cut=True)]
+        assert calls(events) == calls(whole) == [], quoted[:end]
