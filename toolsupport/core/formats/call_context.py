@@ -286,7 +286,7 @@ class ContextTracker:
         return bool(INDENTED.match(self._tail)) and self._words and self._blank_above and not self._listed
 
     def _announced(self, words: re.Pattern[str]) -> bool:
-        """Whether such words stand in front of this place, on its line or on the one above if that ends in a colon."""
+        """Return whether an announcement precedes this position, on its line or above after a colon."""
         above = self._cue if self._cue.rstrip(" \t\r*_").endswith(call_cues.COLONS) and not self._before else ""
         return bool(words.search(self._tail) or words.search(above))
 
