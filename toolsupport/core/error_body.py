@@ -120,7 +120,7 @@ class _TextCollector:
 
     def object(self, value: dict[str, Any], depth: int) -> None:
         self.codes.update(str(value[key]).lower() for key in CODES if isinstance(value.get(key), str | int))
-        if "loc" in value and "msg" in value:  # one complaint of a validator: where is as telling as what
+        if "loc" in value and "msg" in value:  # one error of a validator: its place matters as much as its text
             self.texts.append(f"{_place(value['loc'])}: {value['msg']}")
             return
         for key in WORDS:

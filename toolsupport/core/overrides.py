@@ -10,7 +10,7 @@ from toolsupport.core.override_sources import SOURCES
 
 # Why a row may not count; "" is a row that does.
 COUNTS = ""
-# Sources that speak of the build of their time. What a server declares is asked anew for each build.
+# Sources bound to the build of their time. A server's claims are read again for each build.
 BOUND_TO_BUILD = ("user_confirmed", "auto_detected")
 
 

@@ -36,7 +36,7 @@ DENIALS = (
     re.compile(rf"\bi {BETWEEN}{CANNOT}(?: to| of)? {BETWEEN}{REACH}(?:ing)? {BETWEEN}{THINGS}\b"),
     re.compile(rf"\bi {BETWEEN}{NO_ACCESS}\b"),
 )
-# What is said of one file, or of a way to it, is said by somebody who looked.
+# A statement about one file or its path comes from a model that looked.
 LOOKED = re.compile(
     r"\b(?:does not exist|doesn't exist|no such|not found|find|empty|binary|too large|permission denied)\b"
 )

@@ -40,8 +40,8 @@ __all__ = [
 # The rule of a server that takes tools only where the answer is not streamed.
 STREAMING = "stream"
 
-# Who may not come in, must pay, wait or come back says nothing about what the model can do. Neither does what stands
-# in front of its server.
+# Missing permission, payment, limits and retries prove nothing about the model. Neither does a proxy in front of
+# its server.
 SAYS_NOTHING = frozenset({401, 402, 403, 408, 429, 502, 503, 504, 529})
 
 

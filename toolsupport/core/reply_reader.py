@@ -185,7 +185,7 @@ def storable(event: Event) -> Event:
     if isinstance(event, TextReclassified):
         return replace(event, text=sanitize.text(event.text), thinking=sanitize.text(event.thinking))
     if isinstance(event, CallReady | CallFound):
-        # Its arguments stay as they were written: calls.check refuses what cannot be kept, and says why.
+        # Its arguments stay as they were written: calls.check rejects unstorable ones with the reason.
         call = replace(event.call, name=sanitize.text(event.call.name), arguments=sanitize.joined(event.call.arguments))
         return replace(event, call=call, raw=sanitize.text(event.raw))
     if isinstance(event, CallRejected):

@@ -67,7 +67,7 @@ def model_missing(status: int, body: str) -> bool:
     """Whether the server denies in its own words that it has the model; llama-server's router does so with 400.
 
     Other answers of this status are about an address, a right or tools (OpenRouter: “No endpoints found that support
-    tool use”), and say nothing about the model.
+    tool use”), and prove nothing about the model.
     """
     return status in (400, 404) and bool(MISSING.search(unwrap(body).message[:1000]))
 

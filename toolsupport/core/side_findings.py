@@ -25,7 +25,7 @@ BESIDE_A_SHELL = 3  # agreeing trials of a tool with a shell beside it
 IN_DOUBT = 2  # more agreeing trials where the model did not do everything each time it was asked to
 # Greetings are short, and a model that calls at every fourth one passes six in a row in one test of six.
 MOST_GREETINGS = 10
-SILENT = 3  # trials that say nothing, with none that does, before a step gives up
+SILENT = 3  # inconclusive trials in a row before a step gives up
 MOST = 12
 
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}

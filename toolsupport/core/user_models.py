@@ -169,7 +169,7 @@ def _build(value: Any, place: str) -> dict[str, str]:
 # What names a build besides the server and the model, with how long it may be.
 BUILD = {"digest": 100, "template_hash": 64, "server_version": 80}
 
-# Field → what reads it; null stands for "not said" everywhere.
+# Field → its parser; null means "not set" everywhere.
 FIELDS: Mapping[str, Callable[[Any, str], Any]] = {
     "id": _short,
     "name": _text,

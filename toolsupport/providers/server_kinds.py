@@ -46,8 +46,8 @@ OPENAI = Provider(
     hint="Start it, or correct its address: what stands before /v1, or before /chat/completions.",
 )
 
-# Where the same bytes go elsewhere, or differ by a word. The templates of local models are told whether to think; whose
-# tool_choice is ignored or only half kept (llama.cpp, LM Studio, LocalAI) is not given one.
+# The same protocol at another path, or with small differences. Templates of local models get a switch for thinking;
+# servers that ignore tool_choice or apply only a part of it (llama.cpp, LM Studio, LocalAI) do not get it.
 LOCAL = OpenAIDialect(think="template", thoughts="reasoning_content")
 SERVED = replace(LOCAL, tool_choice=True)
 HOSTED = "Look whether its address and its API key are right, and whether this machine reaches the internet."

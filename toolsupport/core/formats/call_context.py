@@ -40,7 +40,7 @@ STRAIGHT = ('"', "'")
 BY_PLACE = frozenset("\"'»›")
 DEEPEST = 16
 TAGS = "pre|code|samp|kbd|blockquote|q|example"
-# Elements around what somebody else wrote; they count at the beginning of a line, since prose names such tags, too.
+# Elements around quoted text; they count at the beginning of a line, since prose names such tags, too.
 BLOCKS = (
     "document|documents|file|details|quote|textarea|script|examples|tool_response|tool_result|tool_results|results|"
     "result|observation|snippet|user"

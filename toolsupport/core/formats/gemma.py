@@ -69,7 +69,7 @@ class GemmaDialect:
         if called:
             yield from source.space()
         name = yield from source.word(NAME, LONGEST_NAME)
-        # Without the word `call` only a brace that follows at once tells a name from words about the mark.
+        # Without the word `call` only a brace right after it distinguishes a name from prose about the mark.
         if not name or (yield from (source.space() if called else peek(source))) != "{":
             return
         stream = ArgumentStream(reading.reply, reading.tools, name)

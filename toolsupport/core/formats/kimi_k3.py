@@ -18,7 +18,7 @@ OPEN, CLOSE, END = "<|open|>", "<|close|>", "<|sep|>"
 TOOLS, TOOLS_END = f"{OPEN}tools{END}", f"{CLOSE}tools{END}"
 CALL, CALL_END = f"{OPEN}call tool=", f"{CLOSE}call{END}"
 ARGUMENT, ARGUMENT_END = f"{OPEN}argument key=", f"{CLOSE}argument{END}"
-# What only says where the answer begins and ends.
+# Marks at the beginning and end of the answer.
 AROUND = (f"{OPEN}response{END}", f"{CLOSE}response{END}", f"{CLOSE}message{END}")
 TAGS = TagSet(
     functions=(CALL,),

@@ -41,7 +41,7 @@ class Mention:
 Item = str | CallEvent | Mention
 
 MARKED = re.compile(r"\s*(?:<|\[[A-Z_]+\]|\]<\]|>>>)")
-# A fence that is a form of calling in every format: nobody but Gemma and Gemini names one so.
+# A fence that means a call in every format: only Gemma and Gemini use this name.
 TOOL_CODE = re.compile(r"\s*`{3,}tool_code\b")
 OWN_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
 STOPS = frozenset(".!?。！？")

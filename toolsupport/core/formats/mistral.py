@@ -25,7 +25,7 @@ ENDS = MarkerSet([OPENER, CLOSER])
 BEHIND_A_NAME = MarkerSet([ARGUMENTS, CALL_ID])
 NAME = re.compile(r"[\w.:/-]*")
 LONGEST_NAME = 128
-# A few words that lead to the list, where the mark begins a line: in mid-sentence a mark is only spoken of.
+# A few words before the list, if the mark begins a line: in mid-sentence a mark is only mentioned.
 WORDS = re.compile(r"[\w ,.:!'’-]{1,64}\s{0,8}(?=\[\s{0,8}\{)")
 WORDS_BEGUN = re.compile(r"[\w ,.:!'’-]{0,64}\s{0,8}(?:\[\s{0,8})?")
 WORDS_LEFT_OUT = "left out words in front of the calls"

@@ -17,7 +17,7 @@ from toolsupport.core.types import ToolSpec
 MOST_FOUND = 16
 TOOL_TAG = re.compile(r"<([\w.-]+)(?:/>|>.*)")
 PYTHON_LIST = re.compile(r"\[[\w.:/-]+\(")
-# Which mark at the beginning tells which format it was; the longest one that fits counts, without white space.
+# First mark → format; the longest match counts, without white space.
 FORMATS_BY_MARK = {
     "<tool_call>{": "hermes",
     "<tool_call>[": "hermes",

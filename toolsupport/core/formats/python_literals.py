@@ -23,7 +23,7 @@ INTEGER = re.compile(r"[+-]?\d++(?:_\d++)*+")
 HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9a-fA-F]+")
 FLOAT = re.compile(r"[+-]?(?:\d[\d_]*+(?:\.[\d_]*+)?|\.\d++)(?:[eE][+-]?\d+)?")
 REST_OF_LINE = re.compile(r"[^,()\[\]{}\n]*")
-# Words, a date or a time that somebody forgot to quote; no sum, no number.
+# Words, a date or a time without the required quotes; no sum, no number.
 BARE_TEXT = re.compile(r"(?!(?:nan|inf|infinity)$)(?:[^\W\d_][^*+=%<>]*|\d+[-:/]\d[\d:/.-]*)", re.IGNORECASE)
 KEY = re.compile(r"(?P<quote>[\"']?)(?P<name>[A-Za-z_][\w.-]{0,127})(?P=quote)\s{0,32}[=:]")
 KEY_BEGUN = re.compile(r"[\"']?(?:[A-Za-z_][\w.-]{0,127})?[\"']?\s{0,32}")

@@ -48,7 +48,7 @@ def read(reading: ReaderContext, opener: str) -> Steps[None]:
     """Read the text after a mark of DeepSeek: a name and JSON, or tags."""
     source = reading.source
     yield from NamedCalls(reading, deepseek.MARKS).read(opener)
-    if source.recorded:  # no call was told: the record still holds what was taken
+    if source.recorded:  # no call was emitted: the consumed text is still in the record
         source.back_to(0 if opener in deepseek.MARKS.opens else len(opener))
         yield from TaggedCalls(reading, TAGS, bare=False).read() if source.recorded else _from_its_mark(reading, opener)
 

@@ -15,7 +15,7 @@ from toolsupport.registry.knowledge import effective_values, event_log, override
 from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.knowledge.overrides import NewOverride
 
-# Verdicts of entries that ask for somebody's look, and what answers them: a later agreement or decision of a person.
+# Verdicts of entries that need a review, and what settles them: a later agreement or decision of a person.
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
 FLAGS = (DISAGREES, CONTRADICTED)
 DECISIONS = ("override", "withdrawal")
