@@ -268,7 +268,7 @@ class ContextTracker:
             self._quotations = [one for one in self._quotations if one not in STRAIGHT]
 
     def _is_example(self) -> bool:
-        """Whether the words, the element or the indentation in front of this place show that the call is not meant."""
+        """Return whether the text or element before this position shows that the call is an example."""
         tail, cue = self._tail, self._cue if not self._before else ""
         shown = call_cues.LOG.match(tail) or call_cues.ASSIGNED.search(tail) or call_cues.CODE.search(tail)
         titled = (
