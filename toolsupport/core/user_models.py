@@ -263,7 +263,7 @@ def _nodes(value: Any) -> Iterator[tuple[_FieldPath, Any]]:
 
 
 def _check_names(entry: UserModel, place: str) -> None:
-    """Refuse names that people could not see or tell apart. Whether `id` may be a path depends on the site."""
+    """Refuse names that people could not see or distinguish. Whether `id` may be a path depends on the site."""
     for name in ("id", "name", "source", "server"):
         given = getattr(entry, name)
         if name in ("id", "name") or given:

@@ -62,7 +62,7 @@ def _open_proposals() -> QuerySet[Override]:
 
 
 def _flagged() -> dict[int, int]:
-    """The models that something was flagged about that nobody has answered since, with that entry."""
+    """The models with an unanswered flag, with that entry."""
     rows = HistoryEntry.objects.filter(facet__verdict__in=FLAGS).order_by()
     newest = rows.values_list("profile").annotate(newest=Max("pk"))
     return {profile: entry for profile, entry in newest if not _answered(profile, entry)}
