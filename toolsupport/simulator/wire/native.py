@@ -23,7 +23,7 @@ from toolsupport.simulator.wire.chat import ChatRequest, ReplyStreamer, chunk, c
 NDJSON = "application/x-ndjson"
 
 
-# As Ollama says it where a model and its context do not fit into memory.
+# Ollama's message when a model and its context do not fit into memory.
 TOO_LARGE = "model requires more system memory ({:.1f} GiB) than is available ({:.1f} GiB)"
 TOKENS_PER_GIB = 2048
 
@@ -108,7 +108,7 @@ def admit(request: ChatRequest, deleted: Collection[str] = ()) -> tuple[Simulate
     for name, value in request.options.items():
         if name in OPTIONS and OPTIONS[name].fault(value, GoPath()):
             raise RequestRejected(f'option "{name}" must be of type {OPTIONS[name].go}', 500)
-    # A model that can think does so unless it is told not to.
+    # A model that can think does so unless thinking is off.
     think = model.thinks and request.think is not False
     tools = request.prompt.tools if model.reads_tools else ()
     seen = replace(request, prompt=ModelInput(request.prompt.messages, tools, think))

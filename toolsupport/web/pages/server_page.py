@@ -46,7 +46,7 @@ def edit(request: AuthedRequest, server_id: int) -> HttpResponse:
 @require_POST
 @requires(Action.ADMINISTER)
 def remove(request: AuthedRequest, server_id: int) -> HttpResponse:
-    """Remove a server: the page with the button has said what happens to its models."""
+    """Remove a server; the page with the button has explained the effect on its models."""
     servers.shown(server_id)
     try:
         name = server_edits.remove(server_id, int(request.user.pk))
