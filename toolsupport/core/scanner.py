@@ -1,4 +1,4 @@
-"""Reads text that arrives in pieces: what was not read yet, what was taken, and the markers looked for in it.
+"""Reads text that arrives in pieces: tracks unread text, consumed text, and the markers in it.
 
 In: pieces of the text of one reply (`push`), then `ended = True`. Out: what a grammar takes from it.
 Callers: every call format (core/formats), the JSON walk and the reader of reasoning. Each is a generator that

@@ -172,7 +172,7 @@ def _build(value: Any, place: str) -> dict[str, str]:
 # What names a build besides the server and the model, with how long it may be.
 BUILD = {"digest": 100, "template_hash": 64, "server_version": 80}
 
-# Field → what reads it; null stands for "not said" everywhere.
+# Field → its parser; null means "not set" everywhere.
 FIELDS: Mapping[str, Callable[[Any, str], Any]] = {
     "id": _short,
     "name": _text,
@@ -263,7 +263,7 @@ def _nodes(value: Any) -> Iterator[tuple[_FieldPath, Any]]:
 
 
 def _check_names(entry: UserModel, place: str) -> None:
-    """Refuse names that people could not see or tell apart. Whether `id` may be a path depends on the site."""
+    """Refuse names that people could not see or distinguish. Whether `id` may be a path depends on the site."""
     for name in ("id", "name", "source", "server"):
         given = getattr(entry, name)
         if name in ("id", "name") or given:
