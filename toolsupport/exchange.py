@@ -111,7 +111,7 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
     """
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.reply.text
     listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
-    listener.know_results(results.hold)
+    listener.set_result_check(results.hold)
     sent = (endpoint, request) if asking.recorder is None else (endpoint, request, asking.recorder)
     async with aclosing(providers.stream(*sent)) as batches:
         async for batch in batches:

@@ -39,7 +39,7 @@ async def execute(request: AuthedRequest) -> JsonResponse:
     """Run one call, in the person's own conversation or in a temporary workspace."""
     try:
         said = await asyncio.to_thread(asked, request.read(BODY_LIMIT + 1))
-        wish = await in_database(_wish)(said)
+        wish = await in_database(_call_request)(said)
         if said.get("conversation") is None:
             return JsonResponse(await ephemeral_run.run(wish, request.user.pk))
         return await _in_chat(wish, request.user.pk, str(said["conversation"]))
@@ -65,7 +65,7 @@ def asked(body: bytes) -> dict[str, Any]:
     return {"arguments": {}} | given
 
 
-def _wish(said: dict[str, Any]) -> CallRequest:
+def _call_request(said: dict[str, Any]) -> CallRequest:
     try:
         return CallRequest(requested_call.profile(said["model"]), said["name"], said["arguments"])
     except NotFound as error:

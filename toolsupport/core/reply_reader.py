@@ -62,9 +62,9 @@ class ReplyReader:
         self._mentioned: list[CallFound] = []
         self._prose = ProseWatcher(self._tools) if self._tools else None
 
-    def know_results(self, is_result: Callable[[str], bool]) -> None:
+    def set_result_check(self, is_result: Callable[[str], bool]) -> None:
         """Set `is_result`, which returns whether a tool returned a text before."""
-        self._parser.know_results(is_result)
+        self._parser.set_result_check(is_result)
 
     def hear(self, batch: Iterable[Event]) -> list[Event]:
         """Return the events of a batch with the text classified. The end of the reply must be in the last batch."""

@@ -41,7 +41,7 @@ async def opened(server: RemoteServer, lost: Callable[[], None]) -> AsyncIterato
     outgoing, from_client = anyio.create_memory_object_stream[Any](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_listen_to_complaints, process, said)
+            tasks.start_soon(_collect_stderr, process, said)
             tasks.start_soon(_read, process, to_client, lost)
             tasks.start_soon(_write, process, from_client)
             try:
@@ -119,7 +119,7 @@ async def _write(process: Process, from_client: Any) -> None:
             await process.stdin.drain()
 
 
-async def _listen_to_complaints(process: Process, said: deque[str]) -> None:
+async def _collect_stderr(process: Process, said: deque[str]) -> None:
     """Keep the last part of standard error: it explains a crash."""
     assert process.stderr is not None
     while piece := await process.stderr.read(4096):
