@@ -1,4 +1,4 @@
-"""The doorman asks for all at once, and a browser that cannot be closed keeps nobody else inside."""
+"""All sockets are checked together, and one that cannot be closed does not keep others open."""
 
 from __future__ import annotations
 

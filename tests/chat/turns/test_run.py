@@ -1,4 +1,4 @@
-"""What a running turn tells of calls that are being written, and how it takes a withdrawn permission."""
+"""A running turn shows calls while they are written, and stops after a withdrawn permission."""
 
 from __future__ import annotations
 

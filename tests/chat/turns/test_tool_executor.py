@@ -1,4 +1,4 @@
-"""The tools of a turn are those of its own briefing, whatever other conversations and administrators do meanwhile."""
+"""The tools of a turn are those of its own request, whatever other conversations and administrators change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools reach a model that is known to call them, and no other; each one left out is told why."""
+"""Tools reach only models that are known to call them; each excluded one has a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that is dead, busy or closed says nothing about a model: never a no."""
+"""A dead, busy or closed server proves nothing about a model: never a no."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers to programs keep to limits, say that they live, and are counted."""
+"""Answers to programs keep to limits, send keep-alive comments, and are counted."""
 
 from __future__ import annotations
 
