@@ -141,8 +141,8 @@ class PeerBroadcaster:
             self._send_text(follower, conversation, grown)
 
     def _send_text(self, follower: str, conversation: str, told: list[Any]) -> None:
-        said = [{"kind": frame.type, **asdict(frame)} for frame in told]
-        self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=said)
+        payload = [{"kind": frame.type, **asdict(frame)} for frame in told]
+        self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=payload)
 
     # -- messages of other processes --
 

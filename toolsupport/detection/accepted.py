@@ -57,7 +57,7 @@ def _outcome(reply: ProbeReply, subject: ProbeTarget) -> TrialOutcome:
         if found.label == MISCONFIGURED:
             flag = server_flags.needed(found.message, found.rule, subject.endpoint.kind, subject.parsers)
             return TrialOutcome("accepted", "misconfigured", server_flags.sentence(flag), subject="tools", flag=flag)
-    told = trouble(reply)
-    if told is not None and told[0] not in ANSWERED:
-        return TrialOutcome("accepted", *told, subject="tools")
+    problem = trouble(reply)
+    if problem is not None and problem[0] not in ANSWERED:
+        return TrialOutcome("accepted", *problem, subject="tools")
     return TrialOutcome("accepted", "right", "A request with tools is taken.", subject="tools")

@@ -22,7 +22,7 @@ async def run(runner: ProbeRunner) -> None:
 
 def _outcome(reply: ProbeReply) -> TrialOutcome:
     asked_for = [call.name for call in reply.calls] + [rejected.name for rejected in reply.rejected]
-    told = trouble(reply)
-    if told is None and asked_for:
-        told = "called_for_nothing", f"It was greeted and called {asked_for[0]}."
-    return TrialOutcome("control", *(told or ("right", "It greeted and called nothing.")))
+    problem = trouble(reply)
+    if problem is None and asked_for:
+        problem = "called_for_nothing", f"It was greeted and called {asked_for[0]}."
+    return TrialOutcome("control", *(problem or ("right", "It greeted and called nothing.")))

@@ -138,8 +138,8 @@ async def reply_chunks(
     if request.render_only:
         rendered = {"rendered_template": render(request.prompt)}
         return {**chunk(request.model, {"role": ""}), "_debug_info": rendered}
-    spoken = ReplyStreamer(state, client, request, model, clock).reply_chunks()
-    return spoken if request.stream else await collect(spoken)
+    chunks = ReplyStreamer(state, client, request, model, clock).reply_chunks()
+    return chunks if request.stream else await collect(chunks)
 
 
 async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) -> Response | StreamedResponse:
@@ -153,9 +153,9 @@ async def chat(state: SimulatorState, client: Client, request: ReceivedRequest) 
     return Response(gojson.encode(answer), 500 if "error" in answer else 200)
 
 
-async def _lines(spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(spoken):
-        async for piece in spoken:
+async def _lines(chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(chunks):
+        async for piece in chunks:
             yield gojson.encode(piece) + b"\n"
 
 

@@ -154,10 +154,10 @@ class ChunkConverter:
         frame = self._frame("chat.completion", native["model"])
         return {**frame, "choices": [choice], "usage": _usage(native)}
 
-    async def events(self, spoken: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
+    async def events(self, chunks: AsyncGenerator[JSON, None]) -> AsyncGenerator[bytes, None]:
         """Yield server-sent events; `[DONE]` comes only after a proper end."""
-        async with aclosing(spoken):
-            async for native in spoken:
+        async with aclosing(chunks):
+            async for native in chunks:
                 event = self.chunk(native)
                 yield _event(gojson.encode(event))
                 if native.get("done"):
