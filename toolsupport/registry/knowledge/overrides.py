@@ -222,8 +222,8 @@ def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle
 
 def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
     """Return the claims about this capability that count, for everyone or in its conversation, the winner first."""
-    said = effective_values.claims([profile.pk])[profile.pk]
-    entries = explain(None, said, profile.build.key, decision.session).get(decision.capability, ())
+    existing = effective_values.claims([profile.pk])[profile.pk]
+    entries = explain(None, existing, profile.build.key, decision.session).get(decision.capability, ())
     counting = [entry.claim for entry in entries if entry.standing in ("winner", "beaten") and entry.claim]
     return [claim for claim in counting if claim.session == decision.session]
 
