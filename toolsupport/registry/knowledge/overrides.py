@@ -223,6 +223,12 @@ def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
     return [claim for claim in counting if claim.session == decision.session]
 
 
+def tested(profile: ModelProfile, capability: str) -> bool:
+    """Return whether a test of the present build has measured this, also where a person's decision wins."""
+    claims = in_force(profile, NewOverride(profile.pk, capability))
+    return any((claim.source, claim.build_key) == ("auto_detected", profile.build.key) for claim in claims)
+
+
 def newest_seq(profile_id: int, capability: str, session: str = "") -> int:
     """Return the newest seq of one capability, 0 for none; a form carries it to detect concurrent changes."""
     rows = Override.objects.filter(profile_id=profile_id, capability=capability, session=session)
