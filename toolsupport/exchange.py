@@ -150,8 +150,9 @@ async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) ->
 
 
 def _denies_thinking(event: Event, request: Request) -> bool:
-    refused = isinstance(event, Failed) and event.status == 400 and bool(request.think)
-    return refused and bool(NO_THINKING.search(classify(400, event.body).message))
+    if not isinstance(event, Failed) or event.status != 400 or not request.think:
+        return False
+    return bool(NO_THINKING.search(classify(400, event.body).message))
 
 
 def _begins_inside(brief: RequestSpec) -> bool | None:
