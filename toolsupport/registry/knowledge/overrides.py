@@ -84,6 +84,11 @@ def _check(decision: NewOverride) -> None:
         raise ValueError("unknown is not a value: withdraw instead")
 
 
+def add_to(bundle: HistoryBundle, decision: NewOverride) -> int:
+    """Append the claim with its entry of the history in this bundle; return its seq. Raises Conflict, NotFound."""
+    return add(replace(decision, bundle=bundle))
+
+
 @transaction.atomic
 def accept(proposal_id: int, actor: int, reason: str = "") -> int:
     """Accept a proposal by a new row; return its seq. Raises NotFound, Conflict if it was accepted already."""
