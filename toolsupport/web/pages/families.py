@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from toolsupport.registry.knowledge import team_families
 from toolsupport.registry.knowledge.team_families import TeamFamily
 from toolsupport.registry.people.permissions import Action
-from toolsupport.web.pages.family_form import FamilyForm
+from toolsupport.web.pages.family_form import TeamFamilyForm
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 FORM = "toolsupport/family.html"
@@ -49,7 +49,7 @@ def remove(request: AuthedRequest, family_id: int) -> HttpResponse:
 
 def _written(request: AuthedRequest, row: TeamFamily) -> HttpResponse:
     """Show the form, the preview of what was sent, or save it."""
-    form = FamilyForm(row, request.POST) if request.method == "POST" else FamilyForm(row)
+    form = TeamFamilyForm(row, request.POST) if request.method == "POST" else TeamFamilyForm(row)
     context: dict[str, object] = {"row": row, "form": form}
     if request.method == "POST" and form.is_valid():
         family = form.family()

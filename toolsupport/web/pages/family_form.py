@@ -32,7 +32,7 @@ def _lines(label: str, help_text: str, required: bool = False) -> forms.CharFiel
     return forms.CharField(required=required, max_length=3000, label=label, help_text=help_text, widget=area)
 
 
-class FamilyForm(forms.Form):
+class TeamFamilyForm(forms.Form):
     """A family as the shipped table would take it; an empty field is unknown, which is not no."""
 
     name = forms.CharField(max_length=80, label="Name")
@@ -100,7 +100,7 @@ class FamilyForm(forms.Form):
 
 
 def _initial(row: TeamFamily) -> dict[str, Any]:
-    values = {name: getattr(row, name) for name in FamilyForm.base_fields}
+    values = {name: getattr(row, name) for name in TeamFamilyForm.base_fields}
     values |= {name: "\n".join(values[name] or ()) for name in LISTS}
     back = {value: word for word, value in TRUTH.items()}
     return values | {name: back[values[name]] for name in SWITCHES}
