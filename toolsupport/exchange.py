@@ -92,7 +92,7 @@ class _ExchangeState:
     def __post_init__(self) -> None:
         self.messages = self.question
 
-    def heard(self, events: Sequence[Event]) -> None:
+    def record(self, events: Sequence[Event]) -> None:
         for event in events:
             self.reply.take(event)
 
@@ -111,7 +111,7 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
     """
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.reply.text
     listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
-    listener.know_results(results.hold)
+    listener.set_result_check(results.hold)
     sent = (endpoint, request) if asking.recorder is None else (endpoint, request, asking.recorder)
     async with aclosing(providers.stream(*sent)) as batches:
         async for batch in batches:
@@ -120,16 +120,16 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
             if isinstance(trouble, ToolsRefused) and request.tools and asking.silent and not asking.refused:
                 yield [*batch[:-1], trouble, batch[-1]] if brief.permit is Permit.PROBE else [trouble]
                 continue
-            heard = [
+            checked_events = [
                 _checked(event, brief.callable, before)
                 for event in listener.hear(batch)
                 if _meant(event, brief, results)
             ]
-            asking.heard(heard)
+            asking.record(checked_events)
             if isinstance(trouble, CallGarbled):
-                heard = _unreadable(heard, trouble, asking)
-            if heard:
-                yield heard
+                checked_events = _unreadable(checked_events, trouble, asking)
+            if checked_events:
+                yield checked_events
 
 
 def _begins_inside(brief: RequestSpec) -> bool | None:
@@ -140,15 +140,15 @@ def _begins_inside(brief: RequestSpec) -> bool | None:
     return False if thinks_never else brief.begins_inside
 
 
-def _unreadable(heard: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
+def _unreadable(checked_events: Sequence[Event], garbled: CallGarbled, asking: _ExchangeState) -> list[Event]:
     """End an attempt with an unreadable call: return its events, and how the reply continues."""
     metrics.GARBLED.inc()
-    told = [event for event in heard if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
-    failed = next(event for event in heard if isinstance(event, Failed))
+    told = [event for event in checked_events if not isinstance(event, Failed | CallReady | CallRejected | CallFound)]
+    failed = next(event for event in checked_events if isinstance(event, Failed))
     if asking.garbled >= retry_prompts.MOST_RETRIES:
         return [*told, retry_prompts.given_up(failed, garbled)]
     apart: list[Event] = [TextDelta("\n\n")] if asking.reply.text and not asking.reply.text.endswith("\n") else []
-    asking.heard(apart)
+    asking.record(apart)
     return [*told, *apart, garbled]
 
 

@@ -1,4 +1,4 @@
-"""An answer continued, an answer made anew, a message edited: branches, and tools that do not run twice."""
+"""Continued answers, regenerated answers, edited messages: branches, and tools that do not run twice."""
 
 from __future__ import annotations
 
