@@ -15,6 +15,7 @@ from chat.models import (
     Message,
     Prompt,
     Question,
+    RawExchange,
     ResultTable,
     Share,
     ToolRun,
@@ -75,6 +76,14 @@ class MessageAdmin(ReadOnlyAdmin):
 class ResultTableAdmin(ReadOnlyAdmin):
     list_display = ("id", "run")
     fields = ("run",)
+
+
+@admin.register(RawExchange)
+class RawExchangeAdmin(ReadOnlyAdmin):
+    list_display = ("id", "conversation", "status", "times", "duration_ms", "started_at")
+    list_filter = ("status",)
+    list_select_related = ("conversation",)
+    fields = ("conversation", "message", "status", "times", "request_bytes", "reply_bytes", "duration_ms", "started_at")
 
 
 @admin.register(Question)

@@ -139,6 +139,31 @@ class ResultTable(models.Model):
         return f"table of run {self.run_id}"
 
 
+class RawExchange(models.Model):
+    """One request to a model server for an answer, with its raw reply: redacted, bounded, the last few of a chat."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="raw_exchanges")
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="raw_exchanges")
+    url = models.TextField()
+    request = models.TextField()
+    request_bytes = models.PositiveIntegerField()
+    reply = models.TextField(blank=True, default="")
+    reply_bytes = models.PositiveIntegerField(default=0)
+    status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty: no reply came.")
+    error = models.TextField(blank=True, default="")
+    times = models.PositiveIntegerField(default=1, help_text="How often the same request got the same reply.")
+    characters = models.PositiveIntegerField(help_text="Of request and reply as they are kept.")
+    started_at = models.DateTimeField()
+    duration_ms = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["conversation", "-id"], name="exchanges_of_a_conversation")]
+
+    def __str__(self) -> str:
+        return f"exchange {self.pk} of message {self.message_id}"
+
+
 class Question(models.Model):
     """A question to a person. The first answer wins: it is stored only if none is."""
 

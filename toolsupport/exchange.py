@@ -1,11 +1,11 @@
-"""Puts one question to one model, through everything that has to happen on the way.
+"""Sends one request to one model, with all checks and retries on the way.
 
-Tools are sent only to a model that is known to take them, or by a probe: the registry decides, this module checks the
-capabilities once more, and the codec refuses on its own. Where the server refuses the tools all the same, an event
-follows, and the question is put once more without them; a probe gets the event and the failure. A server that refuses
-tools together with streaming is asked again with tools and without streaming. Where the server could not read a call
-of its model, the model gets the fault and is asked again, at most twice, whatever of its reply was seen: the reply goes
-on, and calls of the attempt that failed do not count.
+Tools are sent only to a model that is known to support them, or by a probe: the registry decides, this module checks
+the capabilities once more, and the codec refuses on its own. If the server refuses the tools all the same, an event
+follows, and the request is repeated without them; a probe gets the event and the failure. A server that refuses tools
+together with streaming is asked again with tools and without streaming. If the server could not parse a call of its
+model, the model gets the error and is asked again, at most twice, whatever part of its reply was seen: the reply
+continues, and calls of the failed attempt do not count.
 """
 
 from __future__ import annotations
@@ -38,16 +38,23 @@ from toolsupport.core.refusals import MALFORMED, MISCONFIGURED, STREAMING, UNSUP
 from toolsupport.core.reply_builder import ReplyBuilder
 from toolsupport.core.reply_reader import ReplyReader
 from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, RequestSpec, ToolSpec
+from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
 Trouble = ToolsRefused | CallGarbled
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 
 async def ask(
-    endpoint: Endpoint, brief: RequestSpec, messages: Sequence[ChatMessage]
+    endpoint: Endpoint,
+    brief: RequestSpec,
+    messages: Sequence[ChatMessage],
+    recorder: ExchangeRecorder | None = None,
 ) -> AsyncGenerator[list[Event], None]:
-    """Yield batches of events, one per read; the last event is Finished or Failed. Close it to stop the server."""
-    brief, asking = admitted(brief), _ExchangeState(messages)
+    """Yield batches of events, one per read; the last event is Finished or Failed. Close it to stop the server.
+
+    `recorder` receives every request with its raw reply.
+    """
+    brief, asking = admitted(brief), _ExchangeState(messages, recorder)
     while True:
         trouble: Trouble | None = None
         async with aclosing(_answer(endpoint, brief, asking)) as batches:
@@ -75,6 +82,7 @@ class _ExchangeState:
     """One exchange with its retries. `reply` has the text of all attempts."""
 
     question: Sequence[ChatMessage]
+    recorder: ExchangeRecorder | None = None
     messages: Sequence[ChatMessage] = ()
     reply: ReplyBuilder = field(default_factory=ReplyBuilder)
     silent: bool = True
@@ -104,7 +112,8 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.reply.text
     listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
     listener.know_results(results.hold)
-    async with aclosing(providers.stream(endpoint, request)) as batches:
+    sent = (endpoint, request) if asking.recorder is None else (endpoint, request, asking.recorder)
+    async with aclosing(providers.stream(*sent)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
             trouble = _trouble(batch[-1], brief)

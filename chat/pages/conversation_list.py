@@ -89,8 +89,9 @@ def export_markdown(request: AuthedRequest, conversation_id: UUID) -> HttpRespon
 @require_GET
 @requires(Action.CHAT)
 def export_json(request: AuthedRequest, conversation_id: UUID) -> HttpResponse:
-    """Return every branch as JSON."""
-    found = export(request.user, str(conversation_id), request.GET.get("thinking") == "1")
+    """Return every branch as JSON; `?raw=1` adds the stored raw exchanges."""
+    wanted = (request.GET.get(name) == "1" for name in ("thinking", "raw"))
+    found = export(request.user, str(conversation_id), *wanted)
     return _attached(found, export_formats.to_json(found), "json")
 
 

@@ -29,6 +29,8 @@ def to_json(found: ExportedConversation) -> str:
         "shown": found.shown,
         "messages": [_entry(message) for message in found.messages],
     }
+    if found.exchanges:
+        whole["exchanges"] = found.exchanges
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
 
 

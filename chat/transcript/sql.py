@@ -179,3 +179,14 @@ def write_grown(owner: str, texts: Iterable[tuple[int, str, str]]) -> None:
     """Store growing texts (message, text, thinking), if `owner` still runs their turns."""
     for message, text, thinking in texts:
         raw_sql.change(GROWN, text, thinking, message, owner)
+
+
+PRUNE = """DELETE FROM chat_rawexchange WHERE id IN (SELECT id FROM (
+SELECT id, ROW_NUMBER() OVER newest AS place, SUM(characters) OVER newest AS size
+FROM chat_rawexchange WHERE conversation_id = %s WINDOW newest AS (ORDER BY id DESC)
+) AS kept WHERE place > %s OR (place > 1 AND size > %s))"""
+
+
+def prune_exchanges(conversation: uuid.UUID, most: int, characters: int) -> None:
+    """Delete the oldest raw exchanges of a conversation beyond a count and a size; the newest stays in any case."""
+    raw_sql.change(PRUNE, conversation, most, characters)

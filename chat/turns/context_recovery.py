@@ -17,6 +17,7 @@ from toolsupport.core.events import Event, Failed, Usage
 from toolsupport.core.prompt import context_fitting, token_counts
 from toolsupport.core.prompt.context_fitting import ContextWindow, OmitTools
 from toolsupport.core.types import ChatMessage
+from toolsupport.providers.exchange_recorder import ExchangeRecorder
 from toolsupport.registry.models.request_context import RequestContext
 from toolsupport.services import context_guard, server_watch
 from toolsupport.services.context_guard import ContextGuard
@@ -28,7 +29,8 @@ Announce = Callable[[Announcement[AddedNotice]], None]
 class ContextRecovery:
     """The recovery of one turn. `take` receives the new request context, `announce` the notices for its pages.
 
-    A removed tool stays out until the turn is over, even if it is found again meanwhile.
+    `recorder` holds the requests with their raw replies. A removed tool stays out until the turn is over, even if it
+    is found again meanwhile.
     """
 
     def __init__(self, claimed: ClaimedTurn, take: UseContext, announce: Announce) -> None:
@@ -36,6 +38,7 @@ class ContextRecovery:
         self._take, self._announce = take, announce
         self._guard = ContextGuard()
         self._gone: tuple[str, ...] = ()
+        self.recorder = ExchangeRecorder()
 
     async def ask(self, briefing: RequestContext, history: Sequence[ChatMessage]) -> AsyncGenerator[list[Event], None]:
         """Yield the events of an answer; if the model failed to load with its context, retry with the previous one."""
@@ -45,7 +48,7 @@ class ContextRecovery:
             self._take(briefing)
             self._guard.asked(briefing, history)
             silent = True
-            answer = exchange.ask(briefing.endpoint, briefing.brief, history)
+            answer = exchange.ask(briefing.endpoint, briefing.brief, history, self.recorder)
             async with aclosing(server_watch.watched(briefing.watch, answer)) as batches:
                 async for batch in batches:
                     asked = await self._asked_again(briefing, batch[-1]) if silent else None

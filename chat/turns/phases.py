@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 
 from chat.broadcast import frames
 from chat.turns.tool_executor import Spawn
@@ -15,7 +15,6 @@ from toolsupport.registry.models.request_context import RequestContext
 
 QUIET = 0.9  # seconds of silence before a page shows a reason for it
 EVERY = 1.0  # seconds between two reports
-LOADED_LIMIT = 2.0  # seconds for the question whether the model is loaded
 
 Batches = AsyncGenerator[list[Event], None]
 
@@ -33,7 +32,7 @@ class SilenceReport:
         self._tell, self._now = tell, asyncio.get_running_loop().time
         self._heard_at = self._now()
         self._begun = self._told = False
-        self._phase_before = "waiting"
+        self._loaded: bool | None = None
 
     async def passed_on(self, batches: Batches, spawn: Spawn) -> Batches:
         """Yield the same batches; the reports end with them."""
@@ -56,10 +55,14 @@ class SilenceReport:
             self._tell(frames.TurnPhaseFrame(self._turn, "answering", 0))
 
     async def _report(self) -> None:
-        if self._provider.wire == "ollama" and await self._is_loaded() is False:
-            self._phase_before = "loading"
+        if self._provider.wire == "ollama":
+            self._loaded = await self._is_loaded()
+        asks = self._loaded is False or (self._provider.wire != "ollama" and self._provider.loads_on_demand)
         while True:
             await asyncio.sleep(EVERY)
+            if asks and not self._begun:
+                self._loaded = await self._is_loaded()
+                asks = self._loaded is False
             silent = self._now() - self._heard_at
             phase = self._phase()
             if phase and silent >= QUIET:
@@ -68,13 +71,13 @@ class SilenceReport:
 
     def _phase(self) -> str:
         if not self._begun:
-            return self._phase_before
+            return "loading" if self._loaded is False else "waiting"
         held_back = self._provider.holds_calls_back and self._brief.offers_tools and self._brief.format == "native"
         return "writing_call" if held_back else ""
 
     async def _is_loaded(self) -> bool | None:
-        """Return whether the server has the model in memory; None if unknown."""
-        with suppress(ProviderError, TimeoutError):
-            async with asyncio.timeout(LOADED_LIMIT):
-                return await providers.is_loaded(self._endpoint, self._brief.model)
-        return None
+        """Return whether the server has the model in memory; None where it does not show that."""
+        try:
+            return await providers.is_loaded(self._endpoint, self._brief.model)
+        except ProviderError:
+            return None

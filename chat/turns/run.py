@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -16,6 +17,7 @@ from chat.tools import tool_search
 from chat.tools.policy import CallOutcome
 from chat.tools.tool import ToolContext
 from chat.transcript.announcements import Announcement, Announcements, Thing
+from chat.transcript.messages.raw_exchanges import PreparedExchanges, prepared
 from chat.transcript.questions import questions
 from chat.transcript.turns import found_tools, record
 from chat.transcript.turns.begin import ClaimedTurn
@@ -160,6 +162,11 @@ class TurnRun:
         reply = self.reply
         return reply.message, reply.text.text, reply.thinking.text, reply.thinking_ms
 
+    async def exchanges(self) -> PreparedExchanges:
+        """The requests that were made since the last message, with their raw replies, ready to be kept."""
+        taken = self.cures.recorder.taken()
+        return await asyncio.to_thread(prepared, taken) if taken else ()
+
     def stop_call(self, call_id: str) -> bool:
         """Stop the running tool if it is this one; the turn continues."""
         return self.hands.stop(call_id)
@@ -252,7 +259,7 @@ class TurnRun:
         if not event.last:
             calls, self._asked = tuple(self._asked), []
             message, text, thinking, thinking_ms = self.last_reply()
-            whole = record.FinishedReply(text, thinking, thinking_ms, calls)
+            whole = record.FinishedReply(text, thinking, thinking_ms, calls, await self.exchanges())
             finished = await in_database(record.finish_reply)(self.store, message, whole)
             self.reply.mark_written()
             self._announce(finished)

@@ -7,6 +7,7 @@ import logging
 import uuid
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from channels.db import database_sync_to_async as in_database
@@ -188,6 +189,11 @@ class TurnRunner:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
 
+    def announce_soon(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
+        """Announce from another thread, such as a view's; without a runner here, pages notice the gap later."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.announce, conversation, list(announced))
+
     def request_stop(self, turn_id: int) -> None:
         """Stop a turn if this process runs it; another process reads the request from the row."""
         self.cancel(turn_id, "stopped")
@@ -260,6 +266,7 @@ class TurnRunner:
 
     async def _write_end(self, run: TurnRun, outcome: end.TurnOutcome) -> None:
         store, conversation = run.claimed.store, run.claimed.conversation
+        outcome = replace(outcome, exchanges=await run.exchanges())
         while True:
             try:
                 ended = await self.clerk.write(conversation, lambda: end.end(store, outcome))

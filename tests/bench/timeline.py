@@ -187,10 +187,10 @@ def whole_page() -> Callable[[], Any]:
 def unread() -> Callable[[], Any]:
     from django.contrib.auth.models import User
 
-    from toolsupport.registry.history import timeline
+    from toolsupport.registry.history import read_marks
 
     person = User.objects.get(username="person0").pk
-    return lambda: timeline.unread(person)
+    return lambda: read_marks.unread(person)
 
 
 def median_ms(run: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:

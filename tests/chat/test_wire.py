@@ -1,4 +1,4 @@
-"""What went over the wire for an answer: made again from rows, for its owner alone, without a key."""
+"""What went over the wire for an answer: as it was kept, else made again from rows, for its owner alone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_alice_sees_format_call_and_request(client: Client, alice: User, answer:
     page = client.get(reverse("message-wire", args=[answer.conversation_id, answer.pk])).content.decode()
     assert "Hermes" in page and "No end." in page and "tool_call&gt;{&quot;name&quot;" in page
     assert "What is in a.md?" in page and "Let me see." not in page
-    assert "sk-secret" not in page and "Requests are not kept." in page
+    assert "sk-secret" not in page and "is not kept" in page and "made again" in page
 
 
 def test_the_request_has_no_tools_where_the_turn_had_none(alice: User, answer: Message) -> None:

@@ -88,9 +88,11 @@ def test_the_wire_of_an_answer_is_rendered_when_it_is_opened(page: Page) -> None
     wire = page.locator(".wire").last
     wire.locator("> summary").focus()
     page.keyboard.press("Enter")
-    expect(wire).to_contain_text("Requests are not kept.")
+    expect(wire).to_contain_text("Exchange 1 of 1")
     expect(page.locator(".wire").first).to_be_visible()
-    expect(wire.locator("pre").last).to_contain_text("list_directory")
+    expect(wire.get_by_label("Request 1", exact=True)).to_contain_text("list_directory")
+    expect(wire.get_by_label("Reply 1", exact=True)).to_contain_text('"done":true')
+    assert violations(page) == [] and overflow(page) == 0
 
 
 # F11

@@ -21,7 +21,7 @@ from tests.factories import (
 )
 from toolsupport.core.prompt.token_counts import MeasuredPrompt
 from toolsupport.core.types import ToolSpec
-from toolsupport.models import CallMetric, Family, Lease, ModelPull, ReadMark, Review
+from toolsupport.models import CallMetric, Family, HistoryEntry, Lease, ModelPull, ReadEntry, ReadMark, Review
 from toolsupport.registry.databases import (
     sql_sources,
 )
@@ -94,6 +94,7 @@ def rows(bob: User) -> list[str]:
     detections.add_trial(test, "worker", detections.TrialRecord("called", 1, {}, {}, passed=True))
     Review.objects.create(detection_id=test, reviewer=bob, decision="agree")
     ReadMark.objects.create(person=bob, entry=1)
+    ReadEntry.objects.create(person=bob, entry=HistoryEntry.objects.latest("pk"))
     audit_log.write(bob.pk, "read_conversation", "subject", "why")
     canaries = ["canary-text", "canary-id", "canary-system", "canary-arguments", "canary-result", "canary-raw"]
     return [

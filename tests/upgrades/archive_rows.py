@@ -59,7 +59,8 @@ def add_to_models(ana: User) -> None:
         source="user_confirmed", build_key=profile.build.key, actor=ana, reason="Seen in a chat.",
     )  # fmt: skip
     review = models.Review.objects.create(override=override, reviewer=ana, decision="agree", note="Seen too.")
-    event_log.record(event_log.HistoryEvent("override", profile.pk, "parallel", override=override.pk))
+    entry = event_log.record(event_log.HistoryEvent("override", profile.pk, "parallel", override=override.pk))
+    models.ReadEntry.objects.create(person=ana, entry_id=entry)
     models.Review.objects.create(detection=Detection.objects.latest("id"), reviewer=ana, decision="note", note="Slow.")
     models.ReadMark.objects.update_or_create(person=ana, defaults={"entry": review.pk})
     models.Family.objects.create(name="ours", patterns=["our-model"], tools=True, notes="Made here.")

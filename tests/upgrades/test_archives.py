@@ -21,7 +21,10 @@ ARCHIVES = sorted(HERE.glob("*.sql.gz"))
 
 # What later migrations take away on purpose: tables, and columns as table.column.
 REMOVED_TABLES = {"toolsupport_standing": "derived from overrides, profiles and defaults; nobody wrote it"}
-REMOVED_COLUMNS: dict[str, str] = {}
+REMOVED_COLUMNS = {
+    "toolsupport_historyentry.facet_id": "numbers were given anew: they stand for the depth of an entry as well",
+    "toolsupport_historyentry.source": "entries of tests had none, and have that of their findings",
+}
 
 # The row of the archive that stands for a parameter of an address.
 PARAMETERS = {

@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 GONE = "[secret]"
 SHORTEST = 6  # a shorter value would stand in ordinary words
 
 _known: set[str] = set()
 
-# What a secret looks like where its name stands beside it; the group is what stays.
-_NAMES = r"(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|sessionid|csrftoken|csrfmiddlewaretoken|credentials?)"
-PATTERNS = (
-    re.compile(r"((?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?)[^\s\"',;]+", re.I),
-    re.compile(r"(\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}", re.I),
-    re.compile(rf"({_NAMES}\w*[\"']?\s*[:=]\s*[bu]?[\"']?)[^\s\"'&,;}})]+", re.I),
-    re.compile(r"(\w://[^\s/:@]*:)[^\s/@]+(?=@)"),
-    re.compile(r"(\b)(?:sk|pk|rk|hf|gsk|xai|ghp|tsk)[-_][A-Za-z0-9_-]{12,}"),
+_WORDS = (
+    *("password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key"),
+    *("sessionid", "csrftoken", "csrfmiddlewaretoken", "credential", "credentials"),
 )
+_NAMES = rf"(?:{'|'.join(_WORDS)})"
+_PREFIXES = ("sk", "pk", "rk", "hf", "gsk", "xai", "ghp", "tsk")
+_QUOTE = r"(?:\\{0,3}[\"'])?"  # inside JSON that stands in JSON a quotation mark has backslashes before it
+# What a secret looks like where its name stands beside it; the group is what stays. Each with texts one of which it
+# needs: most texts have none of them, and to look for them takes a hundredth of the time. Repetitions have a limit:
+# what is redacted was written by others.
+PATTERNS = (
+    (
+        ("authorization",),
+        re.compile(
+            rf"((?:proxy-)?authorization{_QUOTE}\s{{0,20}}[:=]\s{{0,20}}{_QUOTE}(?:\w{{1,30}}\s{{1,20}})?)[^\s\"',;\\]+",
+            re.I,
+        ),
+    ),
+    (("bearer", "basic"), re.compile(r"(\b(?:bearer|basic)\s{1,20})[\w.~+/=-]{8,}", re.I)),
+    (
+        _WORDS,
+        re.compile(
+            rf"({_NAMES}\w{{0,40}}{_QUOTE}\s{{0,20}}[:=]\s{{0,20}}[bu]?{_QUOTE})(?:\\(?![\"'])|[^\s\"'&,;}})\\])+", re.I
+        ),
+    ),
+    (("://",), re.compile(r"(\w://[^\s/:@]*:)[^\s/@]+(?=@)")),
+    (
+        tuple(f"{prefix}{sign}" for prefix in _PREFIXES for sign in "-_"),
+        re.compile(rf"(\b)(?:{'|'.join(_PREFIXES)})[-_][A-Za-z0-9_-]{{12,}}"),
+    ),
+)
+_NAME = re.compile(rf"(?:proxy-)?authorization|\w{{0,40}}?{_NAMES}\w{{0,40}}", re.I)
 
 
 def add_secrets(*secrets: str) -> None:
@@ -30,6 +54,22 @@ def redact(text: str) -> str:
     # The longest first: one secret may be the beginning of another.
     for secret in sorted(_known, key=len, reverse=True):
         text = text.replace(secret, GONE)
-    for pattern in PATTERNS:
-        text = pattern.sub(rf"\g<1>{GONE}", text)
+    plain = text.casefold()
+    for needed, pattern in PATTERNS:
+        if any(word in plain for word in needed):
+            text = pattern.sub(rf"\g<1>{GONE}", text)
     return text
+
+
+def redact_json(value: Any) -> Any:
+    """A JSON value without secrets: in its texts, and the texts under names such as `password`."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [redact_json(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: GONE if isinstance(inner, str) and inner and _NAME.fullmatch(name) else redact_json(inner)
+            for name, inner in value.items()
+        }
+    return value

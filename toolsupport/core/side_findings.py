@@ -1,11 +1,11 @@
-"""What trials prove about a model besides whether it calls tools: yes, no, or too mixed to say.
+"""Evaluates what trials prove about a model besides whether it calls tools: yes, no, or mixed.
 
 A yes needs at least two trials that agree, a no four. One dissenting trial needs eight against it; two dissenting
-trials make the finding unknown, and unknown writes no row. Leaving tools alone needs three greetings without any call,
-since a model that calls for nothing now and then passes a few greetings easily. How long to go on sampling is decided
-apart from what the samples prove: each finding is sampled twice first, then more of all of them while there is time,
-and a no longer than a yes, since a wrong no takes something away from people. A model that succeeds half of the time
-is called reliable in at most 3 of 100 tests: with six passes in a row, or ten beside one failure.
+trials make the finding unknown, and unknown writes no row. Restraint needs three greetings without any call, since a
+model that sometimes calls without need passes a few greetings easily. How long to sample is decided apart from what the
+samples prove: each finding is sampled twice first, then more of all of them while there is time, and a no longer than a
+yes, since a wrong no takes something away from people. A model that succeeds half of the time passes in at most 3 of
+100 tests: with six passes in a row, or ten beside one failure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BESIDE_A_SHELL = 3  # agreeing trials of a tool with a shell beside it
 IN_DOUBT = 2  # more agreeing trials where the model did not do everything each time it was asked to
 # A model that calls at every fourth greeting passes eight in a row in one test of ten, six in one of six.
 MOST_GREETINGS = 8
-SILENT = 3  # trials that say nothing, with none that does, before a step gives up
+SILENT = 3  # inconclusive trials in a row before a step gives up
 MOST = 12
 
 STEPS = {"second_turn": "multi_turn", "control": "leaves_alone", "parallel": "parallel"}

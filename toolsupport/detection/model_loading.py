@@ -1,8 +1,9 @@
-"""Decides how long to wait for the first answer of a model, by what its server shows of loading it."""
+"""Decides how long to wait for the first answer of a model, by the loading state that its server shows."""
 
 from __future__ import annotations
 
 from toolsupport import providers
+from toolsupport.core import load_failures
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.types import Endpoint
 from toolsupport.detection.probe_limits import ProbeLimits
@@ -26,4 +27,4 @@ async def patience(endpoint: Endpoint, model: str, limits: ProbeLimits) -> float
 def is_loading(reply: ProbeReply) -> bool:
     """Return whether the server reports that it is loading the model, as llama-server does with status 503."""
     failed = reply.failed
-    return failed is not None and failed.status == 503 and "loading" in f"{failed.message} {failed.body}".lower()
+    return failed is not None and failed.status == 503 and load_failures.is_loading(failed.body)

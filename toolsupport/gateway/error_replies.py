@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from django.http import JsonResponse
 
+from toolsupport.core import context_limits
 from toolsupport.core.errors import Busy, NotFound, ToolsupportError
 from toolsupport.core.events import Failed
 from toolsupport.core.types import JSON
@@ -20,13 +21,25 @@ UPSTREAM = 502
 STATUSES: Mapping[str, int] = MappingProxyType({"timeout": 504, "busy": 503, "model_missing": 404, "refused": 400})
 
 
+MODEL_NOT_FOUND, CONTEXT_EXCEEDED = "model_not_found", "context_length_exceeded"
+
+
 def status(failed: Failed) -> int:
     return STATUSES.get(failed.kind, UPSTREAM)
 
 
 def body(failed: Failed) -> JSON:
-    """Return the error object; its code is a key of events.FAILURES."""
-    return api_errors.body(status(failed), failed.message, code=failed.kind)
+    """Return the error object."""
+    return api_errors.body(status(failed), failed.message, code=code(failed))
+
+
+def code(failed: Failed) -> str:
+    """Return OpenAI's code where programs act on it, such as by shortening, else a key of events.FAILURES."""
+    if failed.kind == "model_missing":
+        return MODEL_NOT_FOUND
+    told = CONTEXT_EXCEEDED in failed.body[: context_limits.LONGEST]
+    exceeded = told or context_limits.exceeded(failed.status, failed.body) is not None
+    return CONTEXT_EXCEEDED if failed.kind == "refused" and exceeded else failed.kind
 
 
 def answer(failed: Failed) -> JsonResponse:
@@ -34,7 +47,7 @@ def answer(failed: Failed) -> JsonResponse:
 
 
 def missing(error: NotFound) -> JsonResponse:
-    return api_errors.refusal(error, "model", "model_not_found")
+    return api_errors.refusal(error, "model", MODEL_NOT_FOUND)
 
 
 def before(error: ToolsupportError) -> JsonResponse:

@@ -1,9 +1,9 @@
-"""The rows of what is known about models; reached only through registry/ and the admins."""
+"""Rows of facts about models; used only by registry/ and the admins."""
 
 from toolsupport.models.audit import Audit
 from toolsupport.models.detections import Detection, Trial
 from toolsupport.models.families import Family
-from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadMark, Review
+from toolsupport.models.history import HistoryEntry, HistoryFacet, ReadEntry, ReadMark, Review
 from toolsupport.models.keys import ApiKey
 from toolsupport.models.mcp import McpServer, McpTool
 from toolsupport.models.measured import CallMetric, PromptCount, ProvenCall
@@ -30,6 +30,7 @@ __all__ = [
     "Override",
     "PromptCount",
     "ProvenCall",
+    "ReadEntry",
     "ReadMark",
     "Review",
     "Server",

@@ -36,13 +36,21 @@ class Review(models.Model):
 class HistoryFacet(models.Model):
     """The kind, source and verdict that some entries share; there are a few dozen. Append-only."""
 
+    # How deep an entry stands: on its own, inside of what changed many models at once, or as a finding of a test.
+    TOP, MEMBER, FINDING = range(3)
+
     kind = models.CharField(max_length=12)
     source = models.CharField(max_length=20, blank=True, default="")
     verdict = models.CharField(max_length=20, blank=True, default="")
+    depth = models.PositiveSmallIntegerField(
+        default=TOP, help_text="0 on its own, 1 of a bundle, 2 a finding of a test."
+    )
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["kind", "source", "verdict"], name="one_facet_of_each")]
+        constraints = [
+            models.UniqueConstraint(fields=["kind", "source", "verdict", "depth"], name="one_facet_of_each_depth")
+        ]
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.kind, self.source, self.verdict)))
@@ -52,7 +60,8 @@ class HistoryEntry(models.Model):
     """One line of the timeline, written together with its subject. Append-only.
 
     One table holds all entries, with an index for each pair of subjects, so that any page of any filter needs a few
-    short index scans. `facet` combines kind, source and verdict in one number.
+    short index scans. `facet` combines kind, source and verdict in one number. `lead` is the entry that contains this
+    one: the test of a finding, or the first change of a bundle.
     """
 
     at = models.DateTimeField()
@@ -77,11 +86,13 @@ class HistoryEntry(models.Model):
     override = models.ForeignKey(Override, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     detection = models.ForeignKey(Detection, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     review = models.ForeignKey(Review, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    lead = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="inside")
 
     class Meta:
         ordering = ["-at", "-id"]
         indexes = [
             models.Index(fields=["at", "id"], name="history_by_time"),
+            models.Index(fields=["at", "id"], name="history_tops_by_time", condition=Q(lead=None)),
             models.Index(fields=["facet", "at", "id"], name="history_by_facet"),
             models.Index(fields=["profile", "facet", "at", "id"], name="history_by_model"),
             models.Index(fields=["server", "facet", "at", "id"], name="history_by_server"),
@@ -95,7 +106,7 @@ class HistoryEntry(models.Model):
 
 
 class ReadMark(models.Model):
-    """How far a person has read the history: entries with a higher id are unread."""
+    """How far a person has read the history: entries with a higher id are unread, unless a ReadEntry names them."""
 
     person = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="read_mark")
     entry = models.BigIntegerField(default=0)
@@ -103,3 +114,17 @@ class ReadMark(models.Model):
 
     def __str__(self) -> str:
         return f"person {self.person_id} up to {self.entry}"
+
+
+class ReadEntry(models.Model):
+    """One entry that a person has opened although older ones are unread; dropped when the ReadMark passes it."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    entry = models.ForeignKey(HistoryEntry, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["person", "entry"], name="read_once")]
+
+    def __str__(self) -> str:
+        return f"entry {self.entry_id} by {self.person_id}"

@@ -36,6 +36,7 @@ class Override(models.Model):
     class Meta:
         ordering = ["profile", "seq"]
         constraints = [models.UniqueConstraint(fields=["profile", "seq"], name="one_override_per_profile_and_seq")]
+        indexes = [models.Index(fields=["id"], name="override_proposals", condition=models.Q(proposed=True))]
 
     def __str__(self) -> str:
         return f"{self.profile_id}#{self.seq} {self.capability}={self.value!r} ({self.source})"

@@ -13,7 +13,7 @@ from toolsupport.core.types import JSON, Endpoint
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 
-# What templates of Llama 3 say as they fail with two calls in one message.
+# The error of Llama 3's templates for two calls in one message.
 ONE_CALL = "only supports single tool-calls"
 
 
@@ -51,7 +51,7 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     )
 
 
-async def is_loaded(endpoint: Endpoint, name: str) -> bool:
+async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
     """Return whether an Ollama server has the model in memory. Raises ProviderError."""
     running = await http_client.get_json(endpoint, "/api/ps")
     return bool({name, f"{name}:latest"} & {_text(entry, "name") for entry in _entries(running)})

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from toolsupport.core import load_failures
 from toolsupport.core.errors import ProviderError
 from toolsupport.core.reasoning import template_begins_inside
 from toolsupport.core.types import JSON, Endpoint
@@ -20,8 +21,9 @@ from toolsupport.providers.server_kinds import provider
 from toolsupport.providers.survey_types import ModelDetails, ModelReport, ServerReport
 
 LIST = "/v1/models"
+HEALTH = "/health"
 ABILITIES = ("tools", "thinking", "vision")
-OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # who owns the first model tells what else may be asked
+OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # owner of the first model → path with more details
 CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
 ModelData = Mapping[str, Any]
@@ -35,7 +37,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     about = await _about(endpoint, entries)
     extras = {_text(extra, "id"): extra for extra in _entries(about) or []}
     if "chat_template_caps" in about and len(entries) == 1:
-        extras = {_text(entries[0], "id"): about}  # with more models, /props speaks of the server alone
+        extras = {_text(entries[0], "id"): about}  # with more models, /props describes only the server
     models = {
         name: _report(name, {**entry, **extras.get(name, {})})
         for entry in entries
@@ -51,6 +53,20 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
     if found is None:
         raise http_client.raised(error_text.answered(endpoint, 404, f'{{"error":"model {name} is not in its list"}}'))
     return found
+
+
+async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
+    """Return whether the server has the model in memory; None where it does not show that. Raises ProviderError."""
+    try:
+        await http_client.get_json(endpoint, HEALTH)
+    except ProviderError as error:
+        # llama-server lists its model, and answers everything else, /health too, with this while it loads it.
+        if error.status == 503 and load_failures.is_loading(error.body):
+            return False
+    entries = _entries(await http_client.get_json(endpoint, LIST)) or []
+    told = [*entries, *(_entries(await _about(endpoint, entries)) or [])]
+    states = [state for entry in told if _text(entry, "id") == name and (state := _state(entry))]
+    return states[-1] == "loaded" if states else None
 
 
 async def _about(endpoint: Endpoint, entries: list[ModelData]) -> JSON:
@@ -82,10 +98,15 @@ def _report(name: str, told: ModelData) -> ModelReport:
         name=name,
         size_bytes=_number(_mapping(told, "meta"), "size"),
         quantization=details.quantization,
-        loaded=_text(told, "state") == "loaded" or _text(_mapping(told, "status"), "value") == "loaded",
+        loaded=_state(told) == "loaded",
         capabilities=details.capabilities,
         details=details,
     )
+
+
+def _state(told: ModelData) -> str:
+    """LM Studio's word for whether a model is loaded, or that of a llama-server with several models."""
+    return _text(told, "state") or _text(_mapping(told, "status"), "value")
 
 
 def _details(told: ModelData) -> ModelDetails:

@@ -1,4 +1,4 @@
-"""Asks a model server and passes its answer on while it comes: the one loop for all providers.
+"""Sends a request to a model server and streams the answer: the one loop for all providers.
 
 In: an endpoint and a request. Out: batches of events, one per read and none of them empty, so that a caller sends once
 per read; the last event is always Finished or Failed. Caller: `exchange`, for chats, programs and tests alike.
@@ -27,6 +27,7 @@ from toolsupport.core.events import Event, Failed, Finished, TextDelta, Thinking
 from toolsupport.core.types import Endpoint, Limits, Request
 from toolsupport.providers import error_text, http_client
 from toolsupport.providers.codec import Codec
+from toolsupport.providers.exchange_recorder import ExchangeRecorder, RecordedExchange
 from toolsupport.providers.server_kinds import provider
 
 LOADING_PAUSE = 1.0  # seconds before a server that loads its model is asked again
@@ -94,8 +95,43 @@ class _SizeLimit:
         return Failed("too_large", f"The answer did not end: it was cut off after {most}.")
 
 
-async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Event], None]:
-    """Yield batches of events, none of them empty; the last event is Finished or Failed."""
+@dataclass(slots=True)
+class _Sending:
+    """One request with its attempts; `exchange` is the record of the latest one, None if nothing is recorded."""
+
+    endpoint: Endpoint
+    body: bytes
+    clock: _Deadline
+    recorder: ExchangeRecorder | None
+    exchange: RecordedExchange | None = None
+
+    def begin(self, sent: httpx.Request) -> None:
+        if self.recorder is not None:
+            self.exchange = self.recorder.begin(str(sent.url), self.body)
+
+    def set_status(self, status: int) -> None:
+        if self.exchange is not None:
+            self.exchange.status = status
+
+    def add(self, piece: bytes) -> None:
+        """Record a piece of the reply; every token passes through here."""
+        if self.exchange is not None:
+            self.exchange.add(piece)
+
+    def end(self, event: Event | None = None) -> None:
+        if self.exchange is not None:
+            self.exchange.end()
+            if isinstance(event, Failed):
+                self.exchange.error = event.message
+
+
+async def stream(
+    endpoint: Endpoint, request: Request, recorder: ExchangeRecorder | None = None
+) -> AsyncGenerator[list[Event], None]:
+    """Yield batches of events, none of them empty; the last event is Finished or Failed.
+
+    `recorder` receives every attempt.
+    """
     row = provider(endpoint.kind)
     codec = row.codec(endpoint.limits.line_bytes)
     try:
@@ -104,56 +140,62 @@ async def stream(endpoint: Endpoint, request: Request) -> AsyncGenerator[list[Ev
         yield [Failed("refused", str(error))]
         return
     http_client.client()  # making the first one is not the server's time
-    clock = _Deadline(endpoint, request)
-    response = await _open(endpoint, body, clock)
+    sending = _Sending(endpoint, body, _Deadline(endpoint, request), recorder)
+    response = await _open(sending)
     if isinstance(response, Failed):
         yield [response]
         return
     try:
-        async for events in _read(response, codec, clock):
+        async for events in _read(response, codec, sending):
             yield events
     finally:
+        sending.end()
         await response.aclose()
 
 
-async def _open(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | Failed:
+async def _open(sending: _Sending) -> httpx.Response | Failed:
     """Return an answer with status 200 and an unread body, after as many attempts as are allowed."""
     for pause in PAUSES:
-        opened = await _loaded(endpoint, body, clock)
+        opened = await _loaded(sending)
         if isinstance(opened, httpx.Response):
             return opened
         wait = opened.pause if opened.pause is not None else pause * random.uniform(1.0, 1.5)
         if not opened.again or wait > LONGEST_PAUSE:
             return opened.failure
         await asyncio.sleep(wait)
-    opened = await _loaded(endpoint, body, clock)
+    opened = await _loaded(sending)
     return opened.failure if isinstance(opened, _FailedAttempt) else opened
 
 
-async def _loaded(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | _FailedAttempt:
+async def _loaded(sending: _Sending) -> httpx.Response | _FailedAttempt:
     """Repeat an attempt while the server reports that it loads its model, as llama-server does with status 503."""
     while True:
-        opened = await _try(endpoint, body, clock)
+        opened = await _try(sending)
+        if isinstance(opened, _FailedAttempt):
+            sending.end(opened.failure)
         if not isinstance(opened, _FailedAttempt) or not opened.loading:
             return opened
         try:
-            async with asyncio.timeout_at(clock.deadline()):
+            async with asyncio.timeout_at(sending.clock.deadline()):
                 await asyncio.sleep(LOADING_PAUSE)
         except TimeoutError:
-            return _FailedAttempt(clock.late())
+            return _FailedAttempt(sending.clock.late())
 
 
-async def _try(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Response | _FailedAttempt:
+async def _try(sending: _Sending) -> httpx.Response | _FailedAttempt:
+    endpoint, clock = sending.endpoint, sending.clock
     try:
         async with asyncio.timeout_at(clock.deadline()) as waiting:
-            sent = http_client.request(endpoint, provider(endpoint.kind).chat_path, body)
+            sent = http_client.request(endpoint, provider(endpoint.kind).chat_path, sending.body)
+            sending.begin(sent)
             response = await http_client.client().send(sent, stream=True)
     except error_text.FAULTS as error:
         if waiting.expired():
             return _FailedAttempt(clock.late())
         return _FailedAttempt(error_text.not_reached(endpoint, error), error_text.cause_of(error).again)
     if response.status_code != 200:
-        return await _refused(endpoint, response)
+        return await _refused(sending, response)
+    sending.set_status(response.status_code)
     if response.headers.get("content-type", "").startswith("text/html"):
         # Such as the sign-in page of a network, which some put in the place of every answer.
         await response.aclose()
@@ -161,7 +203,7 @@ async def _try(endpoint: Endpoint, body: bytes, clock: _Deadline) -> httpx.Respo
     return response
 
 
-async def _refused(endpoint: Endpoint, response: httpx.Response) -> _FailedAttempt:
+async def _refused(sending: _Sending, response: httpx.Response) -> _FailedAttempt:
     """Read the reason, as far as it arrives in time; the status alone is enough to continue."""
     body = b""
     try:
@@ -172,8 +214,10 @@ async def _refused(endpoint: Endpoint, response: httpx.Response) -> _FailedAttem
     finally:
         await response.aclose()
     # Busy: Ollama's queue is full (503), a hosted server limits the rate (429). llama-server loads (503).
+    sending.set_status(response.status_code)
+    sending.add(body)
     text = body[: http_client.LARGEST_ERROR].decode(errors="replace")
-    failure = error_text.answered(endpoint, response.status_code, text)
+    failure = error_text.answered(sending.endpoint, response.status_code, text)
     loading = response.status_code == 503 and load_failures.is_loading(text)
     return _FailedAttempt(failure, failure.kind == "busy", _asked_pause(response), loading)
 
@@ -186,7 +230,8 @@ def _asked_pause(response: httpx.Response) -> float | None:
     return float(asked) if asked.isdecimal() and len(asked) < 9 else LONGEST_PAUSE + 1
 
 
-async def _read(response: httpx.Response, codec: Codec, clock: _Deadline) -> AsyncGenerator[list[Event], None]:
+async def _read(response: httpx.Response, codec: Codec, sending: _Sending) -> AsyncGenerator[list[Event], None]:
+    clock = sending.clock
     size = _SizeLimit(clock.limits)
     async with aclosing(response.aiter_raw()) as pieces:  # type: ignore[type-var]
         while True:
@@ -199,15 +244,20 @@ async def _read(response: httpx.Response, codec: Codec, clock: _Deadline) -> Asy
                 last = codec.flush()
                 if not ended_well(last):
                     last = [clock.late() if waiting.expired() else error_text.broken_off(error)]
+                sending.end(last[-1])
                 yield last
                 return
             clock.begun = True
+            sending.add(piece)
             events = codec.feed(piece) if piece else codec.flush()
             if size.exceeded(piece, events):
                 events = [size.failure()]
+            over = not piece or bool(events and ended(events[-1]))
+            if over:
+                sending.end(events[-1] if events else None)
             if events:
                 yield events
-            if not piece or (events and ended(events[-1])):
+            if over:
                 return
 
 

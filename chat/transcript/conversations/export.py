@@ -9,6 +9,7 @@ from typing import Any
 
 from chat.models import Message, ToolRun
 from chat.transcript.conversations.conversations import UNTITLED, Person, own
+from chat.transcript.messages import raw_exchanges
 from chat.transcript.messages.present import branch
 from chat.transcript.settings.prompt_context import memory_of
 from toolsupport.core.types import Role
@@ -47,10 +48,11 @@ class ExportedConversation:
     messages: tuple[ExportedMessage, ...]
     shown: tuple[int, ...]
     memory: str = ""
+    exchanges: tuple[dict[str, Any], ...] = ()
 
 
-def export(person: Person, conversation_id: str, thinking: bool = False) -> ExportedConversation:
-    """Return the complete contents. Raises NotFound.
+def export(person: Person, conversation_id: str, thinking: bool = False, raw: bool = False) -> ExportedConversation:
+    """Return the complete contents, with `raw` also the stored raw exchanges. Raises NotFound.
 
     It contains the names of servers, but not their addresses and keys.
     """
@@ -70,6 +72,7 @@ def export(person: Person, conversation_id: str, thinking: bool = False) -> Expo
         messages=tuple(_message(row, runs[row.pk], thinking) for row in rows),
         shown=tuple(row.pk for row in branch(rows, conversation.leaf_id)),
         memory=memory_of(conversation.pk),
+        exchanges=raw_exchanges.exported(conversation.pk) if raw else (),
     )
 
 

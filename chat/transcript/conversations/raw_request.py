@@ -1,4 +1,4 @@
-"""Rebuilds the request of one answer from rows, since requests themselves are not stored."""
+"""Reads the stored raw exchanges of one answer, or rebuilds its request from rows if none are stored."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from chat.models import ResultTable, ToolRun
+from chat.models import Conversation, ResultTable, ToolRun, Turn
 from chat.transcript.conversations.conversations import Person, own
-from chat.transcript.messages import attachments, present
+from chat.transcript.messages import attachments, present, raw_exchanges
 from chat.transcript.messages.history import canonical
+from chat.transcript.messages.raw_exchanges import ShownExchange
 from chat.transcript.messages.view_models import ShownCall
 from chat.transcript.settings import turn_settings
 from toolsupport import exchange, providers
@@ -17,7 +18,7 @@ from toolsupport.core import format_choice, format_fallback
 from toolsupport.core.errors import NotFound
 from toolsupport.core.types import RequestSpec, Role
 
-# Images go as one long word: nobody reads it, and it would fill the page.
+# Images are one long word, which is unreadable and would fill the page.
 LONGEST_WORD = 1000
 
 
@@ -40,17 +41,21 @@ def result(person: Person, run_id: int) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownRawRequest:
-    """`format` is its label, "" if no tools were offered; `request` is the body as JSON."""
+    """`format` is its label, "" if no tools were offered.
+
+    Without stored `exchanges`, `request` is a rebuilt body.
+    """
 
     model: str
     format: str
     reason: str
     request: str
     calls: tuple[ShownCall, ...]
+    exchanges: tuple[ShownExchange, ...] = ()
 
 
 def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest:
-    """Return the raw exchange of one answer of the person's own conversation. Raises NotFound, ConfigError."""
+    """Return the raw exchanges of one answer of the person's own conversation. Raises NotFound, ConfigError."""
     conversation = own(person, conversation_id)
     answers = conversation.messages.filter(role=Role.ASSISTANT).select_related("turn__profile__server")
     message = answers.filter(pk=message_id).first()
@@ -59,18 +64,23 @@ def of(person: Person, conversation_id: str, message_id: int) -> ShownRawRequest
     turn = message.turn
     conversation.profile, conversation.leaf_id = turn.profile, message.parent_id
     # A turn may have gone on in another format after this answer; its calls remember theirs.
-    calls = message.tool_runs.filter(in_prose=False).exclude(format="")
-    written = calls.values_list("format", flat=True).first() or turn.format
+    runs = list(message.tool_runs.order_by("id"))
+    written = next((run.format for run in runs if run.format and not run.in_prose), turn.format)
     brief = _as_then(turn_settings.briefing(conversation).brief, written)
-    log = canonical(conversation, None, attachments.sees(turn.capabilities))
-    body = providers.codec(turn.profile.server.kind).encode(exchange.make_request(brief, log))
+    exchanges = raw_exchanges.of_message(message.pk)
     return ShownRawRequest(
         model=turn.profile.name,
         format=format_choice.label(brief.format) if brief.format else "",
         reason=brief.format_reason,
-        request=readable(body),
-        calls=present.cards(message.tool_runs.order_by("id")),
+        request="" if exchanges else _rebuilt(conversation, turn, brief),
+        calls=present.cards(runs),
+        exchanges=exchanges,
     )
+
+
+def _rebuilt(conversation: Conversation, turn: Turn, brief: RequestSpec) -> str:
+    log = canonical(conversation, None, attachments.sees(turn.capabilities))
+    return readable(providers.codec(turn.profile.server.kind).encode(exchange.make_request(brief, log)))
 
 
 def _as_then(brief: RequestSpec, written: str) -> RequestSpec:

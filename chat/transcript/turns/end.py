@@ -1,9 +1,9 @@
-"""The end of a turn in rows: by its process, by a person, by a message that came instead.
+"""Ends a turn in rows: by its process, by a person, or because of a new message.
 
 In: a turn with the reason why it ends. Out: a `TurnEnd` with all that pages must be shown, numbered in order.
 Callers: the runner (`end`), the handlers of frames (`request_stop`), `begin` (`supersede`), `leases` (`close`).
 - A turn ends once: the status is changed by an update that asks for the old one, and only then the rest is closed.
-- Afterwards nothing of it is open: no message grows, no call runs, no question waits, and calls that were cut say why.
+- Afterwards nothing of it is open: no message grows, no call runs, no question waits, and cut calls have a reason.
 It never stops a task: a running turn is only asked to stop, and the process that runs it ends it.
 """
 
@@ -22,7 +22,8 @@ from chat.transcript import sql
 from chat.transcript.announcements import Announcements, EndedQuestion, EndedTurn, FinishedMessage, announce_all
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import Person, own
-from chat.transcript.messages import present
+from chat.transcript.messages import present, raw_exchanges
+from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.messages.view_models import ShownMessage
 from chat.transcript.questions import questions
 from chat.transcript.turn_store import LOST, TurnStore
@@ -48,7 +49,7 @@ class TurnEnd:
 class TurnOutcome:
     """How a turn of this process ends. `reply` is the last message: (id, text, thinking, thinking_ms).
 
-    `calls` counts its calls by result.
+    `calls` counts its calls by result, `exchanges` are the requests behind the last message.
     """
 
     reason: str
@@ -56,6 +57,7 @@ class TurnOutcome:
     usage: Mapping[str, Any] = field(default_factory=dict)
     reply: tuple[int, str, str, int | None] | None = None
     calls: tuple[CallCount, ...] = ()
+    exchanges: PreparedExchanges = ()
 
 
 @transaction.atomic
@@ -93,6 +95,7 @@ def end(store: TurnStore, outcome: TurnOutcome) -> TurnEnd:
         raise Lost(LOST)
     if outcome.reply is not None:
         sql.write_reply(turn.pk, outcome.reply)
+        raw_exchanges.keep(turn, outcome.reply[0], outcome.exchanges)
     call_metrics.add(turn.profile_id, outcome.calls)
     return close(turn, outcome.reason)
 

@@ -24,7 +24,8 @@ from chat.transcript.announcements import (
 from chat.transcript.conversations import branches
 from chat.transcript.conversations.conversations import say
 from chat.transcript.locks import leaf_of
-from chat.transcript.messages import notices, present
+from chat.transcript.messages import notices, present, raw_exchanges
+from chat.transcript.messages.raw_exchanges import PreparedExchanges
 from chat.transcript.settings import chat_settings, turn_settings
 from chat.transcript.turn_store import TurnStore, fenced
 from toolsupport.core.errors import Lost
@@ -61,12 +62,13 @@ def automatic(call: ToolCall, level: str) -> RequestedCall:
 
 @dataclass(frozen=True, slots=True)
 class FinishedReply:
-    """A complete assistant message."""
+    """A complete assistant message with the raw `exchanges` behind it."""
 
     text: str
     thinking: str
     thinking_ms: int | None
     calls: tuple[RequestedCall, ...] = ()
+    exchanges: PreparedExchanges = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ def finish_reply(turn: Turn, message_id: int, reply: FinishedReply) -> Announcem
     row.save(update_fields=["content", "thinking", "thinking_ms", "finished"])
     for asked in reply.calls:
         _pending(row, asked)
+    raw_exchanges.keep(turn, row.pk, reply.exchanges)
     shown = present.message(row, row.tool_runs.order_by("id"), siblings=branches.siblings(row))
     return announce(turn.conversation_id, FinishedMessage(shown))
 

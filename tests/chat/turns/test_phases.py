@@ -71,6 +71,21 @@ async def reply(page: Page, begins: bool, phase: str) -> AsyncGenerator[list[Eve
 
 
 LOADED, NOT_LOADED = told({"models": [{"name": "m:latest"}]}), told({"models": []})
+# The answer of a llama-server that reads its model, to /health as to everything else.
+BUSY = answer(503, b'{"error":{"message":"Loading model","type":"unavailable_error","code":503}}')
+UNWELL = answer(503, b'{"error":{"message":"failed to load model: out of memory","code":503}}')
+
+
+def routed(state: str) -> Any:
+    """The list of a llama-server with several models."""
+    return told(
+        {"data": [{"id": "m:latest", "status": {"value": state}}, {"id": "other", "status": {"value": "loaded"}}]}
+    )
+
+
+def listed(state: str) -> Any:
+    """LM Studio's own list."""
+    return told({"data": [{"id": "m:latest", "state": state}]})
 
 
 @pytest.mark.asyncio
@@ -97,6 +112,37 @@ async def test_the_page_shows_why_nothing_comes(kind: str, ps: Any, begins: bool
         "answering",
     ]
     assert page.frames[-1].phase == "answering"
+
+
+# C3
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("kind", "loading", "then"),
+    [
+        ("ollama", NOT_LOADED, LOADED),
+        ("llamacpp", BUSY, told({"data": [{"id": "m:latest"}]})),
+        ("llamacpp", BUSY, UNWELL),
+        ("llamacpp", routed("loading"), routed("loaded")),
+        ("lmstudio", listed("not-loaded"), listed("loaded")),
+    ],
+)
+async def test_the_page_shows_loading_only_while_the_model_is_loaded(kind: str, loading: Any, then: Any) -> None:
+    page = Page()
+    async with scripted(loading) as server:
+        server.ps = loading
+
+        async def slow() -> AsyncGenerator[list[Event], None]:
+            await page.until("loading")
+            server.answers, server.ps = [then], then
+            await page.until("waiting")
+            yield [Finished("stop")]
+
+        report = SilenceReport(1, context(server, kind), page.tell)
+        async for _ in report.passed_on(slow(), asyncio.create_task):
+            pass
+    shown = [frame.phase for frame in page.frames]
+    shown = shown[shown.index("loading") :]
+    assert shown == sorted(shown, key=["loading", "waiting", "answering"].index)
 
 
 @pytest.mark.asyncio

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Subquery
-from django.db.models.functions import Coalesce
-
 from toolsupport.core.errors import NotFound
 from toolsupport.core.override_sources import SOURCES
-from toolsupport.models import HistoryEntry, Override, ReadMark
+from toolsupport.models import HistoryEntry, Override
 from toolsupport.registry.history import timeline_query
+from toolsupport.registry.history.bundles import BundleSummary
 from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import stale_tests
 from toolsupport.registry.knowledge.effective_values import display_name
@@ -21,7 +19,6 @@ from toolsupport.registry.models import profiles
 
 PAGE = 30
 BATCH = 1000
-MOST_UNREAD = 99
 
 WORDS = {
     "override": "Decided",
@@ -44,7 +41,7 @@ class TimelineEntry:
     """One line. `state` is open, accepted or rejected for a proposal, withdrawn or "" for a claim.
 
     `may_revert` and `may_review` describe the possible actions, not who may do them. `older`: the line reports a
-    changed model whose new build is not tested yet.
+    changed model whose new build is not tested yet. `lead` is the entry that contains this one, None on its own.
     """
 
     id: int
@@ -67,6 +64,7 @@ class TimelineEntry:
     may_review: bool
     detection: int | None
     evidence: dict[str, Any]
+    lead: int | None = None
     older: bool = False
 
 
@@ -81,21 +79,37 @@ class TimelinePage:
 def page(wanted: TimelineFilter, after: TimelineCursor | None = None, most: int = PAGE) -> TimelinePage:
     """Return the newest entries, or those after a place. Two queries: the ids, then the rows."""
     ids = timeline_query.newest(wanted, after, most + 1)
-    entries = _entries(ids[:most])
+    entries = entries_of(ids[:most])
     more = len(ids) > most
     return TimelinePage(entries, TimelineCursor(entries[-1].at, entries[-1].id) if more and entries else None)
 
 
 def entry(entry_id: int) -> TimelineEntry:
     """Return one line. Raises NotFound."""
-    found = _entries([entry_id])
+    found = entries_of([entry_id])
     if not found:
         raise NotFound("There is no such entry.")
     return found[0]
 
 
+def bundle_words(first: TimelineEntry, inside: BundleSummary) -> str:
+    """The heading of the bundle that this entry leads; "" where it leads none."""
+    if not inside.changes:
+        return ""
+    about = f"{inside.models} models" if inside.models > 1 else first.model
+    if first.kind == "detection":
+        return f"Bulk test of {about}: {inside.verdict_words}"
+    if first.kind == "drift":
+        return f"New build of {about}"
+    return f"{first.words}: {inside.changes} values of {about}"
+
+
 def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
-    """Yield all matching entries, newest first, in batches of limited size."""
+    """Yield all matching entries, newest first, in batches of limited size.
+
+    Entries inside other entries are included: a file has a row for each value.
+    """
+    wanted = replace(wanted, every=True)
     place: TimelineCursor | None = None
     while True:
         found = page(wanted, place, BATCH)
@@ -106,24 +120,8 @@ def batches(wanted: TimelineFilter) -> Iterator[tuple[TimelineEntry, ...]]:
         place = found.following
 
 
-def unread(person: int) -> int:
-    """Count the entries of others that a person has not seen, up to one more than MOST_UNREAD.
-
-    Servers' own claims are not counted: a first start alone would bring dozens.
-    """
-    mark = Coalesce(Subquery(ReadMark.objects.filter(person_id=person).values("entry")[:1]), 0)
-    newer = HistoryEntry.objects.filter(pk__gt=mark).order_by("pk").exclude(actor_id=person)
-    newer = newer.exclude(source="declared")
-    return len(newer.values_list("pk", flat=True)[: MOST_UNREAD + 1])
-
-
-def mark_read(person: int) -> None:
-    """Mark everything as seen by this person."""
-    newest = HistoryEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    ReadMark.objects.update_or_create(person_id=person, defaults={"entry": newest})
-
-
-def _entries(ids: list[int]) -> tuple[TimelineEntry, ...]:
+def entries_of(ids: list[int]) -> tuple[TimelineEntry, ...]:
+    """Return these lines (ids), newest first."""
     said = ("profile__server", "server", "actor", "override__withdrawn_by", "override__accepted_by")
     rows = HistoryEntry.objects.filter(pk__in=ids).select_related(*said).order_by("-at", "-id")
     stale = stale_tests.kinds([row.profile for row in rows if row.kind == "drift"])
@@ -153,6 +151,7 @@ def _entry(row: HistoryEntry, stale: bool) -> TimelineEntry:
         may_review=row.kind in ("override", "detection") and bool(row.override_id or row.detection_id),
         detection=row.detection_id,
         evidence=row.evidence,
+        lead=row.lead_id,
         older=stale and row.kind == "drift",
     )
 

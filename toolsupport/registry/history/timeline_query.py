@@ -2,6 +2,7 @@
 
 A filter has at most a subject (model or server, person) and a set of facets. For each facet
 the newest entries stand together at one place of one index: as many short walks as there are facets, merged.
+Without a subject and a facet only the entries that stand on their own are walked; an index holds no others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from toolsupport.registry import raw_sql
 
 @dataclass(frozen=True, slots=True)
 class TimelineFilter:
-    """The filter; None and "" match everything. `since` is included, `until` is not."""
+    """The filter; None and "" match everything. `since` is included, `until` is not.
+
+    `every`: include the findings inside tests and the entries inside bundles, as files have them. Otherwise findings
+    are left out, and the entries of a bundle are listed one by one only under a filter by subject or kind.
+    """
 
     profile: int | None = None
     server: int | None = None
@@ -28,6 +33,7 @@ class TimelineFilter:
     actor: int | None = None
     since: datetime | None = None
     until: datetime | None = None
+    every: bool = False
 
     def about(self) -> dict[str, int]:
         """The columns of the subjects with their required values."""
@@ -38,6 +44,11 @@ class TimelineFilter:
         """The required kind, source and verdict."""
         given = {name: getattr(self, name) for name in ("kind", "source", "verdict")}
         return {name: value for name, value in given.items() if value}
+
+    @property
+    def open(self) -> bool:
+        """Whether it looks for no subject and no kind: bundles are then one entry each."""
+        return not self.about() and not self.facet()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +76,14 @@ class TimelineCursor:
 AT_ONCE = 100
 PART = """SELECT * FROM (SELECT at, id FROM toolsupport_historyentry WHERE {conditions}
 ORDER BY at DESC, id DESC LIMIT %s) AS walk"""
-# PostgreSQL thinks for long about many parts; it can be told to walk once for each facet instead.
+# PostgreSQL plans a union of many parts slowly; this form scans once per facet instead.
 FOR_EACH = """SELECT walk.at, walk.id FROM UNNEST(STRING_TO_ARRAY(%s::text, ',')::bigint[]) AS facet (id)
 CROSS JOIN LATERAL
 (SELECT at, id FROM toolsupport_historyentry AS entry WHERE entry.facet_id = facet.id AND {conditions}
 ORDER BY at DESC, id DESC LIMIT %s) AS walk ORDER BY walk.at DESC, walk.id DESC LIMIT %s"""
 
-Conditions = list[tuple[str, object]]
+# A condition with a value, or, without one, a literal: an index with a condition is found by no parameter.
+Conditions = list[tuple[str, *tuple[object, ...]]]
 TimelineRows = list[tuple[Any, int]]
 
 
@@ -79,16 +91,18 @@ def newest(wanted: TimelineFilter, after: TimelineCursor | None, most: int) -> l
     """Return at most so many ids of the newest entries, or of those after a place."""
     about = wanted.about()
     if "profile_id" in about and "server_id" in about:
-        # A model has one server: either the second condition says nothing, or both together nothing at all.
+        # A model has one server: the second condition is either redundant or matches nothing.
         server = about.pop("server_id")
         if not ModelProfile.objects.filter(pk=about["profile_id"], server_id=server).exists():
             return []
     conditions = [*((f"{column} = %s", value) for column, value in about.items()), *_time(wanted, after)]
-    if not about and not wanted.facet():
-        return [entry for _, entry in _walk([conditions], most)]
-    facets = HistoryFacet.objects.filter(**wanted.facet()).order_by("pk").values_list("pk", flat=True)
+    if wanted.open:
+        return [entry for _, entry in _walk([conditions if wanted.every else [*conditions, TOPS]], most)]
+    facets = HistoryFacet.objects.filter(**wanted.facet()).order_by("pk")
+    if not wanted.every:
+        facets = facets.filter(depth__lt=HistoryFacet.FINDING)
     walk = _for_each if connection.vendor == "postgresql" else _side_by_side
-    return [entry for _, entry in walk(list(facets), conditions, most)]
+    return [entry for _, entry in walk(list(facets.values_list("pk", flat=True)), conditions, most)]
 
 
 def _time(wanted: TimelineFilter, after: TimelineCursor | None) -> Conditions:
@@ -103,9 +117,13 @@ def _time(wanted: TimelineFilter, after: TimelineCursor | None) -> Conditions:
     return found
 
 
+TOPS = ("lead_id IS NULL",)
+
+
 def _said(conditions: Conditions) -> tuple[str, list[object]]:
     """Return the conditions with their values."""
-    return " AND ".join(said for said, _ in conditions) or "1 = 1", [value for _, value in conditions]
+    values = [value for _, *given in conditions for value in given]
+    return " AND ".join(said for said, *_ in conditions) or "1 = 1", values
 
 
 def _for_each(facets: list[int], conditions: Conditions, most: int) -> TimelineRows:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from django.utils import timezone
 
 from toolsupport.core.errors import NotFound
-from toolsupport.models import HistoryEntry, HistoryFacet, ModelProfile
+from toolsupport.models import Detection, HistoryEntry, HistoryFacet, ModelProfile
 
 KINDS = ("override", "withdrawal", "proposal", "detection", "refusal", "review", "drift")
+
+
+@dataclass(slots=True)
+class HistoryBundle:
+    """The entries of one act on several values or models: the first one written leads, the others stand inside it."""
+
+    lead: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryEvent:
     """A line to write: `before` and `after` are the effective values for everyone, None is unknown.
 
-    Fields that refer to rows hold ids.
+    Fields that refer to rows hold ids. `finding`: a test has measured this value; `lead_findings` puts it inside the
+    entry of that test.
     """
 
     kind: str
@@ -35,18 +44,37 @@ class HistoryEvent:
     override: int | None = None
     detection: int | None = None
     review: int | None = None
+    bundle: HistoryBundle | None = None
+    finding: bool = False
 
 
 def record(happening: HistoryEvent) -> int:
     """Write a line and return its id, in the same transaction as the event. Raises NotFound."""
-    server = ModelProfile.objects.filter(pk=happening.profile).values_list("server_id", flat=True).first()
+    [row] = record_all([happening])
+    if happening.bundle is not None:
+        happening.bundle.lead = happening.bundle.lead or row
+    return row
+
+
+def record_all(happenings: Sequence[HistoryEvent]) -> list[int]:
+    """Write several lines, none of them the first of a bundle, in a few queries; return their ids. Raises NotFound."""
+    now, facets = timezone.now(), cache(facet)
+    servers = dict(ModelProfile.objects.filter(pk__in={one.profile for one in happenings}).values_list("pk", "server"))
+    rows = [_row(one, servers.get(one.profile), facets) for one in happenings]
+    for row in rows:
+        row.at = now
+    return [row.pk for row in HistoryEntry.objects.bulk_create(rows, batch_size=200)]
+
+
+def _row(happening: HistoryEvent, server: int | None, facets: Callable[..., int]) -> HistoryEntry:
     if server is None:
         raise NotFound("There is no such model.")
     if happening.kind not in KINDS:
         raise ValueError(f"{happening.kind!r} is no kind of happening")
-    row = HistoryEntry.objects.create(
-        at=timezone.now(),
-        facet_id=facet(happening.kind, happening.source, happening.verdict),
+    bundle = happening.bundle or HistoryBundle()
+    return HistoryEntry(
+        facet_id=facets(happening.kind, happening.source, happening.verdict, _depth(happening, bundle)),
+        lead_id=bundle.lead,
         server_id=server,
         profile_id=happening.profile,
         actor_id=happening.actor,
@@ -56,12 +84,33 @@ def record(happening: HistoryEvent) -> int:
         evidence=dict(happening.evidence),
         **{name: getattr(happening, name) for name in _PLAIN},
     )
-    return row.pk
 
 
-def facet(kind: str, source: str, verdict: str) -> int:
-    """Return the number of this kind, source and verdict."""
-    return HistoryFacet.objects.get_or_create(kind=kind, source=source, verdict=verdict)[0].pk
+def lead_findings(detection: int, entry: int) -> None:
+    """Put the values that a test has measured inside the entry of that test."""
+    findings = HistoryEntry.objects.filter(detection_id=detection, facet__depth=HistoryFacet.FINDING, lead=None)
+    findings.update(lead_id=entry)
+
+
+def bundle_of_tests(bulk: int | None) -> HistoryBundle | None:
+    """Return the bundle of the tests that were started together, by the first of them; None for a single test."""
+    if bulk is None:
+        return None
+    # Two of these tests may end at the same moment: one of them leads.
+    Detection.objects.select_for_update().get(pk=bulk)
+    tests = HistoryEntry.objects.filter(kind="detection", detection__bulk_id=bulk, lead=None)
+    return HistoryBundle(tests.order_by("pk").values_list("pk", flat=True).first())
+
+
+def facet(kind: str, source: str, verdict: str, depth: int = HistoryFacet.TOP) -> int:
+    """Return the number of this kind, source, verdict and depth."""
+    return HistoryFacet.objects.get_or_create(kind=kind, source=source, verdict=verdict, depth=depth)[0].pk
+
+
+def _depth(happening: HistoryEvent, bundle: HistoryBundle) -> int:
+    if happening.finding:
+        return HistoryFacet.FINDING
+    return HistoryFacet.TOP if bundle.lead is None else HistoryFacet.MEMBER
 
 
 _PLAIN = ("kind", "capability", "before", "after", "source", "verdict", "text")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -14,8 +14,10 @@ from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.override_sources import STORED
 from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
+from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, event_log
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class NewOverride:
     newest seq of this capability on the page that was submitted (0 for none); None without a page. `detection` is the
     test of a measured value. `proposed` makes it a proposal, without effect until it is accepted; `accepts` is the
     proposal (an override's id) that this decision accepts. `build_key` is the build it holds for, "" for the running
-    one; `said_at` is the time of an imported claim.
+    one; `said_at` is the time of an imported claim. `bundle` collects the history entries of one act on many models.
     """
 
     profile: int
@@ -42,6 +44,7 @@ class NewOverride:
     accepts: int | None = None
     build_key: str = ""
     said_at: datetime | None = None
+    bundle: HistoryBundle | None = None
 
 
 @transaction.atomic
@@ -50,11 +53,35 @@ def add(decision: NewOverride) -> int:
 
     Raises Conflict with the present value if another person was faster, NotFound.
     """
+    _check(decision)
+    return _append_and_tell(_locked(decision), decision)
+
+
+@transaction.atomic
+def add_all(decisions: Sequence[NewOverride]) -> None:
+    """Append claims about different models, in a few queries, however many there are. Raises NotFound."""
+    ids = [decision.profile for decision in decisions]
+    for decision in decisions:
+        _check(decision)
+    locked = ModelProfile.objects.select_related("server").select_for_update(of=("self",)).order_by("pk")
+    profiles = locked.in_bulk(ids)
+    if len(profiles) < len(decisions):
+        raise NotFound("There is no such model.")
+    rows = list(profiles.values())
+    before = effective_values.known_of_each(rows)
+    newest = dict(Override.objects.filter(profile__in=ids).values_list("profile").annotate(newest=Max("seq")))
+    made = [_row(profiles[one.profile], newest.get(one.profile, 0) + 1, one) for one in decisions]
+    Override.objects.bulk_create(made, batch_size=200)
+    after = effective_values.known_of_each(rows)
+    events = zip(decisions, made, strict=True)
+    event_log.record_all([_event(one, row, (before[one.profile], after[one.profile])) for one, row in events])
+
+
+def _check(decision: NewOverride) -> None:
     if decision.source not in STORED:
         raise ValueError(f"{decision.source!r} is not a source a row may have")
     if decision.value is None:
         raise ValueError("unknown is not a value: withdraw instead")
-    return _append_and_tell(_locked(decision), decision)
 
 
 @transaction.atomic
@@ -86,7 +113,7 @@ def measure(decision: NewOverride) -> bool:
     """Append a test's measurement; return False if an earlier test of this build found the same.
 
     Every test has rows of its own, so that undoing one keeps the results of the others. A row that only confirms gets
-    no line in the history: the test has one.
+    no line in the history: the test has one, and the lines of the others stand inside it.
     """
     profile = _locked(decision)
     if not _confirms(profile, decision):
@@ -103,7 +130,7 @@ UNDONE = "The test was undone."
 def withdraw_test(detection: int, actor: int | None) -> int:
     """Withdraw every row of a test that is not withdrawn yet; return how many there were.
 
-    The history gets a line for each changed value, or a single one if none changed.
+    The history gets a line for each changed value, in one bundle, or a single one if none changed.
     """
     rows = list(Override.objects.filter(detection_id=detection, withdrawn_by=None).order_by("seq"))
     if not rows:
@@ -115,7 +142,9 @@ def withdraw_test(detection: int, actor: int | None) -> int:
     for row in rows:
         _append(profile, replace(made, capability=row.capability, session=row.session), row)
     after = effective_values.known(profile)
-    line = event_log.HistoryEvent("withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection)
+    line = event_log.HistoryEvent(
+        "withdrawal", profile.pk, source="auto_detected", actor=actor, detection=detection, bundle=HistoryBundle()
+    )
     changed = [name for name in names if after[name].value != before[name].value]
     for name in changed:
         values = {"before": before[name].value, "after": after[name].value}
@@ -172,7 +201,7 @@ def withdraw(override_id: int, decision: NewOverride) -> int:
 
 
 @transaction.atomic
-def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
+def declare(profile_id: int, declared: Mapping[str, bool], bundle: HistoryBundle | None = None) -> int:
     """Append the server's claims that differ from its last ones; return the number of new rows."""
     profile = ModelProfile.objects.select_related("server").select_for_update().get(pk=profile_id)
     last = dict(
@@ -182,7 +211,7 @@ def declare(profile_id: int, declared: Mapping[str, bool]) -> int:
     )
     changed = {name: value for name, value in declared.items() if last.get(name) is not value}
     for name, value in changed.items():
-        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared"))
+        _append_and_tell(profile, NewOverride(profile_id, name, value, "declared", bundle=bundle))
     return len(changed)
 
 
@@ -192,6 +221,12 @@ def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
     entries = explain(None, said, profile.build.key, decision.session).get(decision.capability, ())
     counting = [entry.claim for entry in entries if entry.standing in ("winner", "beaten") and entry.claim]
     return [claim for claim in counting if claim.session == decision.session]
+
+
+def tested(profile: ModelProfile, capability: str) -> bool:
+    """Return whether a test of the present build has measured this, also where a person's decision wins."""
+    claims = in_force(profile, NewOverride(profile.pk, capability))
+    return any((claim.source, claim.build_key) == ("auto_detected", profile.build.key) for claim in claims)
 
 
 def newest_seq(profile_id: int, capability: str, session: str = "") -> int:
@@ -243,48 +278,60 @@ def _last_word(override_id: int) -> Override:
 
 def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:
     """Append a row and its line in the history; return its seq."""
-    before = effective_values.known(profile)[decision.capability].value
+    before = effective_values.known(profile)
     row = _append(profile, decision, withdraws)
-    event_log.record(
-        event_log.HistoryEvent(
-            "withdrawal" if withdraws else "proposal" if decision.proposed else "override",
-            profile.pk,
-            decision.capability,
-            before,
-            decision.value if decision.proposed else effective_values.known(profile)[decision.capability].value,
-            source=row.source,
-            actor=decision.actor,
-            text=decision.reason,
-            override=row.pk,
-            detection=decision.detection,
-        )
-    )
+    event_log.record(_event(decision, row, (before, effective_values.known(profile))))
     return row.seq
+
+
+def _event(decision: NewOverride, row: Override, known: tuple[Capabilities, Capabilities]) -> event_log.HistoryEvent:
+    """Return the line of a row in the history; `known` are the effective values before and after it."""
+    before, after = (values[decision.capability].value for values in known)
+    return event_log.HistoryEvent(
+        "withdrawal" if row.withdraws_id else "proposal" if decision.proposed else "override",
+        row.profile_id,
+        decision.capability,
+        before,
+        decision.value if decision.proposed else after,
+        source=row.source,
+        actor=decision.actor,
+        text=decision.reason,
+        override=row.pk,
+        detection=decision.detection,
+        bundle=decision.bundle,
+        finding=decision.detection is not None,
+    )
 
 
 def _append(profile: ModelProfile, decision: NewOverride, withdraws: Override | None) -> Override:
     seq = (profile.overrides.aggregate(newest=Max("seq"))["newest"] or 0) + 1
     try:
         with transaction.atomic():
-            return Override.objects.create(
-                profile=profile,
-                seq=seq,
-                capability=decision.capability,
-                value=None if withdraws else decision.value,
-                source=withdraws.source if withdraws else decision.source,
-                session=decision.session,
-                build_key=decision.build_key or profile.build.key,
-                actor_id=decision.actor,
-                reason=decision.reason,
-                said_at=decision.said_at,
-                detection_id=decision.detection,
-                proposed=decision.proposed,
-                accepts_id=decision.accepts,
-                withdraws=withdraws,
-            )
+            row = _row(profile, seq, decision, withdraws)
+            row.save(force_insert=True)
+            return row
     except IntegrityError:
         # The row lock makes this rare; the constraint is what makes it impossible to lose a decision.
         raise _conflict(profile.pk, decision.capability) from None
+
+
+def _row(profile: ModelProfile, seq: int, decision: NewOverride, withdraws: Override | None = None) -> Override:
+    return Override(
+        profile=profile,
+        seq=seq,
+        capability=decision.capability,
+        value=None if withdraws else decision.value,
+        source=withdraws.source if withdraws else decision.source,
+        session=decision.session,
+        build_key=decision.build_key or profile.build.key,
+        actor_id=decision.actor,
+        reason=decision.reason,
+        said_at=decision.said_at,
+        detection_id=decision.detection,
+        proposed=decision.proposed,
+        accepts_id=decision.accepts,
+        withdraws=withdraws,
+    )
 
 
 def _conflict(profile_id: int, capability: str) -> Conflict:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 
 from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.models import HistoryEntry, Override, Review
 from toolsupport.registry.knowledge import effective_values, event_log, overrides
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.knowledge.overrides import NewOverride
 
-# Verdicts of entries that ask for somebody's look, and what answers them: a later agreement or decision of a person.
+# Verdicts of entries that need a review, and what settles them: a later agreement or decision of a person.
 DISAGREES, AGREES, CONTRADICTED = "disagree", "agree", "contradicted"
 FLAGS = (DISAGREES, CONTRADICTED)
 DECISIONS = ("override", "withdrawal")
@@ -42,12 +43,29 @@ def act(deed: str, judgement: NewReview) -> None:
 
 def needing(profile_ids: Iterable[int] | None = None) -> frozenset[int]:
     """Return the models that need review: an open proposal, or an unanswered flag."""
-    rows = HistoryEntry.objects.filter(facet__verdict__in=FLAGS).order_by()
-    flagged = dict(rows.values_list("profile").annotate(newest=Max("pk")))
-    open_ones = Override.objects.filter(proposed=True, accepted_by=None, withdrawn_by=None)
-    found = set(open_ones.values_list("profile_id", flat=True))
-    found |= {profile for profile, newest in flagged.items() if not _answered(profile, newest)}
+    open_ones, flagged = _open_proposals(), _flagged()
+    found = set(open_ones.values_list("profile_id", flat=True)) | flagged.keys()
     return frozenset(found if profile_ids is None else found & set(profile_ids))
+
+
+def to_review(most: int) -> list[int]:
+    """The entries (ids) that wait for a reviewer, the newest first: open proposals, and unanswered objections."""
+    proposals = HistoryEntry.objects.filter(
+        override__in=_open_proposals().order_by("-pk")[:most], facet__kind="proposal"
+    )
+    found = {*proposals.values_list("pk", flat=True), *_flagged().values()}
+    return sorted(found, reverse=True)[:most]
+
+
+def _open_proposals() -> QuerySet[Override]:
+    return Override.objects.filter(proposed=True, accepted_by=None, withdrawn_by=None)
+
+
+def _flagged() -> dict[int, int]:
+    """The models with an unanswered flag, with that entry."""
+    rows = HistoryEntry.objects.filter(facet__verdict__in=FLAGS).order_by()
+    newest = rows.values_list("profile").annotate(newest=Max("pk"))
+    return {profile: entry for profile, entry in newest if not _answered(profile, entry)}
 
 
 def contradicted(profile: int, override: int) -> bool:
@@ -94,6 +112,26 @@ def _revert(entry: HistoryEntry, judgement: NewReview) -> None:
     overrides.withdraw(claim.pk, decision)
 
 
+def _undo(entry: HistoryEntry, judgement: NewReview) -> None:
+    """Withdraw every decision of a person in a bundle that still counts, as one bundle again."""
+    decided = Override.objects.filter(pk__in=_of_bundle(entry), source="user_confirmed", proposed=False)
+    rows = decided.filter(withdrawn_by=None, withdraws=None)
+    bundle = HistoryBundle()
+    for claim in rows.order_by("pk"):
+        decision = NewOverride(
+            claim.profile_id, claim.capability, actor=judgement.reviewer, reason=judgement.note, bundle=bundle
+        )
+        overrides.withdraw(claim.pk, decision)
+    if bundle.lead is None:
+        raise Conflict("All of this was withdrawn already.", entry.text)
+
+
+def _of_bundle(entry: HistoryEntry) -> QuerySet[HistoryEntry, int | None]:
+    return HistoryEntry.objects.filter(Q(pk=entry.pk) | Q(lead=entry), kind="override").values_list(
+        "override", flat=True
+    )
+
+
 def _accept(entry: HistoryEntry, judgement: NewReview) -> None:
     overrides.accept(_claim(entry, "proposal").pk, judgement.reviewer, judgement.note)
 
@@ -110,5 +148,12 @@ def _claim(entry: HistoryEntry, kind: str) -> Override:
 
 # What a button of the history does.
 DEEDS: Mapping[str, Callable[[HistoryEntry, NewReview], None]] = MappingProxyType(
-    {AGREES: _judge(AGREES), DISAGREES: _judge(DISAGREES), "revert": _revert, "accept": _accept, "reject": _reject}
+    {
+        AGREES: _judge(AGREES),
+        DISAGREES: _judge(DISAGREES),
+        "revert": _revert,
+        "accept": _accept,
+        "reject": _reject,
+        "undo": _undo,
+    }
 )

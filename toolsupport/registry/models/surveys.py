@@ -12,6 +12,7 @@ from toolsupport.core import modelfile
 from toolsupport.models import ModelProfile, Server
 from toolsupport.providers import ModelDetails, ModelReport, ServerReport
 from toolsupport.registry.knowledge import overrides, reasoning_starts, team_families
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.models import context_profiles
 from toolsupport.registry.servers import reachability
 from toolsupport.registry.settings import context_sizes
@@ -81,9 +82,10 @@ def record_details(server_id: int, details: Mapping[int, ModelDetails]) -> None:
         "default_context",
     ]
     ModelProfile.objects.bulk_update(rows, columns, batch_size=100)
+    bundle = HistoryBundle()
     for row in rows:
         told = details[row.pk]
-        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call))
+        overrides.declare(row.pk, declared(told.capabilities, told.unsaid) | _parallel(row, told.one_call), bundle)
 
 
 def declared(capabilities: Sequence[str] | None, unsaid: Sequence[str] = ()) -> dict[str, bool]:
@@ -147,7 +149,7 @@ def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
 
 
 def _forget_details(row: ModelProfile) -> None:
-    # They were told of another build; empty, they are asked for again until the server answers.
+    # They describe another build; empty, they are requested again until the server answers.
     row.template_hash = ""
     row.context_length = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import queue
 
 PROVED = ("native", "text", "flaky", "ignored", "refused")  # verdicts on the model, not on its server's settings
-MOST_AN_HOUR = 60  # tests that one person who decides for nobody else may ask for
+MOST_AN_HOUR = 60  # tests that a person without the permission to decide for everyone may request
 LEASE = leases.TEST  # renewed every 1.5 s; one that ran out means that its worker is gone
 GONE = (
     "The process that ran it is gone, or could not write to the database for "
@@ -110,15 +110,25 @@ def open_tests(wanted: Sequence[DetectionRequest], limited: bool = False) -> lis
     profiles = ModelProfile.objects.select_related("server").in_bulk([asked.profile for asked in wanted])
     left = MOST_AN_HOUR - _recent(wanted[0].actor) if limited and wanted else len(wanted)
     opened: list[OpenedDetection] = []
-    for asked in wanted:
-        if sum(test.fresh for test in opened) >= left:
-            raise Busy(f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed.", "tests")
-        if asked.profile not in profiles:
-            raise NotFound("There is no such model.")
-        if not profiles[asked.profile].chats:
-            raise ConfigError(picker.NO_CHAT.format(model=profiles[asked.profile].name))
-        opened.append(_open(asked, profiles[asked.profile]))
+    try:
+        for asked in wanted:
+            if sum(test.fresh for test in opened) >= left:
+                most = f"You have asked for {MOST_AN_HOUR} tests within an hour, the most that are allowed."
+                raise Busy(most, "tests")
+            if asked.profile not in profiles:
+                raise NotFound("There is no such model.")
+            if not profiles[asked.profile].chats:
+                raise ConfigError(picker.NO_CHAT.format(model=profiles[asked.profile].name))
+            opened.append(_open(asked, profiles[asked.profile]))
+    finally:
+        _bundle(test.id for test in opened if test.fresh)
     return opened
+
+
+def _bundle(tests: Iterable[int]) -> None:
+    """Note that these tests were started together: they are one entry of the history."""
+    if len(ids := list(tests)) > 1:
+        Detection.objects.filter(pk__in=ids).update(bulk_id=ids[0])
 
 
 def _recent(actor: int | None) -> int:
@@ -136,7 +146,7 @@ def _open(asked: DetectionRequest, profile: ModelProfile) -> OpenedDetection:
     except IntegrityError:
         # The constraint decides, not a look beforehand: that is what makes fifty people cause one test.
         open_ones = Detection.objects.filter(build_key=build, kind=asked.kind, status__in=OPEN)
-        # Whoever asks now does not wait until the server is idle.
+        # A person's request does not wait until the server is idle.
         open_ones.filter(status="queued", trigger="drift").update(trigger=asked.trigger)
         found = open_ones.first()
         return OpenedDetection(found.pk, fresh=False) if found else _open(asked, profile)
@@ -314,16 +324,19 @@ def _status(detection: int) -> str:
 
 def _tell(row: Detection, before: Any, concluded: DetectionResult, confirmed: Sequence[str]) -> None:
     again = f"Confirmed: {', '.join(map(reasons.label, confirmed))}." if confirmed else ""
-    event_log.record(
+    entry = event_log.record(
         event_log.HistoryEvent(
             "detection",
             row.profile_id,
             "tools",
             before,
             effective_values.known(row.profile)["tools"].value,
+            source="auto_detected",
             verdict=concluded.verdict,
             actor=row.actor_id,
             text=f"{concluded.reason} {again}".strip(),
             detection=row.pk,
+            bundle=event_log.bundle_of_tests(row.bulk_id),
         )
     )
+    event_log.lead_findings(row.pk, entry)

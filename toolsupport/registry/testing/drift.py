@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 
 from toolsupport.models import Detection, HistoryEntry, ModelProfile, Server
 from toolsupport.registry.knowledge import effective_values, event_log, stale_tests
+from toolsupport.registry.knowledge.event_log import HistoryBundle
 from toolsupport.registry.settings import switches
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest
@@ -40,12 +42,13 @@ def _mark(servers: Iterable[int]) -> int:
     there = list(rows)
     stale, noted = stale_tests.kinds(there), _noted(there)
     changed = [profile for profile in there if profile.pk in stale and noted.get(profile.pk) != profile.build.key]
+    bundle = HistoryBundle()
     for profile in changed:
-        _note(profile, CHANGED)
+        _note(profile, CHANGED, bundle)
     for profile in there:
         # Without this line a second change to the same build would look like the one that was noted.
         if profile.pk not in stale and noted.get(profile.pk, profile.build.key) != profile.build.key:
-            _note(profile, BACK)
+            _note(profile, BACK, HistoryBundle())
     if wanted == "auto":
         # A model that does not chat any more is not tested.
         tested = [profile for profile in there if profile.chats]
@@ -59,10 +62,11 @@ def _noted(profiles: Sequence[ModelProfile]) -> dict[int, str]:
     return {profile: evidence.get("build", "") for profile, evidence in lines.values_list("profile_id", "evidence")}
 
 
-def _note(profile: ModelProfile, text: str) -> None:
+def _note(profile: ModelProfile, text: str, bundle: HistoryBundle) -> None:
     holds = effective_values.known(profile)["tools"].value
     evidence = {"build": profile.build.key}
-    event_log.record(event_log.HistoryEvent("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence))
+    change = event_log.HistoryEvent("drift", profile.pk, "tools", holds, holds, text=text, evidence=evidence)
+    event_log.record(replace(change, bundle=bundle))
 
 
 def _tests(profile: ModelProfile, kinds: Iterable[str]) -> list[DetectionRequest]:

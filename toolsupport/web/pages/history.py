@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, time, timedelta
 from typing import Any
 
 from django.http import Http404, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from toolsupport.core.errors import Conflict
-from toolsupport.registry.history import timeline
+from toolsupport.registry.history import bundles, read_marks, timeline
+from toolsupport.registry.history.bundles import BundleSummary
+from toolsupport.registry.history.timeline import TimelineEntry, TimelinePage
 from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import reviews
 from toolsupport.registry.people.permissions import Action
@@ -24,26 +26,47 @@ from toolsupport.web.pages.forms import HistoryForm
 from toolsupport.web.pages.htmx import wants_part
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
+MOST_WAITING = 100
 PAGE = "toolsupport/history.html"
 ONE = "toolsupport/history_entry.html"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntry:
+    """An entry as the list shows it: what stands inside of it, and the heading of the bundle it stands for or ""."""
+
+    entry: TimelineEntry
+    inside: BundleSummary
+    bundle: str
+    unread: bool
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def listed(request: AuthedRequest) -> HttpResponse:
-    """Show one page of the timeline; `after` is the end of the page before."""
+    """Show one page of the timeline, or what waits for a reviewer; `after` is the end of the page before."""
     form, after = HistoryForm(request.GET), TimelineCursor.read(request.GET.get("after", ""))
-    found = timeline.page(filter_of(form), after)
-    if after is None and not form.chosen():
-        timeline.mark_read(request.user.pk)
-    context = {"form": form, "found": found, "query": form.query(), "first": after is None} | _rights(request)
+    waiting = reviews.to_review(MOST_WAITING + 1)
+    review = bool(request.GET.get("review"))
+    wanted = filter_of(form)
+    found = TimelinePage(timeline.entries_of(waiting), None) if review else timeline.page(wanted, after)
+    context = _listed(request, found, wanted.open and not review) | _rights(request)
+    context |= {"form": form, "query": form.query(), "first": after is None, "review": review, "waiting": waiting}
     return render(request, PAGE + ("#entries" if wants_part(request) else ""), context)
+
+
+@require_POST
+@requires(Action.SEE_MODELS)
+def read_all(request: AuthedRequest) -> HttpResponse:
+    """Mark everything as read for the person who asks."""
+    read_marks.mark_all(request.user.pk)
+    return redirect("history")
 
 
 @require_GET
 @requires(Action.SEE_MODELS)
 def entry(request: AuthedRequest, entry_id: int) -> HttpResponse:
-    """Show one entry with its evidence."""
+    """Show one entry with its evidence; it then counts as read by this person."""
     return _entry(request, entry_id, {})
 
 
@@ -79,6 +102,7 @@ DONE = {
     "revert": "Withdrawn: what held before shows again.",
     "accept": "Accepted: it holds for everyone.",
     "reject": "Rejected: nothing changes.",
+    "undo": "Undone: what held before shows again.",
 }
 
 
@@ -113,11 +137,41 @@ def _rights(request: AuthedRequest) -> dict[str, bool]:
 
 
 def _entry(request: AuthedRequest, entry_id: int, said: dict[str, Any]) -> HttpResponse:
-    """Return the page of one entry, or the entry alone."""
+    """Return the page of one entry, or the entry alone. `alone`: the first entry of a bundle, without the others."""
     shown = timeline.entry(entry_id)
-    trials = [_trial(trial) for trial in detection_reports.trials(shown.detection)] if shown.detection else []
-    context = {"entry": shown, "trials": trials, "open": True} | _rights(request) | said
-    return render(request, ONE + ("#entry" if wants_part(request) else ""), context)
+    read_marks.mark_entry(request.user.pk, shown.id)
+    inside = bundles.summaries([shown.id]).get(shown.id, BundleSummary())
+    bundle = "" if request.GET.get("alone") else timeline.bundle_words(shown, inside)
+    tested = None if bundle else shown.detection
+    trials = [_trial(trial) for trial in detection_reports.trials(tested)] if tested else []
+    context = {
+        "entry": shown,
+        "trials": trials,
+        "inside": inside,
+        "bundle": bundle,
+        "alone": inside.changes and not bundle,
+        "members": _oldest_first(bundles.members(entry_id)) if bundle else (),
+        "findings": _oldest_first(bundles.findings(entry_id)) if inside.findings and not bundle else (),
+        "open": True,
+    }
+    return render(request, ONE + ("#entry" if wants_part(request) else ""), context | _rights(request) | said)
+
+
+def _listed(request: AuthedRequest, found: TimelinePage, bundled: bool) -> dict[str, Any]:
+    """The entries with what stands inside of each; `bundled`: the entries of one act are one."""
+    ids = [entry.id for entry in found.entries]
+    summaries = bundles.summaries(ids)
+    unread = read_marks.unread_among(request.user.pk, ids)
+    shown = [
+        ListedEntry(entry, inside, timeline.bundle_words(entry, inside) if bundled else "", entry.id in unread)
+        for entry in found.entries
+        for inside in [summaries.get(entry.id, BundleSummary())]
+    ]
+    return {"found": found, "shown": shown}
+
+
+def _oldest_first(ids: list[int]) -> tuple[TimelineEntry, ...]:
+    return timeline.entries_of(ids)[::-1]
 
 
 def _trial(trial: ShownTrial) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from toolsupport.registry.history import timeline
+from toolsupport.registry.history import read_marks
 from toolsupport.registry.people.permissions import Action
 from toolsupport.registry.servers import missing_flags
 from toolsupport.web.view_permissions import actions_of
@@ -40,7 +40,7 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     `needs` describes a task for an administrator there.
     """
     allowed = actions_of(request)
-    unread = timeline.unread(request.user.pk or 0) if Action.SEE_MODELS in allowed else 0
+    unread = read_marks.unread(request.user.pk or 0) if Action.SEE_MODELS in allowed else 0
     sections = [section for section in SECTIONS if section.action in allowed]
     lacking = missing_flags.servers() if Action.ADMINISTER in allowed else 0
     return {"navigation": [_shown(section, request.path, unread, lacking) for section in sections]}

@@ -13,7 +13,7 @@ from hypothesis.extra.django import TestCase
 from tests.factories import ModelProfileFactory, UserFactory
 from toolsupport.core.errors import NotFound
 from toolsupport.models import HistoryEntry
-from toolsupport.registry.history import timeline, timeline_query
+from toolsupport.registry.history import read_marks, timeline, timeline_query
 from toolsupport.registry.history.timeline_query import TimelineCursor, TimelineFilter
 from toolsupport.registry.knowledge import event_log, overrides, reviews
 from toolsupport.registry.knowledge.overrides import NewOverride
@@ -98,12 +98,12 @@ def test_what_others_did_is_unread_until_it_was_seen(alice, bob):
     told(profile, actor=bob)
     told(profile, actor=None)
     told(profile, actor=None, source="declared")
-    assert timeline.unread(alice.pk) == 2
-    timeline.mark_read(alice.pk)
-    assert (timeline.unread(alice.pk), timeline.unread(bob.pk)) == (0, 2)
+    assert read_marks.unread(alice.pk) == 2
+    read_marks.mark_all(alice.pk)
+    assert (read_marks.unread(alice.pk), read_marks.unread(bob.pk)) == (0, 2)
     for _ in range(104):
         told(profile)
-    assert timeline.unread(alice.pk) == 100  # shown as "99+"
+    assert read_marks.unread(alice.pk) == 100  # shown as "99+"
 
 
 @pytest.mark.django_db

@@ -13,10 +13,10 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 
 from tests.factories import ModelProfileFactory, ServerFactory, UserFactory
-from toolsupport.models import HistoryEntry, ModelProfile, Override
-from toolsupport.registry.history import timeline
+from toolsupport.models import HistoryEntry, ModelProfile, Override, ReadEntry
+from toolsupport.registry.history import read_marks, timeline
 from toolsupport.registry.history.timeline_query import TimelineFilter
-from toolsupport.registry.knowledge import event_log, overrides
+from toolsupport.registry.knowledge import effective_values, event_log, overrides
 from toolsupport.registry.knowledge.overrides import NewOverride
 from toolsupport.registry.testing import detections
 from toolsupport.registry.testing.detections import DetectionRequest, DetectionResult, TrialRecord
@@ -64,7 +64,7 @@ def test_the_filter_swaps_only_the_entries(client: Client, profile: ModelProfile
     part = client.get(f"/history/?profile={profile.pk}&kind=override", headers=HTMX).content.decode()
     assert "strange:1b" in part and "other:1b" not in part and "<html" not in part
     assert f"profile={profile.pk}&amp;kind=override" in part
-    assert "Nothing in the history fits" in client.get("/history/?verdict=native").content.decode()
+    assert "No entry matches this filter" in client.get("/history/?verdict=native").content.decode()
     assert "strange:1b" in client.get("/history/?profile=x&since=never").content.decode()
 
 
@@ -92,9 +92,9 @@ def test_older_entries_are_a_page_away(
 def test_unread_entries_are_counted_in_the_top_bar(client: Client, profile: ModelProfile, reviewer: User):
     decided(profile)
     assert "1<span" in client.get("/models/").content.decode()
-    client.get("/history/?kind=override")
-    assert " unread</span>" in client.get("/models/").content.decode()
     client.get("/history/")
+    assert " unread</span>" in client.get("/models/").content.decode()
+    client.get(f"/history/{HistoryEntry.objects.get().pk}/")
     assert " unread</span>" not in client.get("/models/").content.decode()
 
 
@@ -148,3 +148,103 @@ def test_the_history_is_saved_as_csv_and_as_json(client: Client, profile: ModelP
     assert [row["model"] for row in both] == ["other:1b", "strange:1b"]
     assert json.loads(read(client.get("/history/export.json?kind=drift"))) == []  # type: ignore[arg-type]
     assert client.get("/history/export.xls").status_code == 404
+
+
+def run_tests(profiles: list[ModelProfile], verdict: str = "native") -> None:
+    """A test of each model, all started together."""
+    opened = detections.open_tests([DetectionRequest(profile.pk, "bulk") for profile in profiles])
+    for test in opened:
+        assert detections.claim("worker") == test.id
+        values = {"tools": True, "parallel": True, "multi_turn": True}
+        detections.conclude(test.id, "worker", DetectionResult(verdict, values=values))
+
+
+# D11
+def test_a_test_is_one_entry_with_its_findings_inside(client: Client, profile: ModelProfile, charlie: User):
+    client.force_login(charlie)
+    run_tests([profile])
+    assert (HistoryEntry.objects.count(), read_marks.unread(charlie.pk)) == (4, 1)
+    for address in ("/history/", f"/history/?profile={profile.pk}", "/history/?source=auto_detected"):
+        page = client.get(address).content.decode()
+        assert page.count("<article") == 1 and "3 findings" in page
+    entry = HistoryEntry.objects.get(kind="detection")
+    opened = client.get(f"/history/{entry.pk}/", headers=HTMX).content.decode()
+    assert all(title in opened for title in ("Parallel", "Multi-turn")) and opened.count("<li>") == 3
+    # Files have a row for each value, and so has the address of a finding.
+    assert len(next(timeline.batches(TimelineFilter()))) == 4
+    assert client.get(f"/history/{HistoryEntry.objects.filter(lead=entry)[0].pk}/").status_code == 200
+
+
+# D11
+def test_a_bulk_test_is_one_entry_that_opens_to_its_tests(client: Client, profile: ModelProfile, charlie: User):
+    client.force_login(charlie)
+    others = ModelProfileFactory.create_batch(3)
+    run_tests([profile, *others])
+    assert read_marks.unread(charlie.pk) == 1
+    page = client.get("/history/").content.decode()
+    assert page.count("<article") == 1 and "Bulk test of 4 models: 4 native" in page
+    lead = HistoryEntry.objects.get(lead=None)
+    opened = client.get(f"/history/{lead.pk}/", headers=HTMX).content.decode()
+    assert opened.count("<li>") == 4 and others[2].name in opened
+    # One model's test is found by itself, with its own findings, also where it leads the bundle.
+    for one in (profile, others[0]):
+        page = client.get(f"/history/?profile={one.pk}").content.decode()
+        assert page.count("<article") == 1 and "Bulk test" not in page and "3 findings" in page
+    alone = client.get(f"/history/{lead.pk}/?alone=1", headers=HTMX).content.decode()
+    assert "Bulk test" not in alone and alone.count("<li>") == 3
+
+
+# D11
+def test_an_entry_is_read_when_it_is_opened_or_all_are_marked(client: Client, profile: ModelProfile, charlie: User):
+    client.force_login(charlie)
+    first, second, third = decided(profile), decided(profile), decided(profile)
+    client.get("/history/")
+    assert read_marks.unread_among(charlie.pk, [first, second, third]) == {first, second, third}
+    client.get(f"/history/{second}/")
+    assert read_marks.unread_among(charlie.pk, [first, second, third]) == {first, third}
+    assert client.get("/history/").content.decode().count(">new<") == 2
+    client.get(f"/history/{first}/")
+    client.get(f"/history/{third}/")
+    # Nothing is unread: one mark stands for all three.
+    assert (read_marks.unread(charlie.pk), ReadEntry.objects.count()) == (0, 0)
+    decided(profile)
+    assert read_marks.unread(charlie.pk) == 1
+    client.post("/history/read/")
+    assert read_marks.unread(charlie.pk) == 0
+
+
+# D10, D11
+def test_open_proposals_are_listed_and_answered_there(client: Client, profile: ModelProfile, alice: User):
+    proposal = decided(profile, actor=alice.pk, proposed=True)
+    answered = decided(ModelProfileFactory(name="answered:1b"), proposed=True)
+    client.force_login(UserFactory(role="reviewer"))
+    act(client, answered, do="reject")
+    part = client.get("/history/?review=1", headers=HTMX).content.decode()
+    assert "strange:1b" in part and "answered:1b" not in part and "Accept for everyone" in part
+    act(client, proposal, do="accept")
+    assert "Nothing waits for a review" in client.get("/history/?review=1").content.decode()
+    client.force_login(alice)
+    decided(profile, actor=alice.pk, proposed=True)
+    part = client.get("/history/?review=1", headers=HTMX).content.decode()
+    assert "strange:1b" in part and "Accept for everyone" not in part
+
+
+# D10: a disagreement that nobody has answered waits as well
+def test_an_unanswered_objection_is_to_review(client: Client, profile: ModelProfile, reviewer: User):
+    entry = decided(profile)
+    act(client, entry, do="disagree", note="It never calls one.")
+    assert "It never calls one." in client.get("/history/?review=1").content.decode()
+    act(client, entry, do="agree")
+    assert "Nothing waits for a review" in client.get("/history/?review=1").content.decode()
+
+
+def test_a_bundle_of_decisions_is_undone_at_once(client: Client, profile: ModelProfile, reviewer: User):
+    bundle = event_log.HistoryBundle()
+    other = ModelProfileFactory()
+    lead = decided(profile, bundle=bundle)
+    decided(other, bundle=bundle)
+    assert "Undo all" in client.get("/history/").content.decode()
+    assert "Undone" in act(client, lead, do="undo")
+    assert [effective_values.known(one)["tools"].value for one in (profile, other)] == [None, None]
+    assert HistoryEntry.objects.filter(kind="withdrawal", lead=None).count() == 1
+    assert "withdrawn already" in act(client, lead, do="undo")

@@ -1,0 +1,127 @@
+"""Keeps the raw exchanges with model servers beside the answers they led to, and reads them for their owner."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from chat.models import RawExchange, Turn
+from chat.transcript import sql
+from toolsupport.core import raw_exchanges
+from toolsupport.core.redaction import redact
+from toolsupport.providers.exchange_recorder import RecordedExchange
+
+log = logging.getLogger(__name__)
+
+# Of one conversation: how many exchanges are kept, and how many characters of them. The oldest go first.
+MOST = 20
+MOST_CHARACTERS = 2_000_000
+
+PreparedExchanges = tuple[RawExchange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownExchange:
+    """One exchange for people; `status` in words, sizes as they were sent."""
+
+    url: str
+    status: str
+    started_at: datetime
+    duration_ms: int
+    times: int
+    error: str
+    request: str
+    request_size: str
+    reply: str
+    reply_size: str
+
+
+def prepared(recorded: Sequence[RecordedExchange]) -> PreparedExchanges:
+    """Rows without their place, redacted and bounded. Takes processor time, so it belongs into a thread.
+
+    It never raises: an answer does not fail for what is kept of it.
+    """
+    try:
+        return tuple(map(_row, recorded[-MOST:]))
+    except Exception:
+        log.exception("could not prepare raw exchanges to be kept")
+        return ()
+
+
+def _row(recorded: RecordedExchange) -> RawExchange:
+    request = raw_exchanges.request_text(recorded.body)
+    reply = raw_exchanges.reply_text(recorded.head, recorded.tail, recorded.left_out)
+    return RawExchange(
+        url=redact(recorded.url),
+        request=request,
+        request_bytes=len(recorded.body),
+        reply=reply,
+        reply_bytes=recorded.size,
+        status=recorded.status,
+        error=redact(recorded.error),
+        times=recorded.times,
+        characters=len(request) + len(reply),
+        started_at=recorded.started_at,
+        duration_ms=recorded.duration_ms or 0,
+    )
+
+
+def keep(turn: Turn, message: int, rows: PreparedExchanges) -> None:
+    """Write rows for a message of a turn, and let the oldest of the conversation go. Part of a larger transaction."""
+    if not rows:
+        return
+    for row in rows:
+        row.pk, row.conversation_id, row.message_id = None, turn.conversation_id, message
+    RawExchange.objects.bulk_create(rows)
+    sql.prune_exchanges(turn.conversation_id, MOST, MOST_CHARACTERS)
+
+
+def of_message(message: int) -> tuple[ShownExchange, ...]:
+    """What is kept of one answer, in order; the caller has looked up that it may be seen."""
+    return tuple(map(_shown, RawExchange.objects.filter(message=message).order_by("id")))
+
+
+def exported(conversation: UUID) -> tuple[dict[str, Any], ...]:
+    """All that is kept of one conversation, as JSON holds it."""
+    rows = RawExchange.objects.filter(conversation=conversation).order_by("id")
+    return tuple(
+        {name: getattr(row, name) for name in EXPORTED}
+        | {"message": row.message_id, "started_at": row.started_at.isoformat()}
+        for row in rows
+    )
+
+
+EXPORTED = (
+    *("url", "status", "error", "times", "duration_ms"),
+    *("request", "request_bytes", "reply", "reply_bytes"),
+)
+
+
+def _shown(row: RawExchange) -> ShownExchange:
+    return ShownExchange(
+        row.url,
+        _status(row.status),
+        row.started_at,
+        row.duration_ms,
+        row.times,
+        row.error,
+        raw_exchanges.readable(row.request),
+        f"{row.request_bytes:,} bytes",
+        row.reply,
+        f"{row.reply_bytes:,} bytes",
+    )
+
+
+def _status(code: int | None) -> str:
+    """The status as HTTP calls it."""
+    if code is None:
+        return "no reply"
+    try:
+        return f"{code} {HTTPStatus(code).phrase}"
+    except ValueError:
+        return str(code)

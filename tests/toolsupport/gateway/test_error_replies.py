@@ -1,0 +1,43 @@
+"""The codes of errors that programs act on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from toolsupport.core.events import Failed
+from toolsupport.core.types import Endpoint
+from toolsupport.gateway import error_replies
+from toolsupport.providers import error_text
+
+LLAMA_SERVER = {
+    "code": 400,
+    "message": "request (15718 tokens) exceeds the available context size (1024 tokens), try increasing it",
+    "type": "exceed_context_size_error",
+    "n_prompt_tokens": 15718,
+    "n_ctx": 1024,
+}
+OPENAI = {"message": "Your input is too long.", "type": "invalid_request_error", "code": "context_length_exceeded"}
+
+
+# G4
+@pytest.mark.parametrize(
+    ("status", "body", "expected", "code"),
+    [
+        (400, {"error": LLAMA_SERVER}, 400, "context_length_exceeded"),
+        (400, {"error": json.dumps({"error": LLAMA_SERVER})}, 400, "context_length_exceeded"),  # Ollama 0.33
+        (400, {"error": OPENAI}, 400, "context_length_exceeded"),
+        (400, {"error": {"message": "messages must not be empty"}}, 400, "refused"),
+        (404, {"error": "model 'some:latest' not found"}, 404, "model_not_found"),
+        (500, {"error": LLAMA_SERVER | {"message": "out of memory", "n_ctx": 0}}, 502, "server"),
+    ],
+)
+def test_an_error_has_the_code_that_programs_expect(status: int, body: object, expected: int, code: str) -> None:
+    failed = error_text.answered(Endpoint("ollama", "http://127.0.0.1:1"), status, json.dumps(body))
+    error = error_replies.body(failed)["error"]
+    assert (error_replies.status(failed), error["code"]) == (expected, code)
+
+
+def test_other_failures_keep_their_kind() -> None:
+    assert error_replies.body(Failed("timeout", "It took too long."))["error"]["code"] == "timeout"

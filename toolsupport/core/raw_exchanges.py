@@ -1,0 +1,104 @@
+"""Turns the bytes of a request and of its reply into texts that may be kept: readable, redacted, bounded."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+from toolsupport.core import sanitize
+from toolsupport.core.redaction import redact, redact_json
+
+# Characters of one text: of a longer one the middle is left out.
+LONGEST = 200_000
+HEAD = 150_000
+TAIL = LONGEST - HEAD
+NEAR = 2000  # a cut moves so many characters at most to stand at white space, so that it parts no secret
+
+DATA_URL = re.compile(r"data:([\w.+-]{1,40}/[\w.+-]{1,80})?;base64,([A-Za-z0-9+/=_-]+)")
+# A reply does not mark images, but ordinary words are never this long.
+LONG_BASE64 = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{1000,}+={0,2}")
+# Under these names the wires carry files as base64 and nothing else.
+FILES = frozenset({"images", "data", "file_data", "b64_json"})
+BEGINNINGS = {"iVBOR": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+
+
+def request_text(body: bytes) -> str:
+    """The body of a request, with the size and digest of each file in its place."""
+    try:
+        value = redact_json(_without_files(json.loads(body)))
+        text = json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        text = redact(_without_data_urls(body.decode(errors="replace")))
+    return sanitize.text(_bounded(text))
+
+
+def reply_text(head: bytes, tail: bytes, left_out: int) -> str:
+    """A reply as it came; `left_out` are the bytes between its head and its tail that were not kept."""
+    begun, ended = head.decode(errors="replace"), tail.decode(errors="replace")
+    if left_out:
+        kept, rest = _to_space(begun), _from_space(ended)
+        lost = left_out + len(begun[len(kept) :].encode()) + len(ended.encode()) - len(rest.encode())
+        begun, ended = kept, f"\n[… {lost:,} bytes left out …]\n{rest}"
+    text = _without_data_urls(begun + ended)
+    return sanitize.text(_bounded(redact(LONG_BASE64.sub(lambda found: _file(found[0]), text))))
+
+
+def readable(text: str) -> str:
+    """A kept request as people read it: with indents where it is whole."""
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    head, tail = text[:HEAD], text[-TAIL:]
+    return f"{head}\n[… {len(text) - HEAD - TAIL:,} characters left out …]\n{tail}"
+
+
+def _to_space(text: str) -> str:
+    """The text without the last word, which may be half of a secret."""
+    near = max(0, len(text) - NEAR)
+    return text[: max(text.rfind("\n", near), text.rfind(" ", near), near)]
+
+
+def _from_space(text: str) -> str:
+    """The text without its first word."""
+    found = re.search(r"\s", text[:NEAR])
+    return text[found.end() if found else NEAR :]
+
+
+def _without_files(value: Any, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _without_files(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_files(inner, name) for inner in value]
+    if not isinstance(value, str):
+        return value
+    without = _without_data_urls(value)
+    return _file(value) if name in FILES and without == value else without
+
+
+def _without_data_urls(text: str) -> str:
+    replaced: Callable[[re.Match[str]], str] = lambda found: _file(found[2], found[1] or "")  # noqa: E731
+    return DATA_URL.sub(replaced, text) if ";base64," in text else text
+
+
+def _file(written: str, kind: str = "") -> str:
+    """What is kept of a file: its kind, size and digest. What is no base64 stays as it is."""
+    try:
+        data = b64decode(written.translate(URL_SAFE), validate=True)
+    except (NotBase64, ValueError):
+        return written
+    kind = kind or next((known for begun, known in BEGINNINGS.items() if written.startswith(begun)), "file")
+    return f"[{kind}, {len(data):,} bytes, SHA-256 {sha256(data).hexdigest()}]"
+
+
+URL_SAFE = str.maketrans("-_", "+/")

@@ -1,0 +1,59 @@
+"""Which entries of the history a person has read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from toolsupport.models import HistoryEntry, ReadEntry, ReadMark
+from toolsupport.registry import raw_sql
+
+MOST_UNREAD = 99
+# Rows that are looked at: what is older than that many rows counts as read, so that counting always is quick.
+WINDOW = 10_000
+
+# What servers declare of themselves is no news to look through, and what stands inside another entry is read with it.
+UNREAD = f"""SELECT entry.id FROM toolsupport_historyentry AS entry
+WHERE entry.id > (SELECT MAX(floor) FROM (SELECT entry AS floor FROM toolsupport_readmark WHERE person_id = %s
+UNION ALL SELECT MAX(id) - {WINDOW} FROM toolsupport_historyentry) AS floors)
+AND entry.lead_id IS NULL AND entry.source <> 'declared' AND (entry.actor_id IS NULL OR entry.actor_id <> %s)
+AND NOT EXISTS (SELECT 1 FROM toolsupport_readentry AS seen WHERE seen.person_id = %s AND seen.entry_id = entry.id)"""
+FIRST = f"{UNREAD} ORDER BY entry.id LIMIT %s"
+
+
+def unread(person: int) -> int:
+    """How many entries of others this person has not read, one more than MOST_UNREAD at the most: one query."""
+    return len(_first(person, MOST_UNREAD + 1))
+
+
+def unread_among(person: int, entries: Collection[int]) -> frozenset[int]:
+    """Those of the entries (ids) that this person has not read: one query."""
+    if not entries:
+        return frozenset()
+    among = f"{UNREAD} AND entry.id IN ({', '.join(['%s'] * len(entries))})"
+    return frozenset(entry for (entry,) in raw_sql.rows(among, person, person, person, *entries))
+
+
+@transaction.atomic
+def mark_entry(person: int, entry: int) -> None:
+    """This person has read one entry, with what stands inside of it."""
+    if unread_among(person, [entry]):
+        ReadEntry.objects.bulk_create([ReadEntry(person_id=person, entry_id=entry)], ignore_conflicts=True)
+        if not _first(person, 1):
+            mark_all(person)
+
+
+@transaction.atomic
+def mark_all(person: int) -> None:
+    """This person has read everything there is."""
+    newest = HistoryEntry.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    mark = ReadMark(person_id=person, entry=newest, at=timezone.now())
+    ReadMark.objects.bulk_create([mark], update_conflicts=True, unique_fields=["person"], update_fields=["entry", "at"])
+    ReadEntry.objects.filter(person_id=person).delete()
+
+
+def _first(person: int, most: int) -> list[int]:
+    return [entry for (entry,) in raw_sql.rows(FIRST, person, person, person, most)]
