@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -30,6 +31,9 @@ OTHER_DATABASE = os.environ.get("TOOLSUPPORT_TEST_DATABASE_URL", "")
 
 # Fast, since a test database need not outlive the machine; a short timeout, so that a lock shows itself.
 PRAGMAS = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA foreign_keys=ON;"
+
+# Rows and files of this process need not survive a crash of the machine; sites, which are killed, have their own.
+os.fsync = lambda fd: None
 
 hypothesis.settings.load_profile("suite")
 
@@ -78,6 +82,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if file in FEATURES or not (file in SLOW or starts_sites(item)):
             item.add_marker("fast")
     items.sort(key=lambda item: 2 if "e2e" in item.path.parts else not starts_sites(item))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests live to the end: each full collection of garbage would look at all of them again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def starts_sites(item: pytest.Item) -> bool:

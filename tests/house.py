@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class Source:
 
     @cached_property
     def functions(self) -> list[Function]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, Function)]
+        return [node for node in nodes(self.tree) if isinstance(node, Function)]
 
     @property
     def stem(self) -> str:
@@ -47,6 +47,12 @@ class Source:
     def within(self, *places: str) -> bool:
         """True where this file is one of `places`, or lies in one of them."""
         return any(self.path == place or self.path.startswith(f"{place}/") for place in places)
+
+
+@lru_cache(maxsize=2)
+def nodes(tree: ast.AST) -> list[ast.AST]:
+    """Every node of a tree; kept, since each rule looks through the same file."""
+    return list(ast.walk(tree))
 
 
 def files(pattern: str, *roots: str) -> list[Path]:
@@ -90,7 +96,7 @@ def complexity(node: Function) -> int:
 
 def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
     """Every call with the last part of the called name: `asyncio.create_task(x)` gives `create_task`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call):
             called = node.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
@@ -99,7 +105,7 @@ def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
 
 def imports(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """Every imported module in full: `from a.b import c` gives `a.b.c`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)
         if isinstance(node, ast.ImportFrom):

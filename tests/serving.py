@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -16,13 +18,14 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiohttp
+import django
 import httpx
 
 from tests import databases
+from tests.fork_server import ForkedProcess, run_forked
 
 ROOT = databases.ROOT
 ADMIN = ("ana", "a passphrase for tests")
@@ -42,7 +45,8 @@ class Site:
     directory: Path
     environment: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
-    process: subprocess.Popen[str] | None = None
+    process: subprocess.Popen[str] | ForkedProcess | None = None
+    forked: bool = False
 
     @property
     def url(self) -> str:
@@ -58,18 +62,24 @@ class Site:
         return {**os.environ, **chosen, **self.environment}
 
     def manage(self, *words: str) -> str:
-        """Run a management command on this site; gives what it printed."""
+        """Run a management command on this site; gives what it printed. Raises CalledProcessError."""
+        if self.forked:
+            return run_forked(words, self.environ())
         command = [sys.executable, "manage.py", *words]
         ran = subprocess.run(command, cwd=ROOT, env=self.environ(), capture_output=True, text=True, check=True)
         return ran.stdout
 
     def start(self) -> None:
         """Serve; returns when the site says that it is ready. Raises RuntimeError with what it said instead."""
-        command = [sys.executable, "manage.py", "serve", "--port", str(self.port)]
+        words = ("serve", "--port", str(self.port))
         self.log = (self.directory / "serve.log").open("a+")
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environ(), stdout=subprocess.PIPE, stderr=self.log, text=True
-        )
+        if self.forked:
+            self.process = ForkedProcess(words, self.environ(), self.log)
+        else:
+            command = [sys.executable, "manage.py", *words]
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=self.environ(), stdout=subprocess.PIPE, stderr=self.log, text=True
+            )
         assert self.process.stdout
         for line in self.process.stdout:
             if "is ready at" in line:
@@ -99,14 +109,22 @@ class Site:
             self.process = None
 
 
-_STATIC = TemporaryDirectory(prefix="toolsupport-static-")  # gone with this process
-
-
 @cache
 def static_files() -> Path:
-    """A directory with the compressed static files, made once for each process."""
-    made = Path(_STATIC.name)
-    Site(made).manage("collectstatic", "--no-input", "--verbosity", "0")
+    """A directory with the compressed static files: made once, then kept for later runs as well."""
+    states = [(str(path), path.stat().st_mtime_ns) for path in sorted((ROOT / "static").rglob("*"))]
+    folder = databases.MADE.parent / "static"
+    made = folder / hashlib.sha256(repr((states, django.__version__)).encode()).hexdigest()[:20]
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the processes of a run all want them at once
+        if not made.exists():
+            for outdated in (path for path in folder.iterdir() if path.is_dir()):
+                shutil.rmtree(outdated)
+            making = folder / "making"
+            making.mkdir()
+            Site(making).manage("collectstatic", "--no-input", "--verbosity", "0")
+            making.rename(made)
     return made / "static"
 
 
@@ -128,7 +146,7 @@ def prepare(site: Site) -> None:
 def serving(directory: Path, **environment: str) -> Iterator[Site]:
     """A migrated, running site on the kind of database the tests run on; ended however the test ended."""
     with databases.for_site(environment) as database:
-        site = Site(directory, {**database, **environment})
+        site = Site(directory, {**database, **environment}, forked=sys.platform == "linux")
         prepare(site)
         site.start()
         try:

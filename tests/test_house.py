@@ -75,7 +75,7 @@ def impure_core(source: Source) -> Iterator[str]:
     if not source.within("toolsupport/core"):
         return
     waits = ast.AsyncFunctionDef | ast.Await | ast.AsyncFor | ast.AsyncWith
-    yield from (source.at(node, "waits") for node in ast.walk(source.tree) if isinstance(node, waits))
+    yield from (source.at(node, "waits") for node in house.nodes(source.tree) if isinstance(node, waits))
     yield from (source.at(call, f"reads {name}()") for call, name in house.calls(source.tree) if name in CLOCKS)
     for place, name in house.imports(source.tree):
         if any(f"{name}.".startswith(f"{outside}.") for outside in IMPURE):
@@ -104,7 +104,7 @@ def signal(source: Source) -> Iterator[str]:
 
 
 def logic_in_save(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
+    for node in house.nodes(source.tree):
         if isinstance(node, ast.ClassDef) and source.within("toolsupport/models", "chat/models.py"):
             own = [part for part in node.body if isinstance(part, ast.FunctionDef)]
             yield from (source.at(part, f"{node.name}.{part.name}") for part in own if part.name in {"save", "delete"})
@@ -134,7 +134,7 @@ def sleeping_test(source: Source) -> Iterator[str]:
     if not source.within("tests") or source.within("tests/bench"):
         return
     for call, name in house.calls(source.tree):
-        if name == "wait_for_timeout" or ast.unparse(call.func) == "time.sleep":
+        if name == "wait_for_timeout" or (name == "sleep" and ast.unparse(call.func) == "time.sleep"):
             yield source.at(call, f"sleeps by {name}()")
 
 
@@ -146,8 +146,10 @@ def toothless_test(source: Source) -> Iterator[str]:
 
 
 def bites(node: house.Function) -> bool:
-    asserts = any(isinstance(part, ast.Assert) for part in ast.walk(node))
-    return asserts or any(ASSERTIONS.search(name) for _, name in house.calls(node))
+    parts = list(ast.walk(node))
+    return any(isinstance(part, ast.Assert) for part in parts) or any(
+        ASSERTIONS.search(n) for _, n in house.calls(node)
+    )
 
 
 def views(source: Source) -> list[house.Function]:

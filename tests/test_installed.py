@@ -40,6 +40,7 @@ def outcomes(directory: Path, ci: str) -> dict[str, str]:
         (directory / f"test_{name}.py").write_text(source)
     words = ("-m", "pytest", "-rA", "--tb=no", "-p", "tests.installed", "-c", "/dev/null", "--rootdir", str(directory))
     environment = {**os.environ, "CI": ci, "PYTHONPATH": str(house.ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)
     command = [sys.executable, *words, "--continue-on-collection-errors", "--strict-markers", "-o", MARKERS, "."]
     ran = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
     found: dict[str, set[str]] = {}

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from toolsupport.core import name_checks
 from toolsupport.core.families.table import CALL_FORMATS, MULTI_TURN, PROMPT_STYLES
 from toolsupport.models import (
     ApiKey,
@@ -53,8 +54,8 @@ VOCABULARY = {"call_format": CALL_FORMATS, "prompt_style": PROMPT_STYLES, "multi
 
 
 def is_names(value: Any) -> bool:
-    """Return True for a list of non-empty strings."""
-    return isinstance(value, list) and all(isinstance(name, str) and name.strip() for name in value)
+    """Return True for a list of names."""
+    return isinstance(value, list) and all(isinstance(name, str) and not name_checks.problem(name) for name in value)
 
 
 class UndeletableAdmin(ModelAdmin):
@@ -140,6 +141,8 @@ class FamilyForm(forms.ModelForm):  # type: ignore[type-arg]
         for name in ("patterns", "excepted", "refuses"):
             if not is_names(said.get(name, [])):
                 self.add_error(name, 'Write a list of names, as in ["my-model"].')
+        if why := name_checks.problem(said.get("name", "-")):
+            self.add_error("name", f"Choose another name: this one {why}.")
         if not said.get("patterns"):
             self.add_error("patterns", "Name at least one.")
         for name, known in VOCABULARY.items():

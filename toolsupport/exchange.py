@@ -1,11 +1,11 @@
-"""Puts one question to one model, through everything that has to happen on the way.
+"""Sends one request to one model, with all checks and retries on the way.
 
-Tools are sent only to a model that is known to take them, or by a probe: the registry decides, this module checks the
-capabilities once more, and the codec refuses on its own. Where the server refuses the tools all the same, an event
-follows, and the question is put once more without them; a probe gets the event and the failure. A server that refuses
-tools together with streaming is asked again with tools and without streaming. Where the server could not read a call
-of its model, the model gets the fault and is asked again, at most twice, whatever of its reply was seen: the reply goes
-on, and calls of the attempt that failed do not count.
+Tools are sent only to a model that is known to support them, or by a probe: the registry decides, this module checks
+the capabilities once more, and the codec refuses on its own. If the server refuses the tools all the same, an event
+follows, and the request is repeated without them; a probe gets the event and the failure. A server that refuses tools
+together with streaming is asked again with tools and without streaming. If the server could not parse a call of its
+model, the model gets the error and is asked again, at most twice, whatever part of its reply was seen: the reply
+continues, and calls of the failed attempt do not count.
 """
 
 from __future__ import annotations

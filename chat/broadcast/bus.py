@@ -12,7 +12,7 @@ from channels.layers import get_channel_layer
 log = logging.getLogger(__name__)
 
 BusMessage = dict[str, Any]
-MOST_WAITING = 20_000  # messages; more than that means that nobody takes them
+MOST_WAITING = 20_000  # messages; more means that no process reads them
 SECONDS_TO_JOIN = 2.0
 
 

@@ -15,7 +15,7 @@ from toolsupport.registry.testing.detection_reports import ShownDetection
 
 Announce = Callable[[str, Announcements], None]
 
-# What a step that the end of its test has overtaken still says of itself.
+# States that a step may still have after its test has ended.
 UNFINISHED = ("waiting", "running")
 
 

@@ -73,7 +73,7 @@ class PeerBroadcaster:
                 self._grown[conversation].append(frame)
                 self._grew.set()
             return
-        # The text goes first, so that whoever follows has all of it when the message is finished.
+        # The text goes first, so that followers have all of it when the message is finished.
         self._flush(conversation)
         group, text = bus.of_conversation(conversation), frame.render()
         self.relay.send(group, "thing", conversation=conversation, frame=frame.type, text=text)
@@ -144,7 +144,7 @@ class PeerBroadcaster:
         said = [{"kind": frame.type, **asdict(frame)} for frame in told]
         self.relay.send(bus.of_process(follower), "text", conversation=conversation, frames=said)
 
-    # -- what others say --
+    # -- messages of other processes --
 
     def _hear(self, message: BusMessage) -> None:
         HEARD[message["type"]](self, message)

@@ -25,7 +25,7 @@ from toolsupport.web import api_errors
 from toolsupport.web.view_permissions import AuthedRequest, requires
 
 BODY_LIMIT = 2 * 1024 * 1024
-# A result is asked for again after so many seconds, should its end be told to another process; then it is too late.
+# Seconds between two polls, if another process is notified of the end; and until the request times out.
 LOOK, LONGEST = 1.0, 120
 ENDS = ("turn.ended", "turn.waiting")
 

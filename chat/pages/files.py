@@ -77,8 +77,8 @@ class FileStream:
         self.file.close()
 
 
-# Django's own check reads the whole body before a view can say that it is too large: here the size is judged
-# first, and `_upload` makes up for the check.
+# Django's own check reads the whole body before a view can reject its size: here the size is checked first, and
+# `_upload` does the CSRF check later.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Action.CHAT)

@@ -24,7 +24,7 @@ TARGET_LENGTH = 200
 
 
 def _unheard(_: str) -> None:
-    """Nobody looks on."""
+    """Drop the output: the default observer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,11 @@ class TurnRunner:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(lambda: self.spawn(self.go_on(closed)))
 
+    def announce_soon(self, conversation: str, announced: Iterable[Announcement[Thing]]) -> None:
+        """Announce from another thread, such as a view's; without a runner here, pages notice the gap later."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.announce, conversation, list(announced))
+
     def request_stop(self, turn_id: int) -> None:
         """Stop a turn if this process runs it; another process reads the request from the row."""
         self.cancel(turn_id, "stopped")

@@ -43,7 +43,7 @@ CANNOT_WRITE = "The server cannot write to its database (is its disk full?). Not
 class ChatConsumer(AsyncWebsocketConsumer):
     """One open page of one conversation. No method waits for a turn."""
 
-    channel_layer_alias = "none"  # the runner hears other processes for all its sockets
+    channel_layer_alias = "none"  # the runner receives other processes' messages for all sockets
 
     async def connect(self) -> None:
         self.pump = self.ticket = None
@@ -118,7 +118,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         return len(self.recent) < FLOOD
 
     def _check_rate(self, frame: ClientFrame) -> None:
-        # A stop is heard later than anything else: who wrote fast a moment ago may need it.
+        # A stop has the highest limit: a fast typist may need it.
         most = STOPS_PER_WINDOW if isinstance(frame, frames.TurnStop) else FRAMES_PER_WINDOW
         if len(self.recent) > most:
             raise FrameError("rate_limited", "Too many messages at once. Wait a few seconds.")
@@ -131,6 +131,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.close(TOO_SLOW)
 
     async def _send(self, text: str) -> None:
-        # A page may go away before it is told; `disconnect` comes next.
+        # A page may disconnect before it is notified; `disconnect` comes next.
         with suppress(Disconnected):
             await self.send(text_data=text)

@@ -12,7 +12,7 @@ from toolsupport.core.types import Capabilities
 
 NATIVE = "native"
 CODE = "code_mode"
-# Formats that only say how to read: nobody is taught to write them.
+# Formats for parsing only: no instructions for models exist.
 READ_ONLY = frozenset({"auto"})
 
 

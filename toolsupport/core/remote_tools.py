@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from toolsupport.core import name_checks
 from toolsupport.core.invisible_chars import UNSEEN, written_out
 from toolsupport.core.schema_limits import SchemaBudget, UnsupportedSchema
 from toolsupport.core.types import JSON, ToolSpec
@@ -80,7 +81,7 @@ def digest(definition: JSON) -> str:
 def why_not(definition: Any) -> str:
     """Return the reason why a definition is rejected, "" if it is accepted."""
     name = definition.get("name") if isinstance(definition, dict) else None
-    if not isinstance(name, str) or not name or len(name) > 128 or UNSEEN.search(name):
+    if not isinstance(name, str) or not name or len(name) > 128 or name_checks.problem(name):
         return "A tool without a name of up to 128 characters that can be seen was left out."
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":

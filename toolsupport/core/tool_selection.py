@@ -17,7 +17,7 @@ from toolsupport.core.types import Capabilities, Exclusion, ToolFilter, ToolSpec
 
 Subject = TypeVar("Subject")
 Kind = Literal["builtin", "mcp", "search", "sql"]
-# Kind → what is said of a tool that is in.
+# Kind → the sentence about an included tool.
 INCLUDED = MappingProxyType(
     {
         "builtin": "It is enabled, allowed here, and it works.",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from toolsupport.core import name_checks
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.types import JSON
 
@@ -72,6 +73,8 @@ def read(data: bytes) -> UserModelsFile:
     if len(value[LIST]) > MOST_ENTRIES:
         raise ConfigError(f"{LIST}: more than {MOST_ENTRIES:,} models.")
     entries = tuple(read_entry(one, f"{LIST}[{index}]") for index, one in enumerate(value[LIST]))
+    for index, entry in enumerate(entries):
+        _check_names(entry, f"{LIST}[{index}]")
     _check_unique(entries)
     return UserModelsFile(entries, {key: told for key, told in value.items() if key != LIST})
 
@@ -169,7 +172,7 @@ def _build(value: Any, place: str) -> dict[str, str]:
 # What names a build besides the server and the model, with how long it may be.
 BUILD = {"digest": 100, "template_hash": 64, "server_version": 80}
 
-# Field → what reads it; null stands for "not said" everywhere.
+# Field → its parser; null means "not set" everywhere.
 FIELDS: Mapping[str, Callable[[Any, str], Any]] = {
     "id": _short,
     "name": _text,
@@ -257,6 +260,16 @@ def _nodes(value: Any) -> Iterator[tuple[_FieldPath, Any]]:
             yield from ((place, key) for key in one)
         inner = one.items() if isinstance(one, dict) else enumerate(one) if isinstance(one, list) else ()
         waiting.extend((_FieldPath(place, key, place.depth + 1), told) for key, told in inner)
+
+
+def _check_names(entry: UserModel, place: str) -> None:
+    """Refuse names that people could not see or distinguish. Whether `id` may be a path depends on the site."""
+    for name in ("id", "name", "source", "server"):
+        given = getattr(entry, name)
+        if name in ("id", "name") or given:
+            why = name_checks.problem(given) or (name != "id" and given != entry.id and name_checks.path_problem(given))
+            if why:
+                raise ConfigError(f"{place}.{name}: the name {_shown(given)} {why}.")
 
 
 def _check_unique(entries: tuple[UserModel, ...]) -> None:

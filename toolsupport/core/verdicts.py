@@ -1,9 +1,9 @@
-"""What the trials of a test prove about a model: a pure fold of their outcomes into one verdict.
+"""Computes the verdict on a model from the outcomes of a test's trials.
 
-A trial that a dead server, a limit or an empty queue decided is unfinished: it proves nothing about the model. A no
-needs five conclusive trials and none that is unfinished, or eight and one, since the unfinished ones may be those that
-called; otherwise the test is inconclusive. A model that can think is tried with thinking on and off; each setting is
-judged alone, and tools work where one of them works.
+A trial that was decided by a dead server, a limit or an empty queue is unfinished: it proves nothing about the model. A
+no needs five conclusive trials and none that is unfinished, or eight and one, since the unfinished ones may be those
+that called; otherwise the test is inconclusive. A model that can think is tried with thinking on and off; each setting
+is judged alone, and tools work if one of them works.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNFINISHED_SHARE = 9  # a no allows one unfinished trial in so many: where half 
 MOST = 9
 MOST_EACH_WAY = 16  # trials in all where streaming seems to decide
 REFUSALS = 6  # of a greeting with tools, streamed and not: one may come from one of several servers behind an address
-GIVE_UP = 5  # trials that say nothing, with none that does
+GIVE_UP = 5  # inconclusive trials, without a conclusive one
 SHARE = (2, 3)  # of the trials of a flaky model must be right for a yes
 EACH_WAY = 6  # trials streamed, and as many not streamed, before a difference between them is one of streaming
 FORMAT_RIGHT = 2  # right calls that a text format needs

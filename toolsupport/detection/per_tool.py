@@ -17,7 +17,7 @@ def _spec(name: str, description: str, *required: str) -> ToolSpec:
     return ToolSpec(name, description, {"type": "object", "properties": properties, "required": list(required)})
 
 
-# Dummies: they have the names of the real ones and execute nothing, since nobody serves the calls of a test.
+# Dummies: they have the names of the real ones and run nothing, since calls of a test are not served.
 BASH = _spec("bash", "Runs a command in the shell of the workspace.", "command")
 FILE_TOOLS = {
     "read_file": (_spec("read_file", "Reads a text file.", "path"), "Show me what is in the file {}.txt."),

@@ -133,7 +133,7 @@ class Attempt:
 
     def _rejected(self, event: CallRejected) -> list[Event]:
         if event.fault == "cut":
-            self.cut = True  # more of the same tokens would not help: the program is told why the answer ends here
+            self.cut = True  # a retry with the same token limit would not help: the answer ends with that reason
             return []
         live = self.passed and bool(self.called)
         self.rejected = event

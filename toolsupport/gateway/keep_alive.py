@@ -43,7 +43,7 @@ async def _read(batches: AsyncGenerator[list[T], None], queue: asyncio.Queue[lis
             async for batch in batches:
                 await queue.put(batch)
     finally:
-        # Somebody else may have ended this task: whoever waits for the queue has to hear of it.
+        # Other code may have cancelled this task: the reader of the queue must be notified.
         if not queue.full():
             queue.put_nowait(None)
 

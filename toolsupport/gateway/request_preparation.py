@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestSpec
+from toolsupport.core.types import ChatMessage, ChatSettings, Endpoint, RequestSpec, Role
 from toolsupport.gateway.chat_request import ChatCompletionRequest
 from toolsupport.gateway.field_errors import InvalidField
 from toolsupport.registry.models import api_catalogue, picker, request_context
@@ -69,8 +69,9 @@ def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
         profile=profile,
         model=api_catalogue.full_name(profile),
         endpoint=briefing.endpoint,
-        # What the team writes before its own chats is not for programs, which bring their own words.
-        brief=replace(briefing.brief, system="", options={**briefing.brief.options, **_options(asked)}),
+        brief=replace(
+            briefing.brief, system=_system(asked, briefing), options={**briefing.brief.options, **_options(asked)}
+        ),
         log=asked.log,
         must_call=must_call,
         one_call=asked.parallel is False,
@@ -80,6 +81,16 @@ def prepare(asked: ChatCompletionRequest, caller: Caller) -> PreparedRequest:
         lacks_flag=briefing.lacks_flag,
         watch=briefing.watch,
     )
+
+
+def _system(asked: ChatCompletionRequest, briefing: request_context.RequestContext) -> str:
+    """Return the text before the instructions for tools, which are a system message too.
+
+    The team's prompt is for its chats. Without a system message of the program the Modelfile's SYSTEM holds, as it does
+    if a program asks the server itself.
+    """
+    brings_its_own = any(message.role is Role.SYSTEM for message in asked.log)
+    return "" if brings_its_own else briefing.modelfile_prompt
 
 
 def _options(asked: ChatCompletionRequest) -> Mapping[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from toolsupport.core import name_checks
 from toolsupport.core.types import Endpoint
 from toolsupport.providers import error_text, http_client, ollama_survey, openai_survey
 from toolsupport.providers.server_kinds import provider
@@ -14,6 +16,9 @@ from toolsupport.providers.survey_types import ModelDetails, ServerReport
 
 T = TypeVar("T")
 
+log = logging.getLogger(__name__)
+
+LONGEST_NAME = 200
 SURVEY_SECONDS = 2.0
 DESCRIBE_SECONDS = 5.0
 
@@ -33,7 +38,8 @@ SURVEYORS = {  # by Provider.wire
 
 async def survey(endpoint: Endpoint) -> ServerReport:
     """Return the version and the models of a server, within 2 s. Raises core.errors.ProviderError."""
-    return await _in_time(_surveyor(endpoint).survey(endpoint), endpoint, SURVEY_SECONDS)
+    report = await _in_time(_surveyor(endpoint).survey(endpoint), endpoint, SURVEY_SECONDS)
+    return replace(report, models=tuple(model for model in report.models if _is_usable(model.name)))
 
 
 async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
@@ -44,6 +50,14 @@ async def describe(endpoint: Endpoint, name: str) -> ModelDetails:
 async def is_loaded(endpoint: Endpoint, name: str) -> bool | None:
     """Return whether a model is in memory, within 2 s; None where the server does not show it. Raises ProviderError."""
     return await _in_time(_surveyor(endpoint).is_loaded(endpoint, name), endpoint, SURVEY_SECONDS)
+
+
+def _is_usable(name: str) -> bool:
+    """Return False for a name that people could not see, or that no row takes; the other models stay."""
+    if len(name) <= LONGEST_NAME and not name_checks.problem(name):
+        return True
+    log.warning("left out a model with the name %s", ascii(name[:LONGEST_NAME]))
+    return False
 
 
 def _surveyor(endpoint: Endpoint) -> ModelLister:

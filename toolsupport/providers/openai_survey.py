@@ -23,7 +23,7 @@ from toolsupport.providers.survey_types import ModelDetails, ModelReport, Server
 LIST = "/v1/models"
 HEALTH = "/health"
 ABILITIES = ("tools", "thinking", "vision")
-OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # who owns the first model tells what else may be asked
+OWNERS = {"llamacpp": "/props", "vllm": "/version"}  # owner of the first model → path with more details
 CONTEXTS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
 ModelData = Mapping[str, Any]
@@ -37,7 +37,7 @@ async def survey(endpoint: Endpoint) -> ServerReport:
     about = await _about(endpoint, entries)
     extras = {_text(extra, "id"): extra for extra in _entries(about) or []}
     if "chat_template_caps" in about and len(entries) == 1:
-        extras = {_text(entries[0], "id"): about}  # with more models, /props speaks of the server alone
+        extras = {_text(entries[0], "id"): about}  # with more models, /props describes only the server
     models = {
         name: _report(name, {**entry, **extras.get(name, {})})
         for entry in entries

@@ -109,7 +109,7 @@ class DetectionWorker:
 class DetectionRun:
     """One claimed test."""
 
-    __test__ = False  # not a test of ours, whatever its name says
+    __test__ = False  # not a test case for pytest, despite its name
 
     def __init__(self, detection: int, owner: str, spawn: Spawn) -> None:
         self.detection, self.owner = detection, owner

@@ -127,7 +127,7 @@ async def _find_ollama() -> None:
         return
     try:
         await database_sync_to_async(servers.add)(servers.NewServer("Ollama", "ollama", url, origin="built-in"))
-    except ConfigError as error:  # somebody's server has that name
+    except ConfigError as error:  # a server that people added has that name
         log.info("could not add Ollama at %s: %s", url, error)
 
 

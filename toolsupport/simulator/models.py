@@ -60,7 +60,7 @@ class ToolsRefusal:
 
 
 NO_TOOLS = ToolsRefusal(f"{FULL_NAME} does not support tools")
-# As vLLM says it when it was started without the flags.
+# vLLM's message when it was started without the flags.
 NO_PARSER = ToolsRefusal(
     '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "BadRequestError", 400
 )

@@ -45,6 +45,10 @@ class Simulator:
         """Limit memory to this many models, each of which then takes `load_seconds` to load; 0: no limit."""
         self._desk.memory.holds = models
 
+    def pace(self, pace_ms: float) -> None:
+        """Set the milliseconds per token from now on."""
+        self._desk.pace = pace_ms / 1000
+
     @property
     def loads(self) -> int:
         """How often a model was loaded."""

@@ -17,7 +17,7 @@ from toolsupport.core.errors import ToolError
 from toolsupport.core.types import JSON, ToolResult
 
 MOST_PARTS = 100
-# What is kept of bytes is called by what its kind says it is, if that is one of these.
+# Media type → extension of a saved file; other types get none.
 ENDINGS = {
     "image/png": "png",
     "image/jpeg": "jpg",

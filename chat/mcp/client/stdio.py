@@ -113,7 +113,7 @@ async def _line(stdout: asyncio.StreamReader) -> bytes:
 
 async def _write(process: Process, from_client: Any) -> None:
     assert process.stdin is not None
-    with suppress(OSError):  # it closed its ear; what it says next, or that it ends, tells more
+    with suppress(OSError):  # it closed its input; its next output, or its end, gives the reason
         async for sent in from_client:
             process.stdin.write(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()

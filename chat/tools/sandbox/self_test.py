@@ -12,7 +12,7 @@ from chat.tools.sandbox.shell_process import LIMITS
 
 INSTALL = "Bubblewrap is missing here. Install it: sudo apt-get install bubblewrap"
 PATIENCE = 20  # seconds
-SAID = 200  # characters of what bubblewrap says
+SAID = 200  # characters of bubblewrap's message
 
 # (what does not hold, a test in shell that succeeds where it holds)
 CHECKS = (

@@ -22,7 +22,7 @@ PAGE = 200
 FOUND = 50
 WORDS, WORD_LENGTH = 8, 80
 SNIPPET, BEFORE = 140, 40
-# What the list says of an answer that is not over yet, by the status of its turn.
+# Status of a turn → the label of an unfinished answer in the list.
 STATES = {"queued": "answering", "running": "answering", "waiting": "waits for you"}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from toolsupport.core import format_choice
 from toolsupport.registry.models.picker_rows import ShownModel
 
-# Percent of the context from which it is said that little is left.
+# Percent of the context above which the page warns that little is left.
 NEARLY_FULL = 80
 
 

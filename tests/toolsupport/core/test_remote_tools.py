@@ -23,6 +23,8 @@ def tool(**parts: Any) -> dict[str, Any]:
         (tool(name=""), "without a name"),
         (tool(name="x" * 129), "without a name"),
         (tool(name="in\u202evisible"), "without a name"),
+        (tool(name=" "), "without a name"),
+        (tool(name="a\nb"), "without a name"),
         ({"name": "send"}, "not described as an object"),
         (tool(inputSchema={"type": "array"}), "not described as an object"),
         (tool(description="x" * 40_000), "more than 32,768 characters"),

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import every
+from toolsupport.core import name_checks
 from toolsupport.core.errors import ConfigError
 from toolsupport.core.user_models import MOST_BYTES, MOST_ENTRIES, UserModel, UserModelsFile, read, write
 
@@ -20,6 +22,7 @@ JSON_VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )
+NAMES = TEXTS.filter(lambda name: not name_checks.problem(name) and not name_checks.path_problem(name))
 UNKNOWN = st.dictionaries(TEXTS.map(lambda name: f"x-{name}"), JSON_VALUES, max_size=3)
 MOMENTS = st.none() | st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
 BUILDS: st.SearchStrategy[dict[str, str]] = st.just({}) | st.fixed_dictionaries(
@@ -33,8 +36,8 @@ def entries(draw: st.DrawFn, server: str = "") -> UserModel:
     value = draw(st.none() | st.booleans())
     source = draw(st.sampled_from(["user_confirmed", "auto_detected", "declared"])) if value is not None else ""
     return UserModel(
-        id=draw(TEXTS.filter(bool)),
-        name=draw(TEXTS.filter(bool)),
+        id=draw(NAMES),
+        name=draw(NAMES),
         source="ollama",
         last_seen=draw(MOMENTS),
         tool_support=value,
@@ -138,3 +141,19 @@ def test_moments_are_read_in_the_ways_people_write_them() -> None:
     moment = datetime(2026, 11, 3, 10, tzinfo=UTC)
     for written in ("2026-11-03T10:00:00Z", "2026-11-03T11:00:00+01:00", "2026-11-03T10:00:00", moment.timestamp()):
         assert read(file_of(last_seen=written)).entries[1].last_seen == moment
+
+
+@every(
+    "field, name, words",
+    [
+        *((field, name, "is blank") for field in ("id", "name") for name in (" ", "\u3000", "\u2800")),
+        *((field, "a\u202eb", r"invisible character U\+202E") for field in ("id", "name", "source", "server")),
+        *((field, "a\nb", r"invisible character U\+000A") for field in ("id", "name", "source", "server")),
+        *((field, "../b", "is a path") for field in ("name", "source", "server")),
+        ("id", " qwen3", "begins or ends with a space"),
+    ],
+)
+def test_names_that_people_could_not_see_are_refused_with_their_place(field: str, name: str, words: str) -> None:  # M6
+    good = {"id": "qwen3:8b", "source": "ollama"}
+    with pytest.raises(ConfigError, match=rf"^user_models\[1\].{field}: the name .* {words}"):
+        read(json.dumps({"user_models": [good, good | {"id": "other", field: name}]}).encode())

@@ -26,6 +26,7 @@ TAGS = {
         {"name": "new:1b", "size": 1, "digest": "d", "details": None, "capabilities": ["completion"]},
         {"name": "new:1b", "size": 2, "digest": "twice", "capabilities": ["completion"]},
         {"size": 3},
+        *({"name": name} for name in ("a\u202eb", "a\nb", " ", "x" * 201)),
         "odd",
     ]
 }

@@ -7,7 +7,7 @@ from toolsupport.core.prompt import styles
 from toolsupport.core.prompt.turn_context import context_of
 from toolsupport.core.types import RequestSpec
 
-# Rules of an Exclusion that say it is the model that stands in the way; the others are people's wishes.
+# Rules of an Exclusion because of the model; the other rules are people's choices.
 MODEL_CANNOT = frozenset({"unsupported", "unknown", "refused"})
 
 WITHOUT_TOOLS = (

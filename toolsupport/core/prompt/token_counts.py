@@ -1,4 +1,4 @@
-"""Whether a prompt fits into the context of a model, and what its tools cost there.
+"""Estimates whether a prompt fits into the context of a model, and the cost of its tools.
 
 A server counts the tokens of what it was sent. What the tools cost is the difference that they make in the shortest
 requests with and without them; nothing is ever sent just to measure.

@@ -1,4 +1,4 @@
-"""Tests what a model can do with tools, from a terminal."""
+"""Tests a model's tool support from a terminal."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-# Twisted must be told which loop to use before anything else imports it.
+# Twisted's loop must be chosen before anything else imports Twisted.
 from toolsupport.web.server import BoundedServer  # isort: skip
 
 from django.conf import settings
@@ -138,7 +138,7 @@ def stop_on_signals(server: BoundedServer) -> None:
             server.stop()
 
     def asked_to_stop() -> None:
-        # Once is enough: whoever asks again waits for the same end.
+        # Once is enough: a second signal waits for the same end.
         for number in STOPS:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_IGN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from toolsupport.core.errors import Conflict, NotFound
 from toolsupport.core.override_sources import STORED
 from toolsupport.core.overrides import OverrideRow
 from toolsupport.core.resolve import explain
+from toolsupport.core.types import Capabilities
 from toolsupport.models import ModelProfile, Override
 from toolsupport.registry.knowledge import effective_values, event_log
 from toolsupport.registry.knowledge.event_log import HistoryBundle
@@ -52,11 +53,35 @@ def add(decision: NewOverride) -> int:
 
     Raises Conflict with the present value if another person was faster, NotFound.
     """
+    _check(decision)
+    return _append_and_tell(_locked(decision), decision)
+
+
+@transaction.atomic
+def add_all(decisions: Sequence[NewOverride]) -> None:
+    """Append claims about different models, in a few queries, however many there are. Raises NotFound."""
+    ids = [decision.profile for decision in decisions]
+    for decision in decisions:
+        _check(decision)
+    locked = ModelProfile.objects.select_related("server").select_for_update(of=("self",)).order_by("pk")
+    profiles = locked.in_bulk(ids)
+    if len(profiles) < len(decisions):
+        raise NotFound("There is no such model.")
+    rows = list(profiles.values())
+    before = effective_values.known_of_each(rows)
+    newest = dict(Override.objects.filter(profile__in=ids).values_list("profile").annotate(newest=Max("seq")))
+    made = [_row(profiles[one.profile], newest.get(one.profile, 0) + 1, one) for one in decisions]
+    Override.objects.bulk_create(made, batch_size=200)
+    after = effective_values.known_of_each(rows)
+    events = zip(decisions, made, strict=True)
+    event_log.record_all([_event(one, row, (before[one.profile], after[one.profile])) for one, row in events])
+
+
+def _check(decision: NewOverride) -> None:
     if decision.source not in STORED:
         raise ValueError(f"{decision.source!r} is not a source a row may have")
     if decision.value is None:
         raise ValueError("unknown is not a value: withdraw instead")
-    return _append_and_tell(_locked(decision), decision)
 
 
 @transaction.atomic
@@ -198,6 +223,12 @@ def in_force(profile: ModelProfile, decision: NewOverride) -> list[OverrideRow]:
     return [claim for claim in counting if claim.session == decision.session]
 
 
+def tested(profile: ModelProfile, capability: str) -> bool:
+    """Return whether a test of the present build has measured this, also where a person's decision wins."""
+    claims = in_force(profile, NewOverride(profile.pk, capability))
+    return any((claim.source, claim.build_key) == ("auto_detected", profile.build.key) for claim in claims)
+
+
 def newest_seq(profile_id: int, capability: str, session: str = "") -> int:
     """Return the newest seq of one capability, 0 for none; a form carries it to detect concurrent changes."""
     rows = Override.objects.filter(profile_id=profile_id, capability=capability, session=session)
@@ -247,50 +278,60 @@ def _last_word(override_id: int) -> Override:
 
 def _append_and_tell(profile: ModelProfile, decision: NewOverride, withdraws: Override | None = None) -> int:
     """Append a row and its line in the history; return its seq."""
-    before = effective_values.known(profile)[decision.capability].value
+    before = effective_values.known(profile)
     row = _append(profile, decision, withdraws)
-    event_log.record(
-        event_log.HistoryEvent(
-            "withdrawal" if withdraws else "proposal" if decision.proposed else "override",
-            profile.pk,
-            decision.capability,
-            before,
-            decision.value if decision.proposed else effective_values.known(profile)[decision.capability].value,
-            source=row.source,
-            actor=decision.actor,
-            text=decision.reason,
-            override=row.pk,
-            detection=decision.detection,
-            bundle=decision.bundle,
-            finding=decision.detection is not None,
-        )
-    )
+    event_log.record(_event(decision, row, (before, effective_values.known(profile))))
     return row.seq
+
+
+def _event(decision: NewOverride, row: Override, known: tuple[Capabilities, Capabilities]) -> event_log.HistoryEvent:
+    """Return the line of a row in the history; `known` are the effective values before and after it."""
+    before, after = (values[decision.capability].value for values in known)
+    return event_log.HistoryEvent(
+        "withdrawal" if row.withdraws_id else "proposal" if decision.proposed else "override",
+        row.profile_id,
+        decision.capability,
+        before,
+        decision.value if decision.proposed else after,
+        source=row.source,
+        actor=decision.actor,
+        text=decision.reason,
+        override=row.pk,
+        detection=decision.detection,
+        bundle=decision.bundle,
+        finding=decision.detection is not None,
+    )
 
 
 def _append(profile: ModelProfile, decision: NewOverride, withdraws: Override | None) -> Override:
     seq = (profile.overrides.aggregate(newest=Max("seq"))["newest"] or 0) + 1
     try:
         with transaction.atomic():
-            return Override.objects.create(
-                profile=profile,
-                seq=seq,
-                capability=decision.capability,
-                value=None if withdraws else decision.value,
-                source=withdraws.source if withdraws else decision.source,
-                session=decision.session,
-                build_key=decision.build_key or profile.build.key,
-                actor_id=decision.actor,
-                reason=decision.reason,
-                said_at=decision.said_at,
-                detection_id=decision.detection,
-                proposed=decision.proposed,
-                accepts_id=decision.accepts,
-                withdraws=withdraws,
-            )
+            row = _row(profile, seq, decision, withdraws)
+            row.save(force_insert=True)
+            return row
     except IntegrityError:
         # The row lock makes this rare; the constraint is what makes it impossible to lose a decision.
         raise _conflict(profile.pk, decision.capability) from None
+
+
+def _row(profile: ModelProfile, seq: int, decision: NewOverride, withdraws: Override | None = None) -> Override:
+    return Override(
+        profile=profile,
+        seq=seq,
+        capability=decision.capability,
+        value=None if withdraws else decision.value,
+        source=withdraws.source if withdraws else decision.source,
+        session=decision.session,
+        build_key=decision.build_key or profile.build.key,
+        actor_id=decision.actor,
+        reason=decision.reason,
+        said_at=decision.said_at,
+        detection_id=decision.detection,
+        proposed=decision.proposed,
+        accepts_id=decision.accepts,
+        withdraws=withdraws,
+    )
 
 
 def _conflict(profile_id: int, capability: str) -> Conflict:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from django.db import transaction
 
-from toolsupport.core import families
+from toolsupport.core import families, name_checks
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.user_models import DEFAULT_CONTEXT, DESCRIPTION
 from toolsupport.models import Family, ModelProfile, Server
@@ -30,6 +30,8 @@ class ModelDescription:
 @transaction.atomic
 def define(server_id: int, name: str) -> int:
     """Add a model, whether or not its server lists it; return its id. Raises NotFound, ConfigError if it exists."""
+    if why := name_checks.problem(name) or name_checks.path_problem(name):
+        raise ConfigError(f"The name {why}. Write it as the server wants it in a request.")
     server = Server.objects.select_for_update().filter(pk=server_id, removed_at=None).first()
     if server is None:
         raise NotFound("There is no such server.")

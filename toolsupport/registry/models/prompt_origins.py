@@ -19,7 +19,12 @@ def base_prompt(profile: ModelProfile, team: Mapping[str, Any]) -> str:
     """Return the system prompt of a chat without its own: the team's, else the Modelfile's, else the default."""
     prompt = str(team["base_system_prompt"])
     shipped = prompt == team_settings.KNOWN["base_system_prompt"].default
-    return str((profile.modelfile or {}).get("system", "")) or prompt if shipped else prompt
+    return modelfile_prompt(profile) or prompt if shipped else prompt
+
+
+def modelfile_prompt(profile: ModelProfile) -> str:
+    """Return the SYSTEM of its Modelfile, "" if there is none: a server drops it if a request has a system message."""
+    return str((profile.modelfile or {}).get("system", ""))
 
 
 def of_prompt(brief: RequestSpec, profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> str:

@@ -63,6 +63,7 @@ class RequestContext:
     remotes: tuple[RemoteTool, ...] = ()
     lacks_flag: bool = False
     watch: WatchedModel | None = None
+    modelfile_prompt: str = ""
 
     @property
     def usable(self) -> frozenset[str]:
@@ -136,7 +137,8 @@ def brief_of(profile: ModelProfile, offered: ToolOffer, settings: ChatSettings, 
     counts = prompt_counts.known(build, tools_digest(made))
     endpoint, flag = servers.endpoint_of(profile.server, profile), bool(profile.missing_flag)
     watch = WatchedModel(profile.pk, profile.server_id, profile.server.reachable is True)
-    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch)
+    own = prompt_origins.modelfile_prompt(profile)
+    return RequestContext(made, endpoint, build, counts, toolbox, window, offered.remotes, flag, watch, own)
 
 
 def wishes(profile: ModelProfile, settings: ChatSettings, team: Mapping[str, Any]) -> ToolPreferences:

@@ -149,7 +149,7 @@ def _told_otherwise(row: ModelProfile, model: ModelReport) -> bool:
 
 
 def _forget_details(row: ModelProfile) -> None:
-    # They were told of another build; empty, they are asked for again until the server answers.
+    # They describe another build; empty, they are requested again until the server answers.
     row.template_hash = ""
     row.context_length = None
 

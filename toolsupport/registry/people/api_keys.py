@@ -11,12 +11,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from toolsupport.core import name_checks
 from toolsupport.core.errors import Busy, ConfigError, NotFound
 from toolsupport.models import ApiKey
 from toolsupport.registry.people.permissions import SCOPES
 
 PREFIX = "tsk-"
-SHOWN = 10  # letters of a key by which people tell it from others
+SHOWN = 10  # letters of a key by which people recognise it
 MOST = 50  # keys in force of one person
 LONGEST_NAME = 80
 SELDOM = timedelta(minutes=1)  # how exact the time of the last use is
@@ -51,6 +52,8 @@ def create(person_id: int, name: str) -> str:
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME:
         raise ConfigError(f"Give the key a name of at most {LONGEST_NAME} letters.")
+    if why := name_checks.problem(name):
+        raise ConfigError(f"Give the key another name: this one {why}.")
     if ApiKey.objects.filter(person_id=person_id, revoked_at=None).count() >= MOST:
         raise Busy(f"You have {MOST} keys. Revoke one first.", "keys")
     key = PREFIX + secrets.token_urlsafe(32)

@@ -8,7 +8,7 @@ from ipaddress import IPv6Address
 from urllib.parse import urlsplit
 
 from toolsupport import providers
-from toolsupport.core import http_address
+from toolsupport.core import http_address, name_checks
 from toolsupport.core.errors import ConfigError
 
 OLLAMA_PORT = 11434
@@ -87,6 +87,8 @@ def _named(entry: str) -> NamedAddress:
         raise ConfigError(
             f"TOOLSUPPORT_SERVERS: {entry!r} should read name=kind+url, as in box=ollama+http://box:11434."
         )
+    if why := name_checks.problem(name.strip()) or name_checks.path_problem(name.strip()):
+        raise ConfigError(f"TOOLSUPPORT_SERVERS: the name {name.strip()!a} {why}.")
     try:
         return NamedAddress(name.strip(), kind.strip(), server_url(kind.strip(), url))
     except ConfigError as error:

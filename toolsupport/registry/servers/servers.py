@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from toolsupport import providers
 from toolsupport.config import environment
-from toolsupport.core import server_faults
+from toolsupport.core import name_checks, server_faults
 from toolsupport.core.errors import ConfigError, NotFound
 from toolsupport.core.types import Endpoint, Limits
 from toolsupport.models import ModelProfile, Server
@@ -98,6 +98,8 @@ def checked_name(text: str, but: int = 0) -> str:
     name = text.strip()
     if not name or len(name) > 80 or "/" in name:
         raise ConfigError("A server needs a name of at most 80 characters, without a slash.")
+    if why := name_checks.problem(name) or name_checks.path_problem(name):
+        raise ConfigError(f"The name of a server cannot be used: it {why}.")
     if Server.objects.filter(name__iexact=name).exclude(pk=but).exists():
         raise ConfigError(f"There is already a server called {name!r}; choose another name.")
     return name

@@ -12,7 +12,7 @@ from toolsupport.models import ModelProfile
 
 DEFAULT = 8192  # tokens
 FIELDS = ("default_context", "context_before", "context_failed", "context_build")
-LOADED_WITH = "ollama"  # the wire on which a request says how much context the model is loaded with
+LOADED_WITH = "ollama"  # the protocol in which a request sets the context that the model is loaded with
 
 
 def num_ctx(profile: ModelProfile) -> int:

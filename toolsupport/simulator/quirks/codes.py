@@ -12,7 +12,7 @@ from toolsupport.simulator.rules import answers, tool_choice
 from toolsupport.simulator.rules.intents import Intent, IntentKind, understand
 from toolsupport.simulator.types import ModelInput, SimulatedReply
 
-# What Python does by itself, where the system prompt speaks of programs in a fence.
+# Programs without tools, used if the system prompt allows programs in a fence.
 PROGRAMS = {
     IntentKind.LIST: 'import os\nprint("\\n".join(sorted(os.listdir({0[path]!r}))))',
     IntentKind.READ: "print(open({0[path]!r}).read())",

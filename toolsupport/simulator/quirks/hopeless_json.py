@@ -18,7 +18,7 @@ def reply(prompt: ModelInput) -> SimulatedReply:
     heard = text_prompt.prompt(prompt)
     if len(heard.results) >= TRIES:
         return SimulatedReply(GIVES_UP)
-    # What came back so far says that the call could not be read: it is tried again.
+    # All results so far report an unreadable call: it tries again.
     unanswered = ModelInput(tuple(said for said in heard.messages if said not in heard.results), heard.tools)
     return written(honest.reply(unanswered), hopeless)
 

@@ -1,4 +1,4 @@
-"""Models whose thinking gets in the way: one thinks long before it calls, the others never call while they think."""
+"""Models whose thinking interferes: one thinks long before it calls, others never call while thinking."""
 
 from __future__ import annotations
 

@@ -23,8 +23,10 @@ KINDS = (
 )
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 # Hue in degrees up to which a colour has this name.
-HUES = ((15, "red"), (45, "orange"), (70, "yellow"), (165, "green"), (200, "cyan"), (255, "blue"), (290, "purple"))
-HUES += ((335, "pink"), (361, "red"))
+HUES = (
+    *((15, "red"), (45, "orange"), (70, "yellow"), (165, "green"), (200, "cyan"), (255, "blue"), (290, "purple")),
+    *((335, "pink"), (361, "red")),
+)
 
 
 @dataclass(frozen=True, slots=True)

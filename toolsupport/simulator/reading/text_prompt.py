@@ -16,7 +16,7 @@ from toolsupport.simulator.types import HistoryMessage, ModelInput, OfferedTool
 
 Reader = Callable[[str], Iterable[OfferedTool]]
 
-# In order of trust: where two of them find the same name, the first one that knows its parameters is believed.
+# In order of trust: if two of them find the same name, the first one with its parameters wins.
 READERS: tuple[Reader, ...] = (written_json.tools, written_tags.tools, written_python.tools, written_lists.tools)
 LONGEST = 300_000
 

@@ -120,7 +120,7 @@ SHELL = {
     IntentKind.EDIT: "sed -i {script} {path}",
 }
 
-# Words in the names of tools that say nothing about what a tool is for.
+# Words in the names of tools that do not show their purpose.
 PLAIN = _set(
     "get set do run make use call fetch find search list read write show tool file query data new test my python"
 )

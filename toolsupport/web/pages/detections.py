@@ -144,7 +144,7 @@ def _shown(request: AuthedRequest, detection_id: int) -> HttpResponse:
     if wants_part(request):
         answer = render(request, f"{PAGE}#live", found)
         if not test.open:
-            # The part of the page that lists the tests fetches itself anew.
+            # The list of tests on the page reloads itself.
             answer.headers["HX-Trigger"] = "tested"
         return answer
     # A step comes in rounds, between which others run: its trials are shown together, where it began.

@@ -193,3 +193,31 @@ class RoundTrip(TestCase):
         assert user_models.write(user_models_merge.exported()) == first
         user_models_merge.merge(user_models.read(first.encode()), MergeConsent(None, everything, everything))
         assert user_models.write(user_models_merge.exported()) == first, "merging it once more changes nothing"
+
+
+def test_a_path_is_taken_where_a_server_here_lists_it_and_nowhere_else(db: None) -> None:  # M6
+    listed = ModelProfileFactory(name="/models/a.gguf", server=ServerFactory(name="box", kind="llamacpp"))
+    known = UserModel(listed.name, listed.name, "llamacpp")
+    assert [one.state for one in user_models_merge.plan(UserModelsFile((known,)))] == ["known"]
+    for path in ("/models/b.gguf", "../b", r"C:\b"):
+        for server in ("box", "elsewhere"):
+            with pytest.raises(ConfigError, match=r"^user_models\[1\].id: the name .* is a path"):
+                merged(known, replace(known, id=path, name=path, server=server))
+    assert not Override.objects.exists() and ModelProfile.objects.count() == 1
+
+
+def test_many_models_take_few_statements(db: None, django_assert_max_num_queries: Any, bob: User) -> None:  # M6
+    ServerFactory(name="box")
+    sources = ("user_confirmed", "auto_detected", "declared")
+    many = [told(number % 2 == 0, sources[number % 3], id=f"m{number}", name=f"M {number}") for number in range(300)]
+    with django_assert_max_num_queries(60):
+        merged(*many, confirm=True, actor=bob.pk)
+    assert (ModelProfile.objects.count(), Override.objects.count(), HistoryEntry.objects.count()) == (300, 300, 300)
+    assert tools(ModelProfile.objects.get(name="m3")) == (False, "user_confirmed")
+    entry = HistoryEntry.objects.get(profile__name="m0")
+    assert (entry.before, entry.after, entry.actor, entry.kind) == (None, True, bob, "override")
+    again = [replace(one, description=f"About {one.id}") for one in many]
+    with django_assert_max_num_queries(360):
+        merged(*again, confirm=True, actor=bob.pk)
+    assert ModelProfile.objects.get(name="m7").description == "About m7"
+    assert Override.objects.count() == 300

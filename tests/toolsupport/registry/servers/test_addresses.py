@@ -128,6 +128,8 @@ def test_servers_of_the_environment():
         (["box=cat+http://box"], "'box' cannot be used. There is no kind"),
         (["box=ollama+box"], "'box' cannot be used. 'box' is not an address"),
         (["a=ollama+http://a", "a=ollama+http://b"], "names 'a' twice"),
+        (["a\u202eb=ollama+http://a"], "U[+]202E"),
+        (["..=ollama+http://a"], "is a path"),
     ],
 )
 def test_bad_entries_are_named(entries: list[str], why: str):

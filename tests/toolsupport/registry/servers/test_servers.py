@@ -34,7 +34,7 @@ def test_the_key_is_encrypted_and_reaches_only_the_endpoint():
     assert "canary" not in repr(endpoint) + repr(servers.listed())
 
 
-@pytest.mark.parametrize("name", ["box", "", "a/b", "x" * 81])
+@pytest.mark.parametrize("name", ["box", "", "a/b", "x" * 81, "a\u202eb", "a\nb", "\u2800", "..", r"a\b"])
 def test_a_name_is_needed_and_taken_once(name: str):
     servers.add(NewServer("Box", "ollama", "http://box"))
     with pytest.raises(ConfigError, match="name"):

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
+from toolsupport.core.errors import ConfigError
 from toolsupport.models import ApiKey
 from toolsupport.registry.people import api_keys
 from toolsupport.web.authentication import api_key_auth
@@ -82,6 +83,12 @@ def test_too_many_requests_are_told_when_to_come_back(alice: User, monkeypatch: 
     slow = get("/v1/models", key)
     assert (slow.headers["Retry-After"], slow.json()["error"]["type"]) == ("60", "rate_limit_error")
     assert get("/v1/models", other).status_code == 200
+
+
+@pytest.mark.parametrize("name", [" ", "a\u202eb", "a\nb", "\u2800"])
+def test_a_key_has_a_name_that_people_can_see(alice: User, name: str) -> None:
+    with pytest.raises(ConfigError, match="name"):
+        api_keys.create(alice.pk, name)
 
 
 def test_the_next_minute_counts_anew() -> None:

@@ -21,6 +21,8 @@ def test_bob_adds_a_model_and_lands_on_its_page(client: Client, bob: User) -> No
     again = client.post("/models/add/", {"server": server.pk, "name": "org/own:1"})
     assert "box has a model org/own:1 already." in again.content.decode()
     assert client.post("/models/add/", {"server": "987654", "name": "x"}).status_code == 200
+    for name, words in (("a\u202eb", "U+202E"), ("a\u200bb", "U+200B"), ("../a", "is a path"), ("\u2800", "is blank")):
+        assert words in client.post("/models/add/", {"server": server.pk, "name": name}).content.decode()
     assert ModelProfile.objects.count() == 1
 
 

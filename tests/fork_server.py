@@ -1,0 +1,165 @@
+"""Starts sites by forking a process that has imported the libraries already: half of what a start costs.
+
+A request is a line of JSON (`env`, `words`) with the file descriptors of stdout and stderr; the answer is the process's
+number. `{"ended": number}` asks for its exit code, null while it runs. Only libraries and modules that read no setting
+are imported before the fork: the site reads its own environment, as it does when it is started from a shell.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from functools import cache
+from tempfile import TemporaryFile
+from typing import Any, TextIO
+
+from tests import databases
+
+IMPORTED = (
+    "aiohttp",
+    "channels.generic.websocket",
+    "channels.layers",
+    "django.contrib.messages",
+    "django.core.handlers.asgi",
+    "django.core.management",
+    "django.db.backends.sqlite3.base",
+    "django.db.migrations.executor",
+    "django.forms",
+    "django.template.loader_tags",
+    "django.views.generic",
+    "django_htmx.http",
+    "httpx",
+    "jsonschema",
+    "markdown_it",
+    "nh3",
+    "pygments.formatters",
+    "servestatic.base",
+    "toolsupport.detection",
+    "toolsupport.providers",
+    "toolsupport.simulator.models",
+    "twisted.internet.base",
+    "twisted.internet.tcp",
+    "twisted.protocols.tls",
+    "twisted.web.http",
+)
+LARGEST = 2**20  # bytes of a request
+PATIENCE = 60.0  # seconds between the end of what a command prints and its exit
+
+
+class ForkServer:
+    """This process's connection to a fork server of its own, which ends with it."""
+
+    def __init__(self) -> None:
+        self.requests, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self.requests, its):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LARGEST)
+        command = [sys.executable, "-m", "tests.fork_server", str(its.fileno())]
+        self.process = subprocess.Popen(command, cwd=databases.ROOT, pass_fds=[its.fileno()])
+        its.close()
+        atexit.register(self.end)
+
+    def ask(self, request: dict[str, object], *handles: int) -> Any:
+        socket.send_fds(self.requests, [json.dumps(request).encode()], handles)
+        return json.loads(self.requests.recv(LARGEST))
+
+    def end(self) -> None:
+        self.requests.close()
+        self.process.wait()
+
+
+@cache
+def server() -> ForkServer:
+    return ForkServer()
+
+
+class ForkedProcess:
+    """A process that is a child of the fork server; what is used of `subprocess.Popen`."""
+
+    def __init__(self, words: tuple[str, ...], environment: dict[str, str], log: TextIO) -> None:
+        reading, writing = os.pipe()
+        self.pid = int(server().ask({"env": environment, "words": words}, writing, log.fileno()))
+        os.close(writing)
+        self.stdout = os.fdopen(reading)
+        self.handle = os.pidfd_open(self.pid)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code; None while it runs."""
+        if self.returncode is None:
+            self.returncode = server().ask({"ended": self.pid})
+            if self.returncode is not None:
+                os.close(self.handle)
+        return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        """The exit code. Raises TimeoutExpired."""
+        until = time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if not select.select([self.handle], [], [], max(0.0, until - time.monotonic()))[0]:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+def run_forked(words: tuple[str, ...], environment: dict[str, str]) -> str:
+    """What a management command printed. Raises CalledProcessError."""
+    with TemporaryFile("w+") as errors:
+        process = ForkedProcess(words, environment, errors)
+        with process.stdout:
+            printed = process.stdout.read()
+        if code := process.wait(PATIENCE):
+            errors.seek(0)
+            raise subprocess.CalledProcessError(code, words, printed, errors.read())
+        return printed
+
+
+def serve(requests: socket.socket) -> list[str]:
+    """Fork for each request. Returns in the child, with the words to run; the server itself ends here."""
+    while True:
+        data, handles, _, _ = socket.recv_fds(requests, LARGEST, 2)
+        if not data:
+            os._exit(0)
+        request = json.loads(data)
+        if "ended" in request:
+            number, status = os.waitpid(request["ended"], os.WNOHANG)
+            answer = os.waitstatus_to_exitcode(status) if number else None
+            requests.send(json.dumps(answer).encode())
+        elif child := os.fork():
+            for handle in handles:
+                os.close(handle)
+            requests.send(json.dumps(child).encode())
+        else:
+            requests.close()
+            for number, handle in enumerate(handles, start=1):
+                os.dup2(handle, number)
+                os.close(handle)
+            os.environ.clear()
+            os.environ.update(request["env"])
+            return list(request["words"])
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the tests end it
+    for name in IMPORTED:
+        importlib.import_module(name)
+    gc.freeze()
+    sys.argv = ["manage.py", *serve(socket.socket(fileno=int(sys.argv[1])))]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    runpy.run_path(str(databases.ROOT / "manage.py"), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
