@@ -8,7 +8,7 @@ from toolsupport.simulator.types import JSON
 
 _ENDED = "denied|refused|rejected|declined|withheld|cancel+ed|aborted|expired"
 _RIGHTS = "permission|approval|authori[sz]ation|access|rights?"
-# Errors of tools, and what programs tell a model of a call that a person or the program itself did not let run.
+# Errors of tools, and what programs report of a call that a person or the program itself did not let run.
 _WRONG = (
     r"^\W*(?:error|failed|failure|exception|traceback|denied|refused|cannot|can't|could not|no result|not run)\b",
     rf"^\W*(?:{_ENDED}|interrupted|blocked|forbidden|unauthori[sz]ed|stopped|skipped|unable to|timeout\W*$)\b",
@@ -27,7 +27,7 @@ _WRONG = (
     r"\bcould not be (?:run|stored|reached|read|written)\b|\bdefined anew\b|\bfor a reason of its own\b",
 )
 WRONG = re.compile("|".join(_WRONG), re.IGNORECASE)
-# An act counts as done only if its result says so, is empty, or is data. A denial in unforeseen words is then quoted
+# An act counts as done only if its result confirms it, is empty, or is data. A denial in unforeseen words is then quoted
 # instead of being taken for a success.
 DONE = re.compile(
     r"\b(?:wrote|written|saved|created|updated|replaced|replacing|changed|edited|modified|added|appended|stored|inserted"
@@ -40,9 +40,9 @@ NOT_DONE = re.compile(
     r"|invalid)\b|n't\b",
     re.IGNORECASE,
 )
-# Names of files and quoted words say nothing of success.
+# Names of files and quoted words do not count.
 ASIDE = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"|[\w./-]*\.[a-z]\w{0,6}\b|\([^)]*\)", re.IGNORECASE)
-# How an object says that something failed: by a flag or by a state.
+# How an object reports a failure: by a flag or by a state.
 GOOD_FLAGS = ("success", "ok", "allowed", "approved", "executed")
 BAD_FLAGS = ("isError", "is_error", "denied", "failed")
 STATES = ("status", "state", "outcome", "decision")
@@ -50,13 +50,13 @@ FAILED = re.compile(rf"(?:{_ENDED}|canceled|error|failed|failure|timeout)", re.I
 
 
 def reports_failure(value: JSON) -> bool:
-    """Return whether an object says by a flag or a state that its call failed."""
+    """Return whether a flag or a state of an object reports a failed call."""
     flagged = any(value.get(name) is False for name in GOOD_FLAGS) or any(value.get(name) is True for name in BAD_FLAGS)
     states = (value.get(name) for name in STATES)
     return flagged or any(isinstance(state, str) and FAILED.fullmatch(state) for state in states)
 
 
 def confirms(sentence: str) -> bool:
-    """Return whether the first line of a result tells that an act was done."""
+    """Return whether the first line of a result confirms an act."""
     plain = ASIDE.sub("", sentence)
     return bool(DONE.search(plain)) and not NOT_DONE.search(plain)

@@ -72,7 +72,7 @@ def _object(value: JSON, content: str) -> ToolOutcome:
 
 
 def confirms(text: str) -> bool:
-    """Return whether the result of an act tells that it was done."""
+    """Return whether the result of an act confirms it."""
     said = text.strip()
     return isinstance(as_json(said), dict | list) or denials.confirms(said.split("\n")[0])
 
