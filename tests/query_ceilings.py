@@ -89,6 +89,8 @@ CEILINGS = {
     "post model-write": 14,
     "get models": 11,
     "post models-detect-cancel": 4,
+    "get models-edit": 12,
+    "post models-edit": 12,
     "get models-detect-progress": 3,
     "get models-export": 7,
     "get models-import": 5,

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from toolsupport.config import environment
 from toolsupport.core import redaction
+from toolsupport.core.user_models import MOST_ENTRIES
 
 BASE_DIR = environment.BASE_DIR
 ENV = environment.read()
@@ -120,6 +121,8 @@ X_FRAME_OPTIONS = "DENY"
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+# The preview of an import sends up to two fields for each model of its file.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2 * MOST_ENTRIES + 100
 
 WORKSPACES_DIR = DATA_DIR / "workspaces"
 

@@ -81,7 +81,7 @@ class TimeLimitReached(Exception):
     """The time of the whole test is used up."""
 
 
-async def _nobody(_: str) -> None:
+async def _ignore_progress(_: str) -> None:
     """Ignore progress: the default observer."""
 
 
@@ -112,7 +112,7 @@ class ProbeRunner:
         self.written: list[str] = []
         self.load_ms: int | None = None
         self.left: Callable[[], bool] = lambda: False
-        self.tell: Callable[[str], Awaitable[None]] = _nobody
+        self.tell: Callable[[str], Awaitable[None]] = _ignore_progress
         self._answers = 0
         self._caps: set[int] = set()
         self._keep = keep

@@ -143,7 +143,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # daphne is untyped
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         """Return an error without calling Django, with the headers that Django would have set."""
-        for_program = self.uri.startswith(FOR_PROGRAMS)
+        for_program = (self.uri.partition(b"?")[0] + b"/").startswith(FOR_PROGRAMS)
         said = orjson.dumps(api_errors.body(status, body)) if for_program else f"{status} {body}\n".encode()
         chosen = ERROR_HEADERS | ({"Content-Type": "application/json"} if for_program else {})
         headers = [(name.encode(), value.encode()) for name, value in chosen.items()]

@@ -8,6 +8,7 @@ from toolsupport.web.api import models as api_models
 from toolsupport.web.pages import (
     account,
     api_keys,
+    bulk_edit,
     custom_models,
     detections,
     health,
@@ -28,6 +29,7 @@ urlpatterns = [
     path("models/import/", imports.take, name="models-import"),
     path("models/import/merge/", imports.merge, name="models-import-merge"),
     path("models/export/", imports.export, name="models-export"),
+    path("models/edit/", bulk_edit.edit, name="models-edit"),
     path("models/add/", custom_models.add, name="model-add"),
     path("models/<int:profile_id>/write/", custom_models.write, name="model-write"),
     path("models/<int:profile_id>/", models.model, name="model"),

@@ -27,8 +27,8 @@ _WRONG = (
     r"\bcould not be (?:run|stored|reached|read|written)\b|\bdefined anew\b|\bfor a reason of its own\b",
 )
 WRONG = re.compile("|".join(_WRONG), re.IGNORECASE)
-# An act counts as done only if its result confirms it, is empty, or is data. A denial in unforeseen words is then quoted
-# instead of being taken for a success.
+# An act counts as done only if its result confirms it, is empty, or is data. A denial in unforeseen words is then
+# quoted instead of being taken for a success.
 DONE = re.compile(
     r"\b(?:wrote|written|saved|created|updated|replaced|replacing|changed|edited|modified|added|appended|stored|inserted"
     r"|overwritten|remembered|noted|success\w*|succeeded|done|ok|okay|completed?|applied|true)\b|^\W*$",

@@ -33,24 +33,19 @@ class ToolOutcome:
 def read(content: str) -> ToolOutcome:
     """Parse a tool's result. An `error` key or the first line shows an error; for a program the last line does."""
     value = as_json(content)
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(part, dict) and part.get("type") == "text" for part in value)
-    ):
-        # The parts of a result as MCP and Anthropic write them.
+    if isinstance(value, list) and value and all(map(_is_text, value)):
         return read("\n".join(str(part.get("text", "")) for part in value))
     if isinstance(value, dict):
         return _object(value, content)
-    said = content.strip()
-    if said.startswith(CRASHED):
-        return ToolOutcome(content, said.split("\n")[-1])
-    last = said.split("\n")[-1]
+    stripped = content.strip()
+    if stripped.startswith(CRASHED):
+        return ToolOutcome(content, stripped.split("\n")[-1])
+    last = stripped.split("\n")[-1]
     if REMARK.fullmatch(last) and denials.WRONG.search(last):
         # What came before a tool was stopped is no result of it.
         return ToolOutcome(content, last.strip("[]"))
-    short = said.count("\n") < ERROR_LINES and len(said) < ERROR_LENGTH
-    first = said.split("\n")[0]
+    short = stripped.count("\n") < ERROR_LINES and len(stripped) < ERROR_LENGTH
+    first = stripped.split("\n")[0]
     return ToolOutcome(content, first if short and denials.WRONG.search(first) else "")
 
 
