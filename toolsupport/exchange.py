@@ -5,11 +5,13 @@ the capabilities once more, and the codec refuses on its own. If the server refu
 follows, and the request is repeated without them; a probe gets the event and the failure. A server that refuses tools
 together with streaming is asked again with tools and without streaming. If the server could not parse a call of its
 model, the model gets the error and is asked again, at most twice, whatever part of its reply was seen: the reply
-continues, and calls of the failed attempt do not count.
+continues, and calls of the failed attempt do not count. A model without the ability to think is not asked to; if the
+server refuses thinking all the same, the request is repeated without that setting.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -41,6 +43,8 @@ from toolsupport.core.types import ChatMessage, Endpoint, Permit, Request, Reque
 from toolsupport.providers.exchange_recorder import ExchangeRecorder
 
 Trouble = ToolsRefused | CallGarbled
+# Ollama: “"gemma:2b" does not support thinking”.
+NO_THINKING = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
 SAID = (TextDelta, ThinkingDelta, CallDelta, CallReady, CallRejected)
 
 
@@ -112,8 +116,7 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
     request, asking.silent, before = make_request(brief, asking.messages), True, asking.reply.text
     listener, results = ReplyReader(brief.format, brief.callable, _begins_inside(brief)), ResultIndex(asking.messages)
     listener.set_result_check(results.hold)
-    sent = (endpoint, request) if asking.recorder is None else (endpoint, request, asking.recorder)
-    async with aclosing(providers.stream(*sent)) as batches:
+    async with aclosing(_sent(endpoint, request, asking)) as batches:
         async for batch in batches:
             asking.silent = asking.silent and not any(isinstance(event, SAID) for event in batch)
             trouble = _trouble(batch[-1], brief)
@@ -130,6 +133,26 @@ async def _answer(endpoint: Endpoint, brief: RequestSpec, asking: _ExchangeState
                 checked_events = _unreadable(checked_events, trouble, asking)
             if checked_events:
                 yield checked_events
+
+
+async def _sent(endpoint: Endpoint, request: Request, asking: _ExchangeState) -> AsyncGenerator[list[Event], None]:
+    """Send the request; where its server refuses to have the model think, without that setting."""
+    sent = (endpoint,) if asking.recorder is None else (endpoint, asking.recorder)
+    for attempt in (request, replace(request, think=None)):
+        denied = False
+        async with aclosing(providers.stream(sent[0], attempt, *sent[1:])) as batches:
+            async for batch in batches:
+                denied = attempt.permit is not Permit.PROBE and _denies_thinking(batch[-1], attempt)
+                if not denied:
+                    yield batch
+        if not denied:
+            return
+
+
+def _denies_thinking(event: Event, request: Request) -> bool:
+    if not isinstance(event, Failed) or event.status != 400 or not request.think:
+        return False
+    return bool(NO_THINKING.search(classify(400, event.body).message))
 
 
 def _begins_inside(brief: RequestSpec) -> bool | None:
@@ -185,12 +208,18 @@ def make_request(brief: RequestSpec, messages: Sequence[ChatMessage]) -> Request
         messages=prompt.messages(brief, messages),
         tools=brief.tools if brief.format == "native" else (),
         options=prompt.options(brief, messages),
-        think=brief.think,
+        think=_think(brief),
         keep_alive=brief.keep_alive,
         stream=brief.stream,
         supports_tools=brief.capabilities["tools"].value,
         permit=brief.permit,
     )
+
+
+def _think(brief: RequestSpec) -> bool | str | None:
+    """Return the setting to send. Ollama refuses `think` for a model without that ability."""
+    lacks = brief.capabilities["thinking"].value is False and brief.permit is not Permit.PROBE
+    return None if brief.think and lacks else brief.think
 
 
 def _trouble(event: Event, brief: RequestSpec) -> Trouble | None:
